@@ -1,0 +1,506 @@
+"""The program as we read it: a typed, immutable picture of one LLVM module.
+
+Nothing here computes; everything is what the text of the module says, with numbers as numbers and places as places.
+Names are without their sigils (``%x`` is ``"x"``, ``@f`` is ``"f"``) and without quotes. Instructions, blocks,
+functions and globals compare by identity (two equal stores are still two stores); types, values and places by content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loopless.source.debug import DebugType, DebugTypes, DebugVariable
+    from loopless.source.layout import DataLayout
+
+# ---------------------------------------------------------------------------------------------------------- types
+
+
+@dataclass(frozen=True, slots=True)
+class VoidT:
+    """No value."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntT:
+    """An integer of ``bits`` bits; LLVM's integers have no sign, the instruction or the debug type has."""
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class PtrT:
+    """A pointer (opaque: it does not say to what)."""
+
+    address_space: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FloatT:
+    """A floating-point type; ``kind`` is LLVM's word (``float``, ``double``, ``x86_fp80`` …)."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayT:
+    """``count`` elements one after the other (``count`` 0: a flexible array member)."""
+
+    count: int
+    element: Type
+
+
+@dataclass(frozen=True, slots=True)
+class StructT:
+    """A structure; ``name`` is None for a literal one. Unions are structures too (clang picks their largest member)."""
+
+    fields: tuple[Type, ...]
+    packed: bool = False
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorT:
+    """A SIMD vector."""
+
+    count: int
+    element: Type
+    scalable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionT:
+    """The type of a function; stands only where a call spells it out."""
+
+    result: Type
+    params: tuple[Type, ...]
+    variadic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueT:
+    """A type without a size: a structure that is only declared, or ``label``, ``token``, ``metadata``, ``target(…)``."""
+
+    name: str
+
+
+Type = VoidT | IntT | PtrT | FloatT | ArrayT | StructT | VectorT | FunctionT | OpaqueT
+
+# --------------------------------------------------------------------------------------------------------- values
+
+
+@dataclass(frozen=True, slots=True)
+class IntConst:
+    """An integer constant; ``value`` is its signed reading (``i8 255`` is -1; ``i1 true`` is -1, see ``unsigned``)."""
+
+    bits: int
+    value: int
+
+    @property
+    def type(self) -> IntT:
+        return IntT(self.bits)
+
+    @property
+    def unsigned(self) -> int:
+        """The same bits read as an unsigned number (``i1 true`` is 1)."""
+        return self.value & ((1 << self.bits) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A parameter or the result of an instruction of the same function."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalRef:
+    """The address of a global variable or function."""
+
+    name: str
+    address_space: int = 0
+
+    @property
+    def type(self) -> PtrT:
+        return PtrT(self.address_space)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """The address ``offset`` bytes (never 0: that is a :class:`GlobalRef`) behind the start of a global."""
+
+    name: str
+    offset: int
+    address_space: int = 0
+
+    @property
+    def type(self) -> PtrT:
+        return PtrT(self.address_space)
+
+
+@dataclass(frozen=True, slots=True)
+class NullPtr:
+    """The null pointer."""
+
+    address_space: int = 0
+
+    @property
+    def type(self) -> PtrT:
+        return PtrT(self.address_space)
+
+
+@dataclass(frozen=True, slots=True)
+class Undef:
+    """Any value, possibly another one at each use."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """The value whose use is undefined behaviour."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroInit:
+    """All bytes zero, of an array, structure or vector type."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class BytesConst:
+    """A ``c"…"`` string, its final zero byte included if the text has one."""
+
+    data: bytes
+
+    @property
+    def type(self) -> ArrayT:
+        return ArrayT(len(self.data), IntT(8))
+
+
+@dataclass(frozen=True, slots=True)
+class FloatConst:
+    """A floating-point constant, as the text spells it (decimal or LLVM's hexadecimal)."""
+
+    type: FloatT
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A constant array, structure or vector, element by element."""
+
+    type: Type
+    elements: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherConst:
+    """A constant we do not resolve: another constant expression (``op``, ``operands``), a block address, metadata, asm."""
+
+    type: Type
+    text: str
+    op: str = ""
+    operands: tuple[Value, ...] = ()
+
+
+Value = (
+    IntConst
+    | Local
+    | GlobalRef
+    | AddressOf
+    | NullPtr
+    | Undef
+    | Poison
+    | ZeroInit
+    | BytesConst
+    | FloatConst
+    | Aggregate
+    | OtherConst
+)
+
+# --------------------------------------------------------------------------------------------------------- places
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """A place in the source. ``line`` 0 means that the compiler made the code up (a join, say).
+
+    ``file`` is spelled as the user spelled it where it is one of the given files. ``function`` is the source function
+    that contains the place; for inlined code that is the callee, and ``inlined_at`` is the place of the call.
+    """
+
+    file: str
+    line: int
+    column: int
+    function: str = ""
+    inlined_at: Loc | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def outermost(self) -> Loc:
+        """The place in the function that holds the instruction: where the inlined call stands, or this place."""
+        loc = self
+        while loc.inlined_at is not None:
+            loc = loc.inlined_at
+        return loc
+
+
+@dataclass(frozen=True, slots=True)
+class LoopMark:
+    """What ``!llvm.loop`` on a latch says: one ``ident`` per loop of the module's text, and the source range."""
+
+    ident: int
+    start: Loc | None
+    end: Loc | None
+
+
+# --------------------------------------------------------------------------------------------------- instructions
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a load, store, alloca, ``cmpxchg``, ``atomicrmw`` touches: ``type`` at alignment ``align`` (bytes, 0: unsaid).
+
+    ``atomic`` is the ordering, or the empty string for a plain access.
+    """
+
+    type: Type
+    align: int = 0
+    volatile: bool = False
+    atomic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gep:
+    """An address computation in bytes: ``base + offset + sum(index * stride)``.
+
+    Every index is sign-extended (or truncated) to the pointer's index width. ``source`` is the element type as written.
+    """
+
+    base: Value
+    offset: int
+    steps: tuple[tuple[Value, int], ...]
+    source: Type
+
+
+_NO_FLAGS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instruction:
+    """One instruction; what does not apply to its ``op`` is left empty.
+
+    ``op`` is LLVM's opcode (``add``, ``icmp``, ``load`` …), or one of ours:
+
+    - ``dbg_declare``: from here on ``variable`` lives in the memory ``operands[0]`` points to;
+    - ``dbg_value``: from here on ``variable`` has the value ``operands[0]`` (no operand: its value is lost); if
+      ``expression`` is not empty the value is a DWARF expression over the operands;
+    - ``dbg_label`` and ``unsupported`` (valid IR that we do not read; ``text`` has it).
+
+    ``operands``: the data operands in textual order; for ``call`` the arguments; for ``phi``, ``br`` without condition:
+    none (see ``incoming``, ``targets``); ``store``: value, address; ``alloca``: the element count where it is not 1;
+    ``switch``: the condition; ``getelementptr``: base and indices as written, decomposed in ``gep``.
+
+    ``targets``: successors in textual order; ``br``: true, false; ``switch``: the default, then one per entry of
+    ``cases`` (whose values are signed readings); ``invoke``: normal, unwind.
+
+    ``flags``: ``nsw nuw exact inbounds nusw disjoint nneg samesign volatile`` and fast-math words, ``tail musttail``.
+    ``attributes``: those of a call, groups resolved. ``arguments``: the attributes of each call argument.
+    ``indices``: the literal indices of ``extractvalue``/``insertvalue``, the mask of ``shufflevector`` (-1: undefined).
+    """
+
+    op: str
+    result: str | None
+    type: Type
+    operands: tuple[Value, ...] = ()
+    flags: frozenset[str] = _NO_FLAGS
+    predicate: str | None = None
+    callee: Value | None = None
+    incoming: tuple[tuple[Value, str], ...] = ()
+    cases: tuple[tuple[int, str], ...] = ()
+    targets: tuple[str, ...] = ()
+    gep: Gep | None = None
+    access: Access | None = None
+    indices: tuple[int, ...] = ()
+    attributes: frozenset[str] = _NO_FLAGS
+    arguments: tuple[frozenset[str], ...] = ()
+    variable: DebugVariable | None = None
+    expression: str = ""
+    loc: Loc | None = None
+    loop: LoopMark | None = None
+    text: str = ""
+
+    @property
+    def callee_name(self) -> str | None:
+        """The name of the function called, None for a call through a pointer and for inline assembly."""
+        return self.callee.name if isinstance(self.callee, GlobalRef) else None
+
+    @property
+    def is_debug(self) -> bool:
+        """True for the records about variables, which change nothing."""
+        return self.op.startswith("dbg_")
+
+    @property
+    def value(self) -> Local:
+        """The result as an operand; only for instructions that have one."""
+        assert self.result is not None
+        return Local(self.result, self.type)
+
+
+TERMINATORS = frozenset(
+    {
+        "br",
+        "switch",
+        "ret",
+        "unreachable",
+        "indirectbr",
+        "invoke",
+        "callbr",
+        "resume",
+        "catchswitch",
+        "catchret",
+        "cleanupret",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A basic block; the terminator is the last instruction."""
+
+    label: str
+    instructions: tuple[Instruction, ...]
+
+    @property
+    def terminator(self) -> Instruction:
+        return self.instructions[-1]
+
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """The labels control may go to, without repetition, in textual order."""
+        return tuple(dict.fromkeys(self.instructions[-1].targets))
+
+    @property
+    def loop(self) -> LoopMark | None:
+        """The loop mark of the terminator, if this block is a latch that has one."""
+        return self.instructions[-1].loop
+
+    def code(self) -> Iterator[Instruction]:
+        """The instructions without the debug records."""
+        return (i for i in self.instructions if not i.op.startswith("dbg_"))
+
+
+# ------------------------------------------------------------------------------------------- functions and modules
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of the compiled function (which may differ from the source's where structures are passed).
+
+    ``byval`` and ``sret`` are the pointed-to types of those attributes; ``debug`` is the source parameter that this one
+    carries as a whole (None: not known, as for the pieces of a structure).
+    """
+
+    name: str
+    type: Type
+    attributes: frozenset[str] = _NO_FLAGS
+    byval: Type | None = None
+    sret: Type | None = None
+    debug: DebugVariable | None = None
+
+    @property
+    def value(self) -> Local:
+        return Local(self.name, self.type)
+
+    @property
+    def signed(self) -> bool | None:
+        """Signedness by the debug type, else by ``signext``/``zeroext``; None: not known or not an integer."""
+        if self.debug is not None and self.debug.type.signed is not None:
+            return self.debug.type.signed
+        if "signext" in self.attributes:
+            return True
+        return False if "zeroext" in self.attributes else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function, defined or only declared (then ``blocks`` is empty).
+
+    ``variables`` maps the local that holds a variable's address (an alloca, or a ``byval``/``sret`` parameter) to the
+    variable. ``attributes`` has words (``noreturn``, ``memory(none)``, ``readonly`` …) and ``"key"="value"`` strings.
+    ``source_name`` is the name in the source (C++ names are mangled in ``name``).
+    """
+
+    name: str
+    linkage: str
+    result: Type
+    params: tuple[Param, ...]
+    variadic: bool
+    blocks: tuple[Block, ...]
+    attributes: frozenset[str]
+    variables: Mapping[str, DebugVariable]
+    loc: Loc | None
+    source_name: str
+    result_debug: DebugType | None = None
+    result_attributes: frozenset[str] = _NO_FLAGS
+
+    @property
+    def is_declaration(self) -> bool:
+        return not self.blocks
+
+    @property
+    def entry(self) -> Block:
+        return self.blocks[0]
+
+    def instructions(self) -> Iterator[Instruction]:
+        """All instructions, debug records included, in textual order."""
+        return (i for b in self.blocks for i in b.instructions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalVar:
+    """A global variable. ``initializer`` is None for an external one; ``debug`` has the source name and type.
+
+    ``constant`` is LLVM's word: writing to it is undefined. A static local is called ``f.x`` here and ``x`` in ``debug``.
+    """
+
+    name: str
+    type: Type
+    initializer: Value | None
+    constant: bool
+    linkage: str
+    debug: DebugVariable | None = None
+    align: int = 0
+    thread_local: bool = False
+    externally_initialized: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """One module. ``aliases`` maps an alias or ifunc to the value it stands for."""
+
+    name: str
+    triple: str
+    layout: DataLayout
+    functions: Mapping[str, Function]
+    globals: Mapping[str, GlobalVar]
+    aliases: Mapping[str, Value]
+    debug_types: DebugTypes
+    text: str = field(repr=False, default="")
+
+    @property
+    def pointer_bits(self) -> int:
+        return self.layout.pointer_bits()
+
+    def defined(self) -> Iterator[Function]:
+        """The functions with a body, in textual order."""
+        return (f for f in self.functions.values() if f.blocks)
