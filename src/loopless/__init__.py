@@ -1,0 +1,1 @@
+"""Loopless tells what a loop does without running it."""

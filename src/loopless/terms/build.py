@@ -1,0 +1,415 @@
+"""Constructors of terms: sums in canonical polynomial form, simplification that holds for all values of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+from loopless.terms.nodes import ONE, ZERO, Const, Condition, Ite, Monomial, Op, Read, Sum, Term, Truth, Var, Wrap
+from loopless.terms.ranges import range_of
+from loopless.terms.types import IntType
+
+Polynomial = dict[Monomial, int]
+"""Monomials with their non-zero integer coefficients."""
+
+MAX_MONOMIALS = 400
+"""Products with more monomials than this are not multiplied out (the caller refuses)."""
+
+
+class TermTooLarge(Exception):
+    """A product would have more than :data:`MAX_MONOMIALS` monomials."""
+
+
+def const(value: int) -> Const:
+    """The constant ``value``."""
+    return Const(value)
+
+
+def polynomial(term: Term) -> Polynomial:
+    """``term`` as a polynomial over atoms (terms that are neither sums nor constants)."""
+    match term:
+        case Const():
+            return {(): term.value} if term.value else {}
+        case Sum():
+            return dict(term.items)
+        case _:
+            return {((term, 1),): 1}
+
+
+def from_polynomial(poly: Polynomial) -> Term:
+    """The term of a polynomial; the inverse of :func:`polynomial`."""
+    items = [(m, c) for m, c in poly.items() if c]
+    if not items:
+        return ZERO
+    if len(items) == 1:
+        monomial, coefficient = items[0]
+        if monomial == ():
+            return Const(coefficient)
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            return monomial[0][0]
+    items.sort(key=_order)
+    return Sum(tuple(items))
+
+
+def _order(item: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
+    monomial = item[0]
+    return -sum(e for _, e in monomial), [(a.key, e) for a, e in monomial]
+
+
+def add(*terms: Term) -> Term:
+    """The sum of ``terms``."""
+    total: Polynomial = {}
+    for term in terms:
+        for monomial, coefficient in polynomial(term).items():
+            total[monomial] = total.get(monomial, 0) + coefficient
+    return from_polynomial(total)
+
+
+def sub(a: Term, b: Term) -> Term:
+    """``a - b``."""
+    return add(a, scale(b, -1))
+
+
+def neg(a: Term) -> Term:
+    """``-a``."""
+    return scale(a, -1)
+
+
+def scale(term: Term, factor: int) -> Term:
+    """``factor · term``."""
+    if factor == 1:
+        return term
+    return from_polynomial({m: c * factor for m, c in polynomial(term).items()})
+
+
+def mul(a: Term, b: Term) -> Term:
+    """``a · b``, multiplied out. Raises :class:`TermTooLarge` beyond :data:`MAX_MONOMIALS` monomials."""
+    if isinstance(a, Const):
+        return scale(b, a.value)
+    if isinstance(b, Const):
+        return scale(a, b.value)
+    left, right = polynomial(a), polynomial(b)
+    if len(left) * len(right) > MAX_MONOMIALS:
+        raise TermTooLarge(f"a product of {len(left)} and {len(right)} monomials")
+    total: Polynomial = {}
+    for m, c in left.items():
+        for n, d in right.items():
+            key = _times(m, n)
+            total[key] = total.get(key, 0) + c * d
+    return from_polynomial(total)
+
+
+def _times(m: Monomial, n: Monomial) -> Monomial:
+    if not m:
+        return n
+    if not n:
+        return m
+    powers = dict(m)
+    for atom, exponent in n:
+        powers[atom] = powers.get(atom, 0) + exponent
+    return tuple(sorted(powers.items(), key=lambda pair: pair[0].key))
+
+
+def product(terms: Iterable[Term]) -> Term:
+    """The product of ``terms``, 1 for none."""
+    result: Term = ONE
+    for term in terms:
+        result = mul(result, term)
+    return result
+
+
+def power(base: Term, exponent: Term) -> Term:
+    """``base`` to the ``exponent`` ≥ 0; small constant exponents are multiplied out."""
+    if isinstance(exponent, Const) and 0 <= exponent.value <= 8:
+        return product([base] * exponent.value)
+    if isinstance(base, Const) and base.value in (0, 1) and base.value == 1:
+        return ONE
+    if isinstance(base, Const) and isinstance(exponent, Const) and 0 <= exponent.value <= 256:
+        return Const(base.value**exponent.value)
+    return Op("pow", (base, exponent))
+
+
+def _split_by(term: Term, divisor: int) -> tuple[Term, Term]:
+    """Quotient and remainder polynomials: term = divisor·q + r, coefficients of r in (-d/2, d/2], constant in [0, d)."""
+    quotient: Polynomial = {}
+    remainder: Polynomial = {}
+    for monomial, coefficient in polynomial(term).items():
+        q, r = divmod(coefficient, divisor)
+        if monomial and 2 * r > divisor:
+            q, r = q + 1, r - divisor
+        if q:
+            quotient[monomial] = q
+        if r:
+            remainder[monomial] = r
+    return from_polynomial(quotient), from_polynomial(remainder)
+
+
+def floor_div(a: Term, b: Term) -> Term:
+    """``floor(a / b)``; undefined where b = 0."""
+    if isinstance(b, Const) and b.value != 0:
+        if b.value < 0:
+            return floor_div(neg(a), Const(-b.value))
+        quotient, rest = _split_by(a, b.value)
+        common = gcd(b.value, *(c for m, c in polynomial(rest).items() if m))
+        divisor = b.value
+        if common > 1:
+            divisor //= common
+            rest = from_polynomial({m: c // common for m, c in polynomial(rest).items()})
+        if divisor == 1:
+            return add(quotient, rest)
+        low, high = range_of(rest)
+        if low is not None and high is not None and low // divisor == high // divisor:
+            return add(quotient, Const(low // divisor))
+        if isinstance(rest, Op) and rest.op == "floor_div" and isinstance(rest.args[1], Const):
+            return add(quotient, floor_div(rest.args[0], Const(divisor * rest.args[1].value)))
+        return add(quotient, Op("floor_div", (rest, Const(divisor))))
+    return Op("floor_div", (a, b))
+
+
+def mod(a: Term, b: Term) -> Term:
+    """``a - b·floor(a / b)``, in [0, b) for b > 0; undefined where b = 0."""
+    if isinstance(b, Const) and b.value > 0:
+        _, rest = _split_by(a, b.value)
+        low, high = range_of(rest)
+        if low is not None and high is not None and low // b.value == high // b.value:
+            return sub(rest, Const(b.value * (low // b.value)))
+        if isinstance(rest, Op) and rest.op == "mod" and isinstance(rest.args[1], Const):
+            inner = rest.args[1].value
+            if inner % b.value == 0:
+                return mod(rest.args[0], b)
+        if isinstance(rest, Wrap) and rest.type.width is not None and (1 << rest.type.width) % b.value == 0:
+            return mod(rest.arg, b)
+        return Op("mod", (rest, b))
+    return Op("mod", (a, b))
+
+
+def trunc_div(a: Term, b: Term) -> Term:
+    """C's ``a / b``: the quotient rounded towards 0; undefined where b = 0."""
+    low, high = range_of(a)
+    if isinstance(b, Const) and b.value != 0:
+        if b.value < 0:
+            return neg(trunc_div(a, Const(-b.value)))
+        if b.value == 1:
+            return a
+        if low is not None and low >= 0:
+            return floor_div(a, b)
+        if high is not None and high <= 0:
+            return neg(floor_div(neg(a), b))
+        return Op("trunc_div", (a, b))
+    divisor_low = range_of(b)[0]
+    if low is not None and low >= 0 and divisor_low is not None and divisor_low >= 0:
+        return floor_div(a, b)
+    return Op("trunc_div", (a, b))
+
+
+def trunc_rem(a: Term, b: Term) -> Term:
+    """C's ``a % b``: the remainder with the sign of ``a``; undefined where b = 0."""
+    low, high = range_of(a)
+    if isinstance(b, Const) and b.value != 0:
+        if b.value < 0:
+            return trunc_rem(a, Const(-b.value))
+        if b.value == 1:
+            return ZERO
+        if low is not None and low >= 0:
+            return mod(a, b)
+        if high is not None and high <= 0:
+            return neg(mod(neg(a), b))
+        return Op("trunc_rem", (a, b))
+    divisor_low = range_of(b)[0]
+    if low is not None and low >= 0 and divisor_low is not None and divisor_low >= 0:
+        return mod(a, b)
+    return Op("trunc_rem", (a, b))
+
+
+def minimum(*terms: Term) -> Term:
+    """The least of ``terms``."""
+    return _extreme("min", terms)
+
+
+def maximum(*terms: Term) -> Term:
+    """The greatest of ``terms``."""
+    return _extreme("max", terms)
+
+
+def _extreme(op: str, terms: tuple[Term, ...]) -> Term:
+    sign = 1 if op == "min" else -1
+    flat: list[Term] = []
+    for term in terms:
+        flat.extend(term.args if isinstance(term, Op) and term.op == op else (term,))
+    kept: list[Term] = []
+    for term in dict.fromkeys(flat):
+        if any(_at_most(scale(other, sign), scale(term, sign)) for other in kept):
+            continue
+        kept = [other for other in kept if not _at_most(scale(term, sign), scale(other, sign))]
+        kept.append(term)
+    if len(kept) == 1:
+        return kept[0]
+    return Op(op, tuple(sorted(kept)))
+
+
+def _at_most(a: Term, b: Term) -> bool:
+    high = range_of(sub(a, b))[1]
+    return high is not None and high <= 0
+
+
+def wrap(term: Term, type: IntType) -> Term:
+    """``term`` reduced modulo 2^width into the range of ``type``; the term itself where it surely fits."""
+    if type.width is None or fits(term, type):
+        return term
+    modulus = 1 << type.width
+    if isinstance(term, Const):
+        return Const(type.wrap(term.value))
+    reduced: Polynomial = {}
+    for monomial, coefficient in polynomial(term).items():
+        r = coefficient % modulus
+        if 2 * r > modulus or (2 * r == modulus and type.signed):
+            r -= modulus
+        _accumulate(reduced, _unwrapped(monomial, type.width), r)
+    inner = from_polynomial(reduced)
+    if fits(inner, type):
+        return inner
+    if isinstance(inner, Const):
+        return Const(type.wrap(inner.value))
+    if isinstance(inner, Ite):
+        return ite(inner.condition, wrap(inner.then, type), wrap(inner.otherwise, type))
+    return Wrap(inner, type)
+
+
+def _accumulate(into: Polynomial, poly: Polynomial, factor: int) -> None:
+    for monomial, coefficient in poly.items():
+        into[monomial] = into.get(monomial, 0) + coefficient * factor
+
+
+def _unwrapped(monomial: Monomial, width: int) -> Polynomial:
+    """The monomial with inner wraps of at least ``width`` bits removed: reduction is a ring homomorphism."""
+    if not any(_wraps(atom, width) for atom, _ in monomial):
+        return {monomial: 1}
+    result: Term = ONE
+    try:
+        for atom, exponent in monomial:
+            base = atom.arg if isinstance(atom, Wrap) and _wraps(atom, width) else atom
+            result = mul(result, product([base] * exponent))
+    except TermTooLarge:
+        return {monomial: 1}
+    return polynomial(result)
+
+
+def _wraps(atom: Term, width: int) -> bool:
+    return isinstance(atom, Wrap) and atom.type.width is not None and atom.type.width >= width
+
+
+def fits(term: Term, type: IntType) -> bool:
+    """Whether ``term`` surely lies in the range of ``type``, by the ranges of its variables."""
+    if type.width is None:
+        return True
+    low, high = range_of(term)
+    assert type.min is not None and type.max is not None
+    return low is not None and high is not None and type.min <= low and high <= type.max
+
+
+def ite(condition: Condition, then: Term, otherwise: Term) -> Term:
+    """``then`` where ``condition`` holds, else ``otherwise``."""
+    if isinstance(condition, Truth):
+        return then if condition.value else otherwise
+    if then is otherwise:
+        return then
+    return Ite(condition, then, otherwise)
+
+
+def read(array: str, offset: Term, type: IntType) -> Term:
+    """The element of ``type`` at byte ``offset`` of the object ``array``."""
+    return Read(array, offset, type)
+
+
+def bit_and(a: Term, b: Term) -> Term:
+    """Bitwise and; masks 2^k-1 become ``mod``."""
+    if isinstance(a, Const):
+        a, b = b, a
+    if isinstance(a, Const) and isinstance(b, Const):
+        return Const(a.value & b.value)
+    if isinstance(b, Const):
+        if b.value == 0:
+            return ZERO
+        if b.value == -1:
+            return a
+        if b.value > 0 and b.value & (b.value + 1) == 0:
+            return mod(a, Const(b.value + 1))
+        if b.value < 0 and -b.value & (-b.value - 1) == 0:
+            return sub(a, mod(a, Const(-b.value)))
+    if a is b:
+        return a
+    return Op("bit_and", tuple(sorted((a, b))))
+
+
+def bit_or(a: Term, b: Term) -> Term:
+    """Bitwise or."""
+    if isinstance(a, Const):
+        a, b = b, a
+    if isinstance(a, Const) and isinstance(b, Const):
+        return Const(a.value | b.value)
+    if b is ZERO or a is b:
+        return a
+    if isinstance(b, Const) and b.value == -1:
+        return b
+    return Op("bit_or", tuple(sorted((a, b))))
+
+
+def bit_xor(a: Term, b: Term) -> Term:
+    """Bitwise exclusive or; with -1 it is ``-a - 1``."""
+    if isinstance(a, Const):
+        a, b = b, a
+    if isinstance(a, Const) and isinstance(b, Const):
+        return Const(a.value ^ b.value)
+    if b is ZERO:
+        return a
+    if a is b:
+        return ZERO
+    if isinstance(b, Const) and b.value == -1:
+        return sub(Const(-1), a)
+    if isinstance(b, Const) and b.value == 1 and range_of(a) == (0, 1):
+        return sub(ONE, a)
+    return Op("bit_xor", tuple(sorted((a, b))))
+
+
+def shift_left(a: Term, amount: Term) -> Term:
+    """``a · 2^amount`` over ℤ, amount ≥ 0."""
+    if isinstance(amount, Const) and 0 <= amount.value <= 4096:
+        return scale(a, 1 << amount.value)
+    return Op("shl", (a, amount))
+
+
+def shift_right(a: Term, amount: Term) -> Term:
+    """``floor(a / 2^amount)``, amount ≥ 0."""
+    if isinstance(amount, Const) and 0 <= amount.value <= 4096:
+        return floor_div(a, Const(1 << amount.value))
+    return Op("shr", (a, amount))
+
+
+OPERATIONS = {
+    "floor_div": floor_div,
+    "mod": mod,
+    "trunc_div": trunc_div,
+    "trunc_rem": trunc_rem,
+    "bit_and": bit_and,
+    "bit_or": bit_or,
+    "bit_xor": bit_xor,
+    "shl": shift_left,
+    "shr": shift_right,
+    "pow": power,
+}
+"""The constructors of the binary operators of :data:`loopless.terms.nodes.OPERATORS`."""
+
+
+def operation(op: str, args: tuple[Term, ...]) -> Term:
+    """The simplified term of an operator applied to ``args``."""
+    if op == "min":
+        return minimum(*args)
+    if op == "max":
+        return maximum(*args)
+    left, right = args
+    return OPERATIONS[op](left, right)
+
+
+def variable(name: str, type: IntType) -> Var:
+    """The variable ``name`` of ``type``."""
+    return Var(name, type)

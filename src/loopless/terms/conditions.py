@@ -1,0 +1,224 @@
+"""Constructors of conditions: comparisons in canonical form (term ≤ 0, = 0, ≠ 0), negation normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+from typing import assert_never
+
+from loopless.terms.build import add, const, from_polynomial, neg, polynomial, scale, sub
+from loopless.terms.nodes import (
+    FALSE,
+    ONE,
+    TRUE,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Or,
+    Sum,
+    Term,
+    Truth,
+)
+from loopless.terms.ranges import range_of
+
+
+def truth(value: bool) -> Truth:
+    """The condition that is always ``value``."""
+    return TRUE if value else FALSE
+
+
+def at_most_zero(term: Term) -> Condition:
+    """``term ≤ 0``, divided by the common factor of its coefficients (which tightens it over the integers)."""
+    low, high = range_of(term)
+    if high is not None and high <= 0:
+        return TRUE
+    if low is not None and low > 0:
+        return FALSE
+    lifted = _lift_choice("le", term)
+    if lifted is not None:
+        return lifted
+    poly = polynomial(term)
+    common = gcd(*(c for m, c in poly.items() if m))
+    if common > 1:
+        # Σ c·m + k ≤ 0  ⇔  Σ (c/g)·m ≤ floor(-k/g)
+        term = from_polynomial({m: (c // common if m else -(-c // common)) for m, c in poly.items()})
+    return Compare("le", term)
+
+
+def equals_zero(term: Term) -> Condition:
+    """``term = 0``."""
+    low, high = range_of(term)
+    if low == 0 == high:
+        return TRUE
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return FALSE
+    lifted = _lift_choice("eq", term)
+    if lifted is not None:
+        return lifted
+    reduced = _reduced_equality(term)
+    return FALSE if reduced is None else Compare("eq", reduced)
+
+
+def not_zero(term: Term) -> Condition:
+    """``term ≠ 0``."""
+    return negate(equals_zero(term))
+
+
+def _reduced_equality(term: Term) -> Term | None:
+    """The term divided by its content, leading coefficient positive; None where it cannot be 0."""
+    poly = polynomial(term)
+    common = gcd(*(c for m, c in poly.items() if m))
+    constant = poly.get((), 0)
+    if common and constant % common:
+        return None
+    if common > 1:
+        poly = {m: c // common for m, c in poly.items()}
+    reduced = from_polynomial(poly)
+    leading = reduced.items[0][1] if isinstance(reduced, Sum) else 1
+    return neg(reduced) if leading < 0 else reduced
+
+
+def _lift_choice(relation: str, term: Term) -> Condition | None:
+    """c·ite(p, a, b) + k ~ 0 with constants a, b, k as a condition on p: what a flag compared with 0 means."""
+    poly = polynomial(term)
+    monomials = [m for m in poly if m]
+    if len(monomials) != 1 or len(monomials[0]) != 1 or monomials[0][0][1] != 1:
+        return None
+    choice = monomials[0][0][0]
+    if not isinstance(choice, Ite):
+        return None
+    if not (_is_flag(choice.then) and _is_flag(choice.otherwise)):
+        return None
+    rest = const(poly.get((), 0))
+    factor = poly[monomials[0]]
+    build = at_most_zero if relation == "le" else equals_zero
+    then = build(add(scale(choice.then, factor), rest))
+    otherwise = build(add(scale(choice.otherwise, factor), rest))
+    return disjunction((conjunction((choice.condition, then)), conjunction((negate(choice.condition), otherwise))))
+
+
+def _is_flag(term: Term) -> bool:
+    """A constant, or a choice between such: what comparisons and short circuits leave."""
+    return isinstance(term, Const) or (isinstance(term, Ite) and _is_flag(term.then) and _is_flag(term.otherwise))
+
+
+def less_equal(a: Term, b: Term) -> Condition:
+    """``a ≤ b``."""
+    return at_most_zero(sub(a, b))
+
+
+def less(a: Term, b: Term) -> Condition:
+    """``a < b``."""
+    return at_most_zero(add(a, neg(b), ONE))
+
+
+def greater_equal(a: Term, b: Term) -> Condition:
+    """``a ≥ b``."""
+    return less_equal(b, a)
+
+
+def greater(a: Term, b: Term) -> Condition:
+    """``a > b``."""
+    return less(b, a)
+
+
+def equal(a: Term, b: Term) -> Condition:
+    """``a = b``."""
+    return equals_zero(sub(a, b))
+
+
+def not_equal(a: Term, b: Term) -> Condition:
+    """``a ≠ b``."""
+    return negate(equal(a, b))
+
+
+def between(low: int | None, term: Term, high: int | None) -> Condition:
+    """``low ≤ term ≤ high``; a bound None is no bound."""
+    parts: list[Condition] = []
+    if low is not None:
+        parts.append(less_equal(const(low), term))
+    if high is not None:
+        parts.append(less_equal(term, const(high)))
+    return conjunction(parts)
+
+
+def negate(condition: Condition) -> Condition:
+    """The negation, pushed into the comparisons."""
+    match condition:
+        case Truth():
+            return truth(not condition.value)
+        case Compare(relation="le"):
+            return at_most_zero(add(neg(condition.term), ONE))
+        case Compare(relation="eq"):
+            return Compare("ne", condition.term)
+        case Compare():
+            return Compare("eq", condition.term)
+        case And():
+            return disjunction(negate(arg) for arg in condition.args)
+        case Or():
+            return conjunction(negate(arg) for arg in condition.args)
+        case _:
+            raise AssertionError(condition)
+
+
+def conjunction(conditions: Iterable[Condition]) -> Condition:
+    """All of ``conditions``; true for none."""
+    kept: dict[Condition, None] = {}
+    for condition in conditions:
+        for part in condition.args if isinstance(condition, And) else (condition,):
+            if part is FALSE:
+                return FALSE
+            if part is not TRUE:
+                kept[part] = None
+    if any(negate(part) in kept for part in kept if isinstance(part, Compare)):
+        return FALSE
+    return _joined(kept, And, TRUE)
+
+
+def disjunction(conditions: Iterable[Condition]) -> Condition:
+    """Some of ``conditions``; false for none."""
+    kept: dict[Condition, None] = {}
+    for condition in conditions:
+        for part in condition.args if isinstance(condition, Or) else (condition,):
+            if part is TRUE:
+                return TRUE
+            if part is not FALSE:
+                kept[part] = None
+    if any(negate(part) in kept for part in kept if isinstance(part, Compare)):
+        return TRUE
+    return _joined(kept, Or, FALSE)
+
+
+def _joined(kept: dict[Condition, None], node: type[And] | type[Or], empty: Truth) -> Condition:
+    if not kept:
+        return empty
+    if len(kept) == 1:
+        return next(iter(kept))
+    return node(tuple(kept))
+
+
+def implies(a: Condition, b: Condition) -> Condition:
+    """``b`` wherever ``a``."""
+    return disjunction((negate(a), b))
+
+
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    """The parts of a conjunction; one part for anything else, none for true."""
+    match condition:
+        case And():
+            return condition.args
+        case Truth() if condition.value:
+            return ()
+        case Truth() | Compare() | Or():
+            return (condition,)
+        case _:
+            assert_never(condition)  # type: ignore[arg-type]
+
+
+def disjuncts(condition: Condition) -> tuple[Condition, ...]:
+    """The parts of a disjunction; one part for anything else, none for false."""
+    if isinstance(condition, Or):
+        return condition.args
+    return () if condition is FALSE else (condition,)

@@ -1,0 +1,185 @@
+"""Evaluation of terms and conditions at given values of their variables, exact at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from loopless.terms.nodes import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Monomial,
+    Node,
+    Op,
+    Or,
+    Read,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+)
+from loopless.terms.types import IntType
+
+MAX_BITS = 1 << 22
+"""No intermediate value may have more bits than this: beyond it evaluation refuses."""
+
+Reader = Callable[[str, int, IntType], int]
+"""Gives the element of a type at a byte offset of a named memory object."""
+
+
+class EvaluationError(ArithmeticError):
+    """A value does not exist or is out of reach: division by zero, an unbound variable, a number too large."""
+
+
+def evaluate(term: Term, values: Mapping[Var, int], reader: Reader | None = None) -> int:
+    """The value of ``term``. ``reader`` answers array reads. Raises :class:`EvaluationError`."""
+    return _Evaluator(values, reader).term(term)
+
+
+def holds(condition: Condition, values: Mapping[Var, int], reader: Reader | None = None) -> bool:
+    """Whether ``condition`` holds. Conjunctions and disjunctions are decided from the left, as C does."""
+    return _Evaluator(values, reader).condition(condition)
+
+
+class _Evaluator:
+    def __init__(self, values: Mapping[Var, int], reader: Reader | None) -> None:
+        self.values = values
+        self.reader = reader
+        self.known: dict[Node, int] = {}
+
+    def term(self, term: Term) -> int:
+        match term:
+            case Const():
+                return term.value
+            case Var():
+                try:
+                    return self.values[term]
+                except KeyError:
+                    raise EvaluationError(f"{term.name} has no value") from None
+        found = self.known.get(term)
+        if found is None:
+            found = self.known[term] = self._compute(term)
+            if found.bit_length() > MAX_BITS:
+                raise EvaluationError(f"a value has more than {MAX_BITS} bits")
+        return found
+
+    def _compute(self, term: Term) -> int:
+        match term:
+            case Sum():
+                return sum(self._monomial(m) * c for m, c in term.items)
+            case Wrap():
+                if term.type.width is None:
+                    return self.term(term.arg)
+                return term.type.wrap(self.modulo(term.arg, 1 << term.type.width))
+            case Ite():
+                return self.term(term.then if self.condition(term.condition) else term.otherwise)
+            case Read():
+                if self.reader is None:
+                    raise EvaluationError(f"the content of {term.array} is not given")
+                return self.reader(term.array, self.term(term.offset), term.type)
+            case Op():
+                if term.op in ("min", "max"):
+                    return (min if term.op == "min" else max)(self.term(arg) for arg in term.args)
+                return apply(term.op, self.term(term.args[0]), self.term(term.args[1]))
+            case _:
+                raise AssertionError(type(term))
+
+    def _monomial(self, monomial: Monomial) -> int:
+        result = 1
+        for atom, exponent in monomial:
+            result *= self.term(atom) ** exponent
+        return result
+
+    def modulo(self, term: Term, modulus: int) -> int:
+        """``term`` modulo ``modulus``, without the huge powers below sums and exact-divided sums being built."""
+        match term:
+            case Sum():
+                total = 0
+                for monomial, coefficient in term.items:
+                    part = coefficient
+                    for atom, exponent in monomial:
+                        part = part * pow(self.modulo(atom, modulus), exponent, modulus) % modulus
+                    total += part
+                return total % modulus
+            case Op(op="pow"):
+                exponent = self.term(term.args[1])
+                if exponent < 0:
+                    raise EvaluationError("a negative exponent")
+                return pow(self.modulo(term.args[0], modulus), exponent, modulus)
+            case Op(op="floor_div") if isinstance(term.args[1], Const) and term.args[1].value > 0:
+                divisor = term.args[1].value
+                # floor(a/d) mod m is determined by a mod d·m
+                return self.modulo(term.args[0], modulus * divisor) // divisor
+            case Op(op="shl"):
+                amount = self.term(term.args[1])
+                if amount < 0:
+                    raise EvaluationError("a negative shift")
+                return self.modulo(term.args[0], modulus) * pow(2, amount, modulus) % modulus
+            case Ite():
+                return self.modulo(term.then if self.condition(term.condition) else term.otherwise, modulus)
+            case _:
+                return self.term(term) % modulus
+
+    def condition(self, condition: Condition) -> bool:
+        match condition:
+            case Truth():
+                return condition.value
+            case Compare(relation="le"):
+                return self.term(condition.term) <= 0
+            case Compare(relation="eq"):
+                return self.term(condition.term) == 0
+            case Compare():
+                return self.term(condition.term) != 0
+            case And():
+                return all(self.condition(arg) for arg in condition.args)
+            case Or():
+                return any(self.condition(arg) for arg in condition.args)
+            case _:
+                raise AssertionError(type(condition))
+
+
+def apply(op: str, a: int, b: int) -> int:
+    """The value of a binary operator of :data:`loopless.terms.nodes.OPERATORS`. Raises :class:`EvaluationError`."""
+    if op in ("floor_div", "mod", "trunc_div", "trunc_rem") and b == 0:
+        raise EvaluationError("division by zero")
+    if op in ("shl", "shr", "pow") and b < 0:
+        raise EvaluationError(f"{op} by {b}")
+    match op:
+        case "floor_div":
+            return a // b
+        case "mod":
+            return a % b
+        case "trunc_div":
+            return _truncated(a, b)
+        case "trunc_rem":
+            return a - b * _truncated(a, b)
+        case "bit_and":
+            return a & b
+        case "bit_or":
+            return a | b
+        case "bit_xor":
+            return a ^ b
+        case "shl":
+            if b > MAX_BITS and a:
+                raise EvaluationError(f"a shift by {b}")
+            return a << b
+        case "shr":
+            return a >> b
+        case "pow":
+            if b * max(a.bit_length(), 1) > MAX_BITS and a not in (0, 1, -1):
+                raise EvaluationError(f"a power with exponent {b}")
+            return int(a**b)
+        case "min":
+            return min(a, b)
+        case "max":
+            return max(a, b)
+        case _:
+            raise AssertionError(op)
+
+
+def _truncated(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a >= 0) == (b > 0) else -quotient

@@ -1,0 +1,413 @@
+"""The nodes of integer terms and conditions: immutable, interned, so that equal structure is the same object.
+
+Terms denote integers without bound; machine arithmetic is written out with :class:`Wrap`. The constructors here do not
+simplify: build with :mod:`loopless.terms.build`, which keeps sums in a canonical polynomial form.
+
+Interning is by the full structural key, never by a digest. Nodes live as long as their process: each file is worked on
+in a worker process of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+from loopless.terms.types import IntType
+
+_LONG_KEY = 160
+
+
+class Node:
+    """A term or a condition. ``key`` is a text that orders nodes the same way in every run."""
+
+    __slots__ = ("__weakref__", "_fields", "_range", "_variables", "key")
+    _table: ClassVar[dict[tuple[Any, ...], Node]] = {}
+    _fields: tuple[Any, ...]
+    key: str
+    _range: Any
+    _variables: frozenset[Var] | None
+
+    @classmethod
+    def _intern(cls, *fields: Any) -> Self:
+        table_key = (cls, *fields)
+        found = Node._table.get(table_key)
+        if found is None:
+            found = object.__new__(cls)
+            found._fields = fields
+            found._range = None
+            found._variables = None
+            found.key = _shorten(found._make_key())
+            Node._table[table_key] = found
+        return found  # type: ignore[return-value]
+
+    def _make_key(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The nodes directly below this one."""
+        return ()
+
+    @property
+    def variables(self) -> frozenset[Var]:
+        """All variables that occur in the node."""
+        if self._variables is None:
+            for node in walk(self):
+                if node._variables is None:
+                    below = frozenset((node,)) if isinstance(node, Var) else frozenset()
+                    node._variables = below.union(*(child._variables or frozenset() for child in node.children))
+        assert self._variables is not None
+        return self._variables
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._intern, self._fields
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __lt__(self, other: Node) -> bool:
+        return self.key < other.key
+
+
+def _shorten(key: str) -> str:
+    if len(key) <= _LONG_KEY:
+        return key
+    return key[:40] + hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """All nodes below and including ``root``, each once, children before parents, without recursion."""
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        stack.extend((child, False) for child in reversed(node.children) if child not in seen)
+
+
+class Term(Node):
+    """An integer-valued term."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        from loopless.terms.printing import text  # local: printing imports nodes
+
+        return text(self)
+
+
+class Const(Term):
+    """An integer constant."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: int) -> Const:
+        return cls._intern(int(value))
+
+    @property
+    def value(self) -> int:
+        """The constant."""
+        value: int = self._fields[0]
+        return value
+
+    def _make_key(self) -> str:
+        return f"#{self.value}"
+
+
+class Var(Term):
+    """A variable: ``name`` as users see it, ``type`` its range. Two variables of one name and type are the same."""
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, type: IntType) -> Var:
+        return cls._intern(name, type)
+
+    @property
+    def name(self) -> str:
+        """The name that users see."""
+        name: str = self._fields[0]
+        return name
+
+    @property
+    def type(self) -> IntType:
+        """The type, whose range every value of the variable respects."""
+        found: IntType = self._fields[1]
+        return found
+
+    def _make_key(self) -> str:
+        return f"{self.name}:{self.type}"
+
+
+Monomial = tuple[tuple[Term, int], ...]
+"""A product of atoms: pairs of an atom (never a Sum or Const) and its exponent ≥ 1, ordered by key; () is 1."""
+
+
+class Sum(Term):
+    """A polynomial: ``items`` are pairs of a monomial and its non-zero integer coefficient, in a fixed order."""
+
+    __slots__ = ()
+
+    def __new__(cls, items: tuple[tuple[Monomial, int], ...]) -> Sum:
+        return cls._intern(items)
+
+    @property
+    def items(self) -> tuple[tuple[Monomial, int], ...]:
+        """Monomials with their coefficients."""
+        items: tuple[tuple[Monomial, int], ...] = self._fields[0]
+        return items
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return tuple(dict.fromkeys(atom for monomial, _ in self.items for atom, _ in monomial))
+
+    def _make_key(self) -> str:
+        parts = (f"{c}*" + "*".join(f"{a.key}^{e}" for a, e in m) for m, c in self.items)
+        return "(" + "+".join(parts) + ")"
+
+
+OPERATORS = frozenset(
+    ("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow")
+)
+"""``floor_div``/``mod`` round down; ``trunc_div``/``trunc_rem`` are C's ``/`` and ``%``; bit operations act on the
+two's complement of unbounded integers; ``shl``/``shr`` are a·2^b and floor(a/2^b); ``pow`` has exponent ≥ 0."""
+
+
+class Op(Term):
+    """An operator of :data:`OPERATORS` applied to terms."""
+
+    __slots__ = ()
+
+    def __new__(cls, op: str, args: tuple[Term, ...]) -> Op:
+        assert op in OPERATORS, op
+        return cls._intern(op, args)
+
+    @property
+    def op(self) -> str:
+        """The operator."""
+        op: str = self._fields[0]
+        return op
+
+    @property
+    def args(self) -> tuple[Term, ...]:
+        """The operands."""
+        args: tuple[Term, ...] = self._fields[1]
+        return args
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.args
+
+    def _make_key(self) -> str:
+        return f"{self.op}({','.join(a.key for a in self.args)})"
+
+
+class Wrap(Term):
+    """``arg`` reduced modulo 2^width into the range of ``type``."""
+
+    __slots__ = ()
+
+    def __new__(cls, arg: Term, type: IntType) -> Wrap:
+        return cls._intern(arg, type)
+
+    @property
+    def arg(self) -> Term:
+        """What is reduced."""
+        arg: Term = self._fields[0]
+        return arg
+
+    @property
+    def type(self) -> IntType:
+        """Into whose range."""
+        found: IntType = self._fields[1]
+        return found
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.arg,)
+
+    def _make_key(self) -> str:
+        return f"{self.type}({self.arg.key})"
+
+
+class Ite(Term):
+    """``then`` where ``condition`` holds, else ``otherwise``."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition: Condition, then: Term, otherwise: Term) -> Ite:
+        return cls._intern(condition, then, otherwise)
+
+    @property
+    def condition(self) -> Condition:
+        """What decides."""
+        condition: Condition = self._fields[0]
+        return condition
+
+    @property
+    def then(self) -> Term:
+        """The value where it holds."""
+        then: Term = self._fields[1]
+        return then
+
+    @property
+    def otherwise(self) -> Term:
+        """The value elsewhere."""
+        otherwise: Term = self._fields[2]
+        return otherwise
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self._fields
+
+    def _make_key(self) -> str:
+        return f"ite({self.condition.key},{self.then.key},{self.otherwise.key})"
+
+
+class Read(Term):
+    """The element of ``type`` at byte ``offset`` of the memory object ``array``, which nothing in reach changes."""
+
+    __slots__ = ()
+
+    def __new__(cls, array: str, offset: Term, type: IntType) -> Read:
+        return cls._intern(array, offset, type)
+
+    @property
+    def array(self) -> str:
+        """The name of the object."""
+        array: str = self._fields[0]
+        return array
+
+    @property
+    def offset(self) -> Term:
+        """The byte offset of the element."""
+        offset: Term = self._fields[1]
+        return offset
+
+    @property
+    def type(self) -> IntType:
+        """The element's type."""
+        found: IntType = self._fields[2]
+        return found
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.offset,)
+
+    def _make_key(self) -> str:
+        return f"{self.array}[{self.offset.key}]:{self.type}"
+
+
+class Condition(Node):
+    """A truth-valued node. Negation is pushed into the comparisons, so there is no node for it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        from loopless.terms.printing import text  # local: printing imports nodes
+
+        return text(self)
+
+
+class Truth(Condition):
+    """True or false."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: bool) -> Truth:
+        return cls._intern(bool(value))
+
+    @property
+    def value(self) -> bool:
+        """Which of the two."""
+        value: bool = self._fields[0]
+        return value
+
+    def _make_key(self) -> str:
+        return "true" if self.value else "false"
+
+
+class Compare(Condition):
+    """``term`` ≤ 0, = 0 or ≠ 0: ``relation`` is "le", "eq" or "ne"."""
+
+    __slots__ = ()
+
+    def __new__(cls, relation: str, term: Term) -> Compare:
+        assert relation in ("le", "eq", "ne"), relation
+        return cls._intern(relation, term)
+
+    @property
+    def relation(self) -> str:
+        """How the term relates to 0."""
+        relation: str = self._fields[0]
+        return relation
+
+    @property
+    def term(self) -> Term:
+        """What is compared with 0."""
+        term: Term = self._fields[1]
+        return term
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.term,)
+
+    def _make_key(self) -> str:
+        return f"{self.relation}({self.term.key})"
+
+
+class And(Condition):
+    """All of ``args``, at least two, in the order in which they were built."""
+
+    __slots__ = ()
+
+    def __new__(cls, args: tuple[Condition, ...]) -> And:
+        return cls._intern(*args)
+
+    @property
+    def args(self) -> tuple[Condition, ...]:
+        """The conjuncts."""
+        return self._fields
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self._fields
+
+    def _make_key(self) -> str:
+        return "and(" + ",".join(a.key for a in self.args) + ")"
+
+
+class Or(Condition):
+    """Some of ``args``, at least two, in the order in which they were built."""
+
+    __slots__ = ()
+
+    def __new__(cls, args: tuple[Condition, ...]) -> Or:
+        return cls._intern(*args)
+
+    @property
+    def args(self) -> tuple[Condition, ...]:
+        """The disjuncts."""
+        return self._fields
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self._fields
+
+    def _make_key(self) -> str:
+        return "or(" + ",".join(a.key for a in self.args) + ")"
+
+
+TRUE = Truth(True)
+FALSE = Truth(False)
+ZERO = Const(0)
+ONE = Const(1)

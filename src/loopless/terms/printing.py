@@ -1,0 +1,197 @@
+"""Terms and conditions as people read them: C syntax over unbounded integers, plus ``min``, ``max``, ``floor_div``,
+``ceil_div``, ``mod`` and ``pow``. ``/`` and ``%`` are printed where C's meaning is meant or agrees."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopless.terms.build import from_polynomial, polynomial
+from loopless.terms.nodes import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Monomial,
+    Node,
+    Op,
+    Or,
+    Read,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+)
+from loopless.terms.ranges import range_of
+from loopless.terms.types import IntType
+
+_ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
+_C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
+_BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "shr": ">>"}
+
+
+def text(node: Node) -> str:
+    """``node`` in C syntax."""
+    return _print(node)[0]
+
+
+def _print(node: Node) -> tuple[str, int]:
+    match node:
+        case Const():
+            return str(node.value), _ATOM if node.value >= 0 else _UNARY
+        case Var():
+            return node.name, _ATOM
+        case Sum():
+            return _sum(node)
+        case Op():
+            return _operator(node)
+        case Wrap():
+            return f"({type_name(node.type)})({text(node.arg)})", _UNARY
+        case Ite():
+            parts = (_within(node.condition, _OR), _within(node.then, _OR), _within(node.otherwise, _CHOICE))
+            return f"{parts[0]} ? {parts[1]} : {parts[2]}", _CHOICE
+        case Read():
+            return _read(node), _ATOM
+        case Truth():
+            return ("true" if node.value else "false"), _ATOM
+        case Compare():
+            return _compare(node), _RELATION
+        case And():
+            return " && ".join(_within(arg, _AND) for arg in node.args), _AND
+        case Or():
+            return " || ".join(_within(arg, _AND) for arg in node.args), _OR
+        case _:
+            raise AssertionError(type(node))
+
+
+def _within(node: Node, level: int) -> str:
+    """The text of ``node``, in parentheses where it binds weaker than ``level``."""
+    shown, own = _print(node)
+    return f"({shown})" if own > level else shown
+
+
+def type_name(type: IntType) -> str:
+    """The C name of a type, as <stdint.h> has it; ``int_N_t`` for widths that C does not have."""
+    if type.width is None:
+        return "integer"
+    return f"{'' if type.signed else 'u'}int{type.width}_t"
+
+
+def _sum(node: Sum) -> tuple[str, int]:
+    items = sorted(node.items, key=lambda item: (item[0] == (), item[1] < 0))
+    pieces: list[str] = []
+    for monomial, coefficient in items:
+        shown = _monomial(monomial, abs(coefficient))
+        if not pieces:
+            pieces.append(f"-{shown}" if coefficient < 0 else shown)
+        else:
+            pieces.append(f"- {shown}" if coefficient < 0 else f"+ {shown}")
+    if len(pieces) == 1:
+        return pieces[0], _UNARY if pieces[0].startswith("-") else _TIMES
+    return " ".join(pieces), _PLUS
+
+
+def _monomial(monomial: Monomial, coefficient: int) -> str:
+    factors = [] if coefficient == 1 and monomial else [str(coefficient)]
+    for atom, exponent in monomial:
+        factors.extend([_within(atom, _UNARY)] * exponent)
+    return "*".join(factors)
+
+
+def _operator(node: Op) -> tuple[str, int]:
+    op, args = node.op, node.args
+    if op in ("floor_div", "mod"):
+        return _floor_operator(op, args[0], args[1])
+    if op in _C_OPERATORS:
+        return f"{_within(args[0], _UNARY)} {_C_OPERATORS[op]} {_within(args[1], _ATOM)}", _TIMES
+    if op in _BIT_OPERATORS:
+        return f"({_within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {_within(args[1], _UNARY)})", _ATOM
+    return f"{op}({', '.join(text(arg) for arg in args)})", _ATOM
+
+
+def _floor_operator(op: str, a: Term, b: Term) -> tuple[str, int]:
+    low = range_of(a)[0]
+    if low is not None and low >= 0 and isinstance(b, Const) and b.value > 0:
+        sign = "/" if op == "floor_div" else "%"
+        return f"{_within(a, _UNARY)} {sign} {_within(b, _ATOM)}", _TIMES
+    if op == "floor_div" and isinstance(b, Const) and b.value > 1:
+        poly = polynomial(a)
+        if poly.get(()) == b.value - 1:
+            rest = from_polynomial({m: c for m, c in poly.items() if m})
+            return f"ceil_div({text(rest)}, {text(b)})", _ATOM
+    return f"{op}({text(a)}, {text(b)})", _ATOM
+
+
+def _read(node: Read) -> str:
+    size = (node.type.width or 8) // 8
+    poly = polynomial(node.offset)
+    if size > 0 and all(c % size == 0 for c in poly.values()):
+        index = from_polynomial({m: c // size for m, c in poly.items()})
+        return f"{node.array}[{text(index)}]"
+    return f"*({type_name(node.type)} *)((char *){node.array} + {_within(node.offset, _TIMES)})"
+
+
+def _compare(node: Compare) -> str:
+    positive: dict[Monomial, int] = {}
+    negative: dict[Monomial, int] = {}
+    for monomial, coefficient in polynomial(node.term).items():
+        if monomial:
+            (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
+    constant = polynomial(node.term).get((), 0)
+    left, right = from_polynomial(positive), from_polynomial(negative)
+    if node.relation != "le":
+        sign = "==" if node.relation == "eq" else "!="
+        if not positive:
+            left, right, constant = right, left, -constant
+        return _sides(left, sign, right, -constant)
+    if not positive:
+        return _strict_or_not(right, ">=", ">", constant, constant - 1)
+    if not negative:
+        return _strict_or_not(left, "<=", "<", -constant, 1 - constant)
+    # left + constant <= right
+    if constant == 1:
+        return _sides(left, "<", right, 0)
+    if constant > 1 or constant == 0:
+        return f"{_within(_plus(left, constant), _PLUS)} <= {_within(right, _PLUS)}"
+    return _sides(left, "<=", right, -constant)
+
+
+def _sides(left: Term, sign: str, right: Term, constant: int) -> str:
+    return f"{_within(left, _PLUS)} {sign} {_within(_plus(right, constant), _PLUS)}"
+
+
+def _plus(term: Term, constant: int) -> Term:
+    poly = polynomial(term)
+    poly[()] = poly.get((), 0) + constant
+    return from_polynomial(poly)
+
+
+def _strict_or_not(term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
+    """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
+    if _roundness(strict_limit) < _roundness(weak_limit):
+        return f"{_within(term, _PLUS)} {strict} {strict_limit}"
+    return f"{_within(term, _PLUS)} {weak} {weak_limit}"
+
+
+def _roundness(value: int) -> int:
+    if value == 0:
+        return 0
+    digits = str(abs(value))
+    decimal = len(digits.rstrip("0")) * 2
+    size = abs(value)
+    binary = 5 if size & (size - 1) == 0 or size & (size + 1) == 0 else decimal
+    return min(decimal, binary) if size > 9 else decimal
+
+
+
+
+def condition_lines(condition: Condition) -> list[str]:
+    """The disjuncts of a condition, one text each."""
+    match condition:
+        case Or():
+            return [text(arg) for arg in condition.args]
+        case Truth() | Compare() | And():
+            return [text(condition)]
+        case _:
+            assert_never(condition)  # type: ignore[arg-type]

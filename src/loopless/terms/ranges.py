@@ -1,0 +1,205 @@
+"""Ranges of terms by interval arithmetic over the types of their variables. Sound, not tight."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import assert_never
+
+from loopless.terms.nodes import Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
+
+Range = tuple[int | None, int | None]
+"""Least and greatest value, both included; None where there is no bound."""
+
+EVERYTHING: Range = (None, None)
+_POW_LIMIT = 4096
+
+
+def range_of(term: Term) -> Range:
+    """Bounds on the values that ``term`` takes over all values of its variables."""
+    if term._range is None:
+        for node in walk(term):
+            if node._range is None and isinstance(node, Term):
+                node._range = _compute(node)
+    found: Range = term._range
+    return found
+
+
+def _compute(term: Term) -> Range:
+    match term:
+        case Const():
+            return term.value, term.value
+        case Var() | Read() | Wrap():
+            own = (term.type.min, term.type.max)
+            if isinstance(term, Wrap) and term.type.width is None:
+                return _known(term.arg)
+            return own
+        case Sum():
+            total: Range = (0, 0)
+            for monomial, coefficient in term.items:
+                total = _add(total, _scale(_monomial(monomial), coefficient))
+            return total
+        case Ite():
+            return _union(_known(term.then), _known(term.otherwise))
+        case Op():
+            return _operator(term.op, [_known(arg) for arg in term.args])
+        case _:
+            raise AssertionError(type(term))
+
+
+def _known(node: Node) -> Range:
+    found: Range = node._range
+    return found
+
+
+def _add(a: Range, b: Range) -> Range:
+    low = None if a[0] is None or b[0] is None else a[0] + b[0]
+    high = None if a[1] is None or b[1] is None else a[1] + b[1]
+    return low, high
+
+
+def _scale(a: Range, factor: int) -> Range:
+    low = None if a[0] is None else a[0] * factor
+    high = None if a[1] is None else a[1] * factor
+    return (low, high) if factor >= 0 else (high, low)
+
+
+def _union(a: Range, b: Range) -> Range:
+    low = None if a[0] is None or b[0] is None else min(a[0], b[0])
+    high = None if a[1] is None or b[1] is None else max(a[1], b[1])
+    return low, high
+
+
+def _multiply(a: Range, b: Range) -> Range:
+    if None not in a and None not in b:
+        corners = [x * y for x in a for y in b if x is not None and y is not None]
+        return min(corners), max(corners)
+    if a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0:
+        return a[0] * b[0], None
+    return EVERYTHING
+
+
+def _monomial(monomial: tuple[tuple[Term, int], ...]) -> Range:
+    result: Range = (1, 1)
+    for atom, exponent in monomial:
+        base = _known(atom)
+        if exponent % 2 == 0:
+            base = _even_power(base)
+            exponent //= 2
+        elif exponent > 1:
+            result = _multiply(result, base)
+            base = _even_power(base)
+            exponent //= 2
+        for _ in range(exponent):
+            result = _multiply(result, base)
+    return result
+
+
+def _even_power(base: Range) -> Range:
+    low, high = base
+    if low is None or high is None:
+        return 0, None
+    floor = 0 if low <= 0 <= high else min(low * low, high * high)
+    return floor, max(low * low, high * high)
+
+
+def _operator(op: str, args: list[Range]) -> Range:
+    match op:
+        case "min" | "max":
+            return _extreme(op, args)
+        case "floor_div" | "trunc_div":
+            return _divide(args[0], args[1], truncate=op == "trunc_div")
+        case "mod":
+            return _mod(args[0], args[1])
+        case "trunc_rem":
+            return _trunc_rem(args[0], args[1])
+        case "bit_and" | "bit_or" | "bit_xor":
+            return _bits(op, args)
+        case "shr" | "shl" | "pow":
+            return _shift_or_power(op, args[0], args[1])
+        case _:
+            assert_never(op)  # type: ignore[arg-type]
+
+
+def _extreme(op: str, args: list[Range]) -> Range:
+    lows = [low for low, _ in args]
+    highs = [high for _, high in args]
+    known_lows = [low for low in lows if low is not None]
+    known_highs = [high for high in highs if high is not None]
+    if op == "min":
+        return (min(known_lows) if len(known_lows) == len(lows) else None, min(known_highs, default=None))
+    return (max(known_lows, default=None), max(known_highs) if len(known_highs) == len(highs) else None)
+
+
+def _divide(a: Range, b: Range, *, truncate: bool) -> Range:
+    low, high = a
+    if b[0] is None or b[1] is None or (b[0] <= 0 <= b[1]):
+        return EVERYTHING
+    corners: list[int] = []
+    for divisor in (b[0], b[1]):
+        for end in (low, high):
+            if end is not None:
+                quotient = abs(end) // abs(divisor) * (1 if (end >= 0) == (divisor > 0) else -1)
+                corners.append(quotient if truncate else end // divisor)
+    nonnegative = low is not None and low >= 0 and b[0] > 0
+    if low is None or high is None:
+        if nonnegative:
+            return min(corners), None
+        return EVERYTHING
+    return min(corners), max(corners)
+
+
+def _mod(a: Range, b: Range) -> Range:
+    if b[0] is None or b[1] is None:
+        return EVERYTHING
+    if b[0] > 0:
+        if a[0] is not None and a[1] is not None and a[0] >= 0 and a[1] < b[0]:
+            return a
+        top = b[1] - 1
+        if a[0] is not None and a[0] >= 0 and a[1] is not None:
+            top = min(top, a[1])
+        return 0, top
+    return (min(0, b[0] + 1), max(0, b[1] - 1))
+
+
+def _trunc_rem(a: Range, b: Range) -> Range:
+    if b[0] is None or b[1] is None:
+        return EVERYTHING
+    largest = max(abs(b[0]), abs(b[1])) - 1
+    low = -largest if a[0] is None or a[0] < 0 else 0
+    high = largest if a[1] is None or a[1] > 0 else 0
+    if a[0] is not None:
+        low = max(low, min(a[0], 0))
+    if a[1] is not None:
+        high = min(high, max(a[1], 0))
+    return low, high
+
+
+def _bits(op: str, args: list[Range]) -> Range:
+    lows = [low for low, _ in args]
+    highs = [high for _, high in args]
+    if op == "bit_and":
+        bounded = [high for low, high in args if low is not None and low >= 0 and high is not None]
+        if bounded:
+            return 0, min(bounded)
+    if any(value is None for value in lows + highs):
+        return EVERYTHING
+    widest = max(max(-low, high + 1) for low, high in args if low is not None and high is not None)
+    power = 1 << max(widest - 1, 0).bit_length()
+    if all(low is not None and low >= 0 for low in lows):
+        return 0, power - 1
+    return -power, power - 1
+
+
+def _shift_or_power(op: str, a: Range, b: Range) -> Range:
+    if b[0] is None or b[0] < 0 or b[1] is None or b[1] > _POW_LIMIT:
+        return (0, None) if a[0] is not None and a[0] >= 0 else EVERYTHING
+    if op == "pow":
+        if a[0] is None or a[0] < 0 or a[1] is None:
+            return EVERYTHING
+        return prod([a[0]] * b[0]) if a[0] else int(b[1] == 0), prod([a[1]] * b[1]) if a[1] else 1
+    corners = [
+        (end << amount if op == "shl" else end >> amount) for end in a if end is not None for amount in (b[0], b[1])
+    ]
+    if a[0] is None or a[1] is None:
+        return (min(corners), None) if a[0] is not None and a[0] >= 0 else EVERYTHING
+    return min(corners), max(corners)

@@ -1,0 +1,155 @@
+"""Terms mean what their constructors say: every simplification is compared with plain integer arithmetic."""
+
+from __future__ import annotations
+
+import pickle
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopless import terms as t
+
+I8, U8, I4, U4 = t.IntType(8), t.IntType(8, False), t.IntType(4), t.IntType(4, False)
+VARIABLES = (t.Var("x", I4), t.Var("u", U4), t.Var("s", I8), t.Var("z", t.INTEGERS))
+
+
+def trunc_div(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+BINARY = {
+    t.add: lambda a, b: a + b,
+    t.sub: lambda a, b: a - b,
+    t.mul: lambda a, b: a * b,
+    t.minimum: min,
+    t.maximum: max,
+    t.bit_and: lambda a, b: a & b,
+    t.bit_or: lambda a, b: a | b,
+    t.bit_xor: lambda a, b: a ^ b,
+}
+DIVISIONS = {
+    t.floor_div: lambda a, b: a // b,
+    t.mod: lambda a, b: a % b,
+    t.trunc_div: trunc_div,
+    t.trunc_rem: lambda a, b: a - b * trunc_div(a, b),
+}
+RELATIONS = {
+    t.less: lambda a, b: a < b,
+    t.less_equal: lambda a, b: a <= b,
+    t.greater: lambda a, b: a > b,
+    t.greater_equal: lambda a, b: a >= b,
+    t.equal: lambda a, b: a == b,
+    t.not_equal: lambda a, b: a != b,
+}
+
+
+@st.composite
+def built(draw, depth=4):
+    """A term and the function of its variables that it was built to denote."""
+    if depth == 0 or draw(st.integers(0, 5)) == 0:
+        if draw(st.booleans()):
+            value = draw(st.one_of(st.integers(-9, 9), st.sampled_from([-128, 127, 255, 256, 1 << 31])))
+            return t.const(value), lambda env, value=value: value
+        var = draw(st.sampled_from(VARIABLES))
+        return var, lambda env, var=var: env[var]
+    a, fa = draw(built(depth=depth - 1))
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        kind_of = draw(st.sampled_from([I8, U8, I4, U4]))
+        return t.wrap(a, kind_of), lambda env: kind_of.wrap(fa(env))
+    if kind == 1:
+        make = draw(st.sampled_from(sorted(DIVISIONS, key=lambda f: f.__name__)))
+        divisor = draw(st.sampled_from([-7, -3, -1, 1, 2, 3, 4, 8, 10, 16, 256]))
+        return make(a, t.const(divisor)), lambda env: DIVISIONS[make](fa(env), divisor)
+    b, fb = draw(built(depth=depth - 1))
+    if kind == 2:
+        make = draw(st.sampled_from(sorted(RELATIONS, key=lambda f: f.__name__)))
+        condition = make(a, b)
+        if draw(st.booleans()):
+            condition = t.negate(t.negate(condition))
+        return t.ite(condition, t.const(1), a), lambda env: 1 if RELATIONS[make](fa(env), fb(env)) else fa(env)
+    make = draw(st.sampled_from(sorted(BINARY, key=lambda f: f.__name__)))
+    return make(a, b), lambda env: BINARY[make](fa(env), fb(env))
+
+
+environments = st.fixed_dictionaries(
+    {
+        var: st.integers(-20 if var.type.min is None else var.type.min, 20 if var.type.max is None else var.type.max)
+        for var in VARIABLES
+    }
+)
+
+
+@given(built(), environments)
+def test_a_term_has_the_value_it_was_built_for(pair, env):
+    term, meaning = pair
+    assert t.evaluate(term, env) == meaning(env)
+
+
+@given(built(), environments)
+def test_the_range_holds_the_value(pair, env):
+    term, meaning = pair
+    low, high = t.range_of(term)
+    value = meaning(env)
+    assert (low is None or low <= value) and (high is None or value <= high)
+
+
+@given(built(depth=3), built(depth=2), environments)
+def test_substitution_is_evaluation_of_the_replacement(pair, replacement, env):
+    term, meaning = pair
+    new, new_meaning = replacement
+    z = VARIABLES[3]
+    assert t.evaluate(t.substitute(term, {z: new}), env) == meaning({**env, z: new_meaning(env)})
+
+
+@given(built(depth=3), built(depth=3), built(depth=2), environments)
+def test_conditions_follow_the_logic(a, b, c, env):
+    p, q, r = t.less(a[0], b[0]), t.equal(b[0], c[0]), t.not_equal(a[0], c[0])
+    vp, vq, vr = a[1](env) < b[1](env), b[1](env) == c[1](env), a[1](env) != c[1](env)
+    mixed = t.disjunction((t.conjunction((p, t.negate(q))), r))
+    assert t.holds(mixed, env) == ((vp and not vq) or vr)
+    assert t.holds(t.negate(mixed), env) != t.holds(mixed, env)
+
+
+@given(built(depth=3))
+def test_terms_are_interned_and_survive_pickling(pair):
+    assert pickle.loads(pickle.dumps(pair[0])) is pair[0]
+
+
+@given(built(depth=3), environments)
+def test_printed_smt_is_read_back_with_the_same_value(pair, env):
+    import z3
+
+    term, meaning = pair
+    shown = t.smt(term)
+    if shown is None:
+        return
+    lines = [f"(declare-const {t.symbol(v.name)} Int)(assert (= {t.symbol(v.name)} {env[v]}))" for v in VARIABLES]
+    solver = z3.Solver()
+    solver.from_string("\n".join(_signed(lines)) + f"(declare-const out Int)(assert (= out {shown}))")
+    assert solver.check() == z3.sat
+    assert solver.model()[z3.Int("out")].as_long() == meaning(env)
+
+
+def _signed(lines):
+    import re
+
+    return [re.sub(r" -(\d+)\)\)$", r" (- \1)))", line) for line in lines]
+
+
+def test_powers_under_a_wrap_are_never_built():
+    k = t.Var("k", t.INTEGERS)
+    term = t.wrap(t.mul(t.power(t.const(3), k), VARIABLES[2]), t.IntType(32))
+    expected = (pow(3, 10**18, 1 << 32) * 5) % (1 << 32)
+    assert t.evaluate(term, {k: 10**18, VARIABLES[2]: 5}) % (1 << 32) == expected
+
+
+def test_the_text_is_c():
+    x, n, u = t.Var("x", t.IntType(32)), t.Var("n", t.IntType(32)), t.Var("u", t.IntType(8, False))
+    assert str(t.less(x, n)) == "x < n"
+    assert str(t.less(x, t.const(100))) == "x < 100"
+    assert str(t.wrap(t.add(u, t.const(3)), U8)) == "(uint8_t)(u + 3)"
+    assert str(t.floor_div(t.add(n, t.neg(x), t.const(6)), t.const(7))) == "ceil_div(n - x, 7)"
+    assert str(t.equal(t.add(x, n), t.const(-4))) == "n + x == -4"
+    assert str(t.mod(u, t.const(2))) == "u % 2"
