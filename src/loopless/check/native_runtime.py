@@ -1,0 +1,159 @@
+"""The C runtime that is linked with every program that runs natively: inputs, endings of a run, and the call itself.
+
+Every function whose name has a meaning for verification is redirected here (see :mod:`loopless.check.native_build`). An
+ending is one ``longjmp`` back to :c:func:`loopless_call`, so a run that aborts costs no more than one that returns.
+The runtime includes no header, so that it is the same on every host.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loopless.check.outcome import Status
+
+ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
+"""The endings that the runtime itself reports; the position is the code."""
+
+TRAP_KINDS: Final[dict[int, str]] = {
+    0: "signed addition overflow",
+    1: "unreachable code reached",
+    3: "division by zero, or the most negative value divided by -1",
+    5: "floating-point conversion out of range",
+    6: "call through a pointer of another type",
+    10: "invalid value of an enumeration or _Bool",
+    11: "missing return",
+    12: "signed multiplication overflow",
+    13: "signed negation overflow",
+    18: "array index out of bounds",
+    19: "pointer arithmetic out of bounds",
+    20: "shift exponent out of range",
+    21: "signed subtraction overflow",
+    22: "null or misaligned access",
+    24: "length of a variable-length array not positive",
+}
+"""Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words."""
+
+NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
+"""The integer inputs that the runtime draws, each by ``loopless_nondet_<kind>``."""
+
+MEANINGS: Final[dict[str, str]] = {
+    "reach_error": "error",
+    "__VERIFIER_error": "error",
+    "__VERIFIER_assert": "assert",
+    "__VERIFIER_assume": "assume",
+    "assume_abort_if_not": "assume",
+    "__CPROVER_assume": "assume",
+    "__CPROVER_assert": "assert",
+    "__ESBMC_assume": "assume",
+    "klee_assume": "assume_wide",
+    "klee_report_error": "error",
+    "klee_make_symbolic": "klee_make_symbolic",
+    "klee_int": "nondet_s32",
+    "klee_range": "klee_range",
+    "klee_silent_exit": "exit",
+    "__assert_fail": "assert_fail",
+    "abort": "abort",
+    "exit": "exit",
+    "_exit": "exit",
+    "_Exit": "exit",
+    "quick_exit": "exit",
+    "__VERIFIER_atomic_begin": "nothing",
+    "__VERIFIER_atomic_end": "nothing",
+}
+"""Names with a meaning: what stands after ``loopless_`` in the runtime. They win over a program's own definitions."""
+
+WEAK_MEANINGS: Final[dict[str, str]] = {"assume": "assume", "assert": "assert", "__assume": "assume"}
+"""Names that have a meaning only in programs that declare them without a definition."""
+
+SOURCE: Final = r"""
+typedef long long wide;
+typedef unsigned long long uwide;
+int _setjmp(void *) __attribute__((returns_twice));
+void longjmp(void *, int) __attribute__((noreturn));
+void *memcpy(void *, const void *, unsigned long);
+
+static struct { wide slots[64]; } target;
+static const wide *stream, *fresh;
+static wide stream_length, stream_used, fresh_length, fresh_used;
+static wide end_status, end_kind, end_value;
+static const char *end_text;
+
+static void finish(wide status, wide kind, wide value, const char *text) __attribute__((noreturn));
+static void finish(wide status, wide kind, wide value, const char *text) {
+    end_status = status; end_kind = kind; end_value = value; end_text = text;
+    longjmp(&target, 1);
+}
+
+void loopless_abort(void) { finish(1, 0, 0, "abort"); }
+void loopless_exit(int code) { finish(1, 1, code, "exit"); }
+void loopless_assume(int holds) { if (!holds) finish(2, 0, 0, ""); }
+void loopless_assume_wide(uwide holds) { if (!holds) finish(2, 0, 0, ""); }
+void loopless_error(void) { finish(3, 0, 0, "error function called"); }
+void loopless_assert(int holds) { if (!holds) finish(3, 0, 0, "assertion false"); }
+void loopless_assert_fail(const char *text) { finish(3, 1, 0, text); }
+void loopless_trap(int kind, int line) { finish(4, kind, line, ""); }
+void loopless_unresolved(int index) { finish(5, 1, index, ""); }
+void loopless_nothing(void) { }
+
+static wide next(void) {
+    if (stream_used >= stream_length) finish(5, 0, stream_used, "");
+    return stream[stream_used++];
+}
+static wide next_fresh(void) { return fresh_used < fresh_length ? fresh[fresh_used++] : (fresh_used++, 0); }
+
+_Bool loopless_nondet_bool(void) { return next() != 0; }
+signed char loopless_nondet_s8(void) { return (signed char)next(); }
+unsigned char loopless_nondet_u8(void) { return (unsigned char)next(); }
+short loopless_nondet_s16(void) { return (short)next(); }
+unsigned short loopless_nondet_u16(void) { return (unsigned short)next(); }
+int loopless_nondet_s32(void) { return (int)next(); }
+unsigned loopless_nondet_u32(void) { return (unsigned)next(); }
+wide loopless_nondet_s64(void) { return next(); }
+uwide loopless_nondet_u64(void) { return (uwide)next(); }
+wide loopless_uninit(void) { return next_fresh(); }
+
+int loopless_klee_range(int low, int high) {
+    int value = (int)next();
+    if (value < low || value >= high) finish(2, 0, 0, "");
+    return value;
+}
+void loopless_klee_make_symbolic(void *at, unsigned long size) {
+    unsigned char *bytes = at;
+    if (size == 1 || size == 2 || size == 4 || size == 8) { wide value = next(); memcpy(at, &value, size); }
+    else for (unsigned long i = 0; i < size; i++) bytes[i] = (unsigned char)next();
+}
+
+struct variable { void *at; uwide size; };
+void loopless_save(const struct variable *table, wide count, unsigned char *to) {
+    for (wide i = 0; i < count; i++) { memcpy(to, table[i].at, table[i].size); to += table[i].size; }
+}
+void loopless_restore(const struct variable *table, wide count, const unsigned char *from) {
+    for (wide i = 0; i < count; i++) { memcpy(table[i].at, from, table[i].size); from += table[i].size; }
+}
+void loopless_inputs(const wide *values, wide count, const wide *fresh_values, wide fresh_count) {
+    stream = values; stream_length = count; stream_used = 0;
+    fresh = fresh_values; fresh_length = fresh_count; fresh_used = 0;
+}
+void loopless_ending(wide *facts, const char **text) {
+    facts[0] = end_status; facts[1] = end_kind; facts[2] = end_value; facts[3] = stream_used; *text = end_text;
+}
+
+typedef wide W;
+void loopless_call(void *f, wide count, const wide *a, wide *result) {
+    end_status = 0; end_kind = 0; end_value = 0; end_text = "";
+    if (_setjmp(&target)) return;
+    switch (count) {
+    case 0: *result = ((W(*)(void))f)(); break;
+    case 1: *result = ((W(*)(W))f)(a[0]); break;
+    case 2: *result = ((W(*)(W,W))f)(a[0],a[1]); break;
+    case 3: *result = ((W(*)(W,W,W))f)(a[0],a[1],a[2]); break;
+    case 4: *result = ((W(*)(W,W,W,W))f)(a[0],a[1],a[2],a[3]); break;
+    case 5: *result = ((W(*)(W,W,W,W,W))f)(a[0],a[1],a[2],a[3],a[4]); break;
+    case 6: *result = ((W(*)(W,W,W,W,W,W))f)(a[0],a[1],a[2],a[3],a[4],a[5]); break;
+    case 7: *result = ((W(*)(W,W,W,W,W,W,W))f)(a[0],a[1],a[2],a[3],a[4],a[5],a[6]); break;
+    default: *result = ((W(*)(W,W,W,W,W,W,W,W))f)(a[0],a[1],a[2],a[3],a[4],a[5],a[6],a[7]); break;
+    }
+}
+"""
+MAX_ARGUMENTS: Final = 8
+"""How many arguments a native call can have."""

@@ -1,0 +1,326 @@
+"""Native runs: every way a run can end, the inputs it can take, and that nothing of one run reaches the next."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopless.check.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
+from loopless.check.outcome import Outcome
+from loopless.errors import SourceError, UsageError
+
+INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[NativeHost]:
+    with NativeHost() as shared:
+        yield shared
+
+
+def once(host: NativeHost, program: str, args: list[int], nondet: list[int] | None = None) -> Outcome:
+    with NativeOracle(program, host=host) as oracle:
+        return oracle.run("f", args, nondet=nondet or [])
+
+
+@pytest.mark.parametrize(
+    ("expression", "args", "words"),
+    [
+        ("a + b", [INT_MAX, 1], "addition"),
+        ("a - b", [INT_MIN, 1], "subtraction"),
+        ("a * b", [65536, 32768], "multiplication"),
+        ("-a + b * 0", [INT_MIN, 0], "negation"),
+        ("a << b", [1, 32], "shift"),
+        ("a >> b", [1, -1], "shift"),
+        ("a / b", [1, 0], "division"),
+        ("a % b", [1, 0], "division"),
+        ("a / b", [INT_MIN, -1], "division"),
+        ("a % b", [INT_MIN, -1], "division"),
+        ("a++ + b * 0", [INT_MAX, 0], "addition"),
+    ],
+)
+def test_undefined_behaviour_ends_the_run(host: NativeHost, expression: str, args: list[int], words: str) -> None:
+    outcome = once(host, f"int f(int a, int b) {{\n  return {expression};\n}}", args)
+    assert outcome.status == "undefined"
+    assert words in outcome.detail
+    assert "line 2" in outcome.detail
+    assert outcome.return_value is None
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "value"),
+    [
+        ("unsigned f(unsigned a, unsigned b) { return a + b; }", [2**32 - 1, 2], 1),
+        ("unsigned f(unsigned a, unsigned b) { return a - b; }", [0, 1], 2**32 - 1),
+        ("unsigned f(unsigned a, unsigned b) { return a * b; }", [2**31, 2], 0),
+        ("signed char f(signed char a) { a++; return a; }", [127], -128),
+        ("unsigned char f(unsigned char a) { a--; return a; }", [0], 255),
+        ("short f(short a) { a = a * 2; return a; }", [-32768], 0),
+        ("long long f(unsigned long long a) { return a; }", [2**64 - 1], -1),
+        ("int f(int a) { return a << 1; }", [2**30], INT_MIN),
+        ("_Bool f(int a) { return a; }", [256], 1),
+        ("int f(int a, int b) { return a / b; }", [-7, 2], -3),
+        ("int f(int a, int b) { return a % b; }", [-7, 2], -1),
+        ("__attribute__((used)) static int f(char a, short b, long c, int d, int e, int g, int h, int i) {"
+         " return a+b+c+d+e+g+h*i; }",
+         [-1, -2, -3, 4, 5, 6, 7, -8], -47),
+    ],
+)  # fmt: skip
+def test_defined_arithmetic_gives_its_value(host: NativeHost, program: str, args: list[int], value: int) -> None:
+    assert once(host, program, args) == Outcome("ok", value)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "detail"),
+    [
+        ("abort();", "aborted", "abort"),
+        ("exit(3);", "aborted", "exit(3)"),
+        ("reach_error();", "error-reached", "error"),
+        ("__VERIFIER_error();", "error-reached", "error"),
+        ("__VERIFIER_assert(x > 100);", "error-reached", "assertion"),
+        ("__CPROVER_assert(x > 100, \"large\");", "error-reached", "assertion"),
+        ("if (x) __assert_fail(\"x == 0\", \"f.c\", 1, \"f\");", "error-reached", "x == 0"),
+        ("__VERIFIER_assume(x > 100);", "assumption-failed", ""),
+        ("assume_abort_if_not(x > 100);", "assumption-failed", ""),
+        ("klee_assume(x > 100);", "assumption-failed", ""),
+        ("__CPROVER_assume(x > 100);", "assumption-failed", ""),
+        ("__VERIFIER_assume(x > 1); __VERIFIER_assert(x > 1);", "ok", ""),
+    ],
+)  # fmt: skip
+def test_words_with_a_meaning(host: NativeHost, body: str, status: str, detail: str) -> None:
+    outcome = once(host, f"int f(int x) {{ {body} return x; }}", [5])
+    assert outcome.status == status
+    assert detail in outcome.detail
+
+
+SVCOMP = """
+extern void abort(void);
+extern void __assert_fail(const char *, const char *, unsigned, const char *);
+void reach_error(void) { __assert_fail("0", "task.c", 3, "reach_error"); }
+extern int __VERIFIER_nondet_int(void);
+void assume_abort_if_not(int cond) { if (!cond) { abort(); } }
+void __VERIFIER_assert(int cond) { if (!cond) { ERROR: { reach_error(); abort(); } } }
+int main(void) { int n = __VERIFIER_nondet_int(); assume_abort_if_not(n >= 0); __VERIFIER_assert(n != 7);
+  void (*die)(void) = reach_error; if (n == 8) die(); return n; }
+"""
+
+
+def test_a_program_that_defines_the_words_itself_is_still_understood(host: NativeHost) -> None:
+    with NativeOracle(SVCOMP, host=host) as oracle:
+        found = [oracle.run("main", nondet=[n]).status for n in (-1, 7, 8, 9)]
+    assert found == ["assumption-failed", "error-reached", "error-reached", "ok"]
+
+
+def test_an_endless_loop_times_out_and_the_next_run_is_answered() -> None:
+    program = "int f(int x) { while (x > 0) { } return x; }"
+    with NativeOracle(program, limits=Limits(seconds=0.2)) as oracle:
+        found = oracle.run_many("f", [Run([0]), Run([1]), Run([-3]), Run([2]), Run([-4])])
+        assert [outcome.status for outcome in found] == ["ok", "timeout", "ok", "timeout", "ok"]
+        assert [outcome.return_value for outcome in found] == [0, None, -3, None, -4]
+        assert oracle.run("f", [-5]) == Outcome("ok", -5)
+
+
+def test_crashes_stay_with_their_run(host: NativeHost) -> None:
+    program = "int f(int x) { int *p = (int *)8; if (x == 1) return *p; if (x == 2) return f(x) + 1; return x; }"
+    with NativeOracle(program, host=host) as oracle:
+        found = oracle.run_many("f", [Run([0]), Run([1]), Run([3]), Run([2]), Run([4])])
+    assert [outcome.status for outcome in found] == ["ok", "crashed", "ok", "crashed", "ok"]
+
+
+def test_memory_is_bounded() -> None:
+    program = """
+    void *malloc(unsigned long); void *memset(void *, int, unsigned long);
+    int f(int n) { for (int i = 0; i < n; i++) { char *p = malloc(1 << 20); if (!p) return i; memset(p, 1, 1 << 20); }
+      return -1; }"""
+    with NativeOracle(program, limits=Limits(seconds=10, memory_bytes=64 << 20)) as oracle:
+        assert oracle.run("f", [8]).return_value == -1
+        hog = oracle.run("f", [4000])
+    assert hog.status == "ok"
+    assert hog.return_value is not None
+    assert 0 < hog.return_value <= 64
+
+
+def test_files_and_processes_are_out_of_reach(host: NativeHost, tmp_path: Path) -> None:
+    target = tmp_path / "written"
+    program = f"""
+    void *fopen(const char *, const char *); int open(const char *, int, ...); int system(const char *);
+    int unlink(const char *);
+    int f(int x) {{
+      if (x == 0) return fopen("{target}", "w") != 0;
+      if (x == 1) return open("{target}", 0101, 0600);
+      if (x == 2) return system("touch {target}");
+      return unlink("{target}.keep"); }}"""
+    (tmp_path / "written.keep").write_text("kept")
+    with NativeOracle(program, host=host) as oracle:
+        found = oracle.run_many("f", [Run([x]) for x in range(4)])
+    assert [outcome.status for outcome in found] == ["unknown"] * 4
+    assert "fopen" in found[0].detail
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["written.keep"]
+
+
+def test_the_kernel_refuses_files_and_memory_to_a_limited_process(tmp_path: Path) -> None:
+    program = f"""
+import os
+from loopless.check.native_child import limit_process
+kept = os.open({str(tmp_path / "kept")!r}, os.O_WRONLY | os.O_CREAT)
+limit_process({{"seconds": 1.0, "memory_bytes": 1 << 20}}, 1)
+for attempt in (lambda: open({str(tmp_path / "new")!r}, "w"), lambda: os.write(kept, b"x"), lambda: bytearray(1 << 25)):
+    try:
+        attempt()
+        print("possible")
+    except (OSError, MemoryError) as error:
+        print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["OSError", "OSError", "MemoryError"]
+    assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("kept", 0)]
+
+
+def test_output_of_the_program_goes_nowhere(host: NativeHost, capfd: pytest.CaptureFixture[str]) -> None:
+    program = """int printf(const char *, ...); int getchar(void);
+    int f(int x) { printf("noise %d\\n", x); return getchar(); }"""
+    assert once(host, program, [1]).return_value == -1
+    assert capfd.readouterr().out == ""
+
+
+def test_pointers_carry_values_in_and_out(host: NativeHost) -> None:
+    program = """typedef unsigned char byte;
+    int f(int *p, byte a[], int n, signed char *q) { int s = 0;
+      for (int i = 0; i < n; i++) { s += a[i]; a[i] += 250; } *p = s; if (q) *q -= 1; return q == 0; }"""
+    with NativeOracle(program, host=host) as oracle:
+        outcome = oracle.run("f", [[99], [1, 2, 255], 3, [-128]])
+        assert outcome == Outcome("ok", 0, ((258,), (251, 252, 249), (127,)))
+        assert oracle.run("f", [[0], [], 0, None]) == Outcome("ok", 1, ((0,), (), ()))
+
+
+def test_reading_past_the_end_of_an_argument_is_no_silent_value(host: NativeHost) -> None:
+    program = "int f(int *a, int n) { return a[n]; }"
+    with NativeOracle(program, host=host) as oracle:
+        assert oracle.run("f", [[7, 8, 9], 2]).return_value == 9
+        assert oracle.run("f", [[7, 8, 9], 3]).status == "crashed"
+
+
+GLOBALS = """int g = 3; static unsigned char small; static const int fixed = 4; int list[2] = {1, 2};
+int f(int x) { static long long calls; calls++; g += x; small--; list[0] += x; return list[0]; }"""
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_globals_start_anew_in_every_run(host: NativeHost, isolated: bool) -> None:
+    with NativeOracle(GLOBALS, host=host) as oracle:
+        found = oracle.run_many("f", [Run([5]), Run([6])], isolated=isolated)
+    assert found == [
+        Outcome("ok", 6, (), {"g": 8, "small": 255, "f.calls": 1}),
+        Outcome("ok", 7, (), {"g": 9, "small": 255, "f.calls": 1}),
+    ]
+
+
+def test_globals_can_be_given_other_initial_values(host: NativeHost) -> None:
+    with NativeOracle(GLOBALS, host=host) as oracle:
+        assert oracle.run("f", [1], globals={"g": -10, "small": 1}).globals == {"g": -9, "small": 0, "f.calls": 1}
+        with pytest.raises(UsageError, match="no scalar global list"):
+            oracle.run("f", [1], globals={"list": 1})
+
+
+def test_each_input_function_draws_in_its_type(host: NativeHost) -> None:
+    program = """
+    extern char __VERIFIER_nondet_char(void); extern unsigned char __VERIFIER_nondet_uchar(void);
+    extern _Bool __VERIFIER_nondet_bool(void); extern unsigned __VERIFIER_nondet_uint();
+    extern long __VERIFIER_nondet_long(void); extern unsigned short __VERIFIER_nondet_ushort(void);
+    void klee_make_symbolic(void *, unsigned long, const char *);
+    long f(long *out) { out[0] = __VERIFIER_nondet_char(); out[1] = __VERIFIER_nondet_uchar();
+      out[2] = __VERIFIER_nondet_bool(); out[3] = __VERIFIER_nondet_uint(); out[4] = __VERIFIER_nondet_long();
+      out[5] = __VERIFIER_nondet_ushort(); int k = 0; klee_make_symbolic(&k, sizeof k, "k"); out[6] = k; return 0; }"""
+    with NativeOracle(program, host=host) as oracle:
+        outcome = oracle.run("f", [[0] * 7], nondet=[-1, -1, 2, -1, -(2**63), 65537, -5])
+        assert outcome.outputs == ((-1, 255, 1, 2**32 - 1, -(2**63), 1, -5),)
+        short = oracle.run("f", [[0] * 7], nondet=[1, 2, 3])
+    assert short.status == "unknown"
+    assert "inputs exhausted" in short.detail
+
+
+def test_functions_without_a_body_are_inputs_and_are_named(host: NativeHost) -> None:
+    program = "int other(int); void hook(void); int f(int x) { hook(); return other(x) + other(x); }"
+    with NativeOracle(program, host=host) as oracle:
+        assert oracle.assumed == ("hook", "other")
+        assert oracle.run("f", [1], nondet=[20, 22]).return_value == 42
+    with NativeOracle("double other(int); int f(int x) { return other(x) > 0; }", host=host) as oracle:
+        outcome = oracle.run("f", [1], nondet=[1])
+    assert outcome.status == "unknown"
+    assert "other" in outcome.detail
+
+
+def test_uninitialised_locals_can_be_chosen() -> None:
+    program = "int f(int x) { signed char c; int y; int z = 1; if (x) y = x; return c * 1000 + y + z; }"
+    with NativeOracle(program, uninitialised=True) as oracle:
+        assert oracle.run("f", [0], uninit=[-3, 77, 5]).return_value == -2922
+        assert oracle.run("f", [4], uninit=[2, 77, 5]).return_value == 2005
+        assert oracle.run("f", [0]).return_value == 1
+
+
+def test_main_needs_no_arguments(host: NativeHost) -> None:
+    program = "int main(int argc, char **argv) { return argc + argv[0][0] + (argv[1] == 0); }"
+    with NativeOracle(program, host=host) as oracle:
+        assert oracle.run("main").return_value == 1 + ord("p") + 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [([1], "takes 2"), ([1, [2]], "given for a parameter"), ([2**31, 0], "outside the range"), ([1, None], "type int")],
+)
+def test_arguments_that_do_not_fit_are_refused(host: NativeHost, args: list[int], words: str) -> None:
+    with (
+        NativeOracle("int f(int a, int b) { return a + b; }", host=host) as oracle,
+        pytest.raises(UsageError, match=words),
+    ):
+        oracle.run("f", args)
+
+
+def test_unknown_functions_and_types_are_refused(host: NativeHost) -> None:
+    program = "struct s { int a; }; int f(struct s *p) { return p == 0; } float h(void) { return 1; }"
+    with NativeOracle(program, host=host) as oracle:
+        with pytest.raises(UsageError, match="no function g"):
+            oracle.run("g")
+        with pytest.raises(UsageError, match="returns float"):
+            oracle.run("h")
+        assert oracle.run("f", [None]).return_value == 1
+        with pytest.raises(UsageError, match="null pointer"):
+            oracle.run("f", [[1]])
+
+
+def test_running_can_be_forbidden(tmp_path: Path) -> None:
+    with pytest.raises(RunForbidden, match="--no-run"):
+        NativeOracle(tmp_path / "never-read.c", allow_run=False)
+    with pytest.raises(RunForbidden):
+        NativeHost(allow_run=False)
+
+
+def test_a_program_that_does_not_compile_is_a_source_error() -> None:
+    with pytest.raises(SourceError):
+        NativeOracle("int f( { }")
+
+
+def test_a_shared_host_switches_between_programs(host: NativeHost) -> None:
+    with (
+        NativeOracle("int g = 1; int f(int x) { return x + g; }", host=host) as first,
+        NativeOracle("int g = 2; int f(int x) { return x * g; }", host=host) as second,
+    ):
+        assert [first.run("f", [5]).return_value, second.run("f", [5]).return_value] == [6, 10]
+        assert first.run("f", [7]).return_value == 8
+
+
+def test_the_oracle_survives_the_death_of_its_child() -> None:
+    with NativeHost() as host, NativeOracle("int f(int x) { return x; }", host=host) as oracle:
+        assert oracle.run("f", [1]).return_value == 1
+        host.close()
+        assert oracle.run("f", [2]).return_value == 2
+
+
+def test_thousands_of_runs_are_cheap(host: NativeHost) -> None:
+    program = "int f(int x, int n) { int s = 0; while (x < n) { x += 3; s++; } return s; }"
+    with NativeOracle(program, host=host) as oracle:
+        found = oracle.run_many("f", [Run([x, 100]) for x in range(-2000, 2000)])
+    assert [outcome.return_value for outcome in found] == [max(0, -((x - 100) // 3)) for x in range(-2000, 2000)]
