@@ -1,0 +1,297 @@
+"""Metadata of a module, parsed on demand: places, scopes, source types and variables."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
+from loopless.source.ir import Loc, LoopMark
+from loopless.source.lexer import unescape
+
+_NODE = re.compile(r"(?:distinct )?!(?:(\w+)\((.*)\)|\{(.*)\})$")
+_FIELD = re.compile(r'(\w+): ((?:"[^"]*"|!?\w+\([^()]*\)|[^,"]+)+)')
+_REF = re.compile(r"^!(\d+)$")
+_LOCATION = re.compile(
+    r"(?:distinct )?!DILocation\((?:line: (\d+))?(?:(?:, )?column: (\d+))?(?:, )?scope: !(\d+)(?:, inlinedAt: !(\d+))?"
+)
+_QUALIFIERS: Final = {
+    "DW_TAG_const_type": "const",
+    "DW_TAG_volatile_type": "volatile",
+    "DW_TAG_restrict_type": "restrict",
+    "DW_TAG_atomic_type": "_Atomic",
+}
+_STRUCTS: Final = {
+    "DW_TAG_structure_type": "struct",
+    "DW_TAG_union_type": "union",
+    "DW_TAG_class_type": "class",
+}
+_POINTERS: Final = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&", "DW_TAG_rvalue_reference_type": "&&"}
+_DEPTH = 200  # deeper chains of scopes or typedefs than any compiler makes
+
+Node = tuple[str, dict[str, str]]
+_NOWHERE: Node = ("", {})
+
+
+class Metadata:
+    """The numbered metadata of one module; each node is parsed when it is first asked for.
+
+    ``names`` maps absolute paths to the spelling that the user gave, which then stands in every place.
+    """
+
+    def __init__(self, lines: Mapping[int, str], names: Mapping[str, str]) -> None:
+        self._lines = lines
+        self._names = names
+        self._nodes: dict[int, Node] = {}
+        self._locations: dict[int, Loc | None] = {}
+        self._scopes: dict[int, tuple[str, str]] = {}
+        self._files: dict[int, str] = {}
+        self._loops: dict[int, LoopMark] = {}
+        self._variables: dict[tuple[int, int | None], DebugVariable | None] = {}
+        self.types = DebugTypes(self._read_type, self._read_members)
+
+    # ------------------------------------------------------------------------------------------------------ nodes
+
+    def node(self, ident: int | None) -> Node:
+        """The kind (``DIFile`` …; empty for a tuple or an unknown number) and the raw fields."""
+        if ident is None:
+            return _NOWHERE
+        found = self._nodes.get(ident)
+        if found is None:
+            m = _NODE.match(self._lines.get(ident, ""))
+            found = _NOWHERE
+            if m is not None and m.group(1) is not None:
+                found = (m.group(1), dict(_FIELD.findall(m.group(2))))
+            self._nodes[ident] = found
+        return found
+
+    def elements(self, ident: int | None) -> tuple[int | None, ...]:
+        """The numbers in a tuple node; None for an element that is not a reference (``null``, a string)."""
+        m = _NODE.match(self._lines.get(ident, "")) if ident is not None else None
+        if m is None or not m.group(3):
+            return ()
+        return tuple(_ref(part.strip()) for part in m.group(3).split(","))
+
+    # ----------------------------------------------------------------------------------------------------- places
+
+    def location(self, ident: int, depth: int = 0) -> Loc | None:
+        """The place a ``!DILocation`` names; None if the number is something else."""
+        if ident in self._locations:
+            return self._locations[ident]
+        m = _LOCATION.match(self._lines.get(ident, ""))
+        loc = None
+        if m is not None:
+            file, function = self.scope(int(m.group(3)))
+            at = self.location(int(m.group(4)), depth + 1) if m.group(4) and depth < _DEPTH else None
+            loc = Loc(file, int(m.group(1) or 0), int(m.group(2) or 0), function, at)
+        self._locations[ident] = loc
+        return loc
+
+    def scope(self, ident: int | None) -> tuple[str, str]:
+        """The file and the source function of a scope."""
+        if ident is None:
+            return "", ""
+        found = self._scopes.get(ident)
+        if found is None:
+            found = self._scopes[ident] = self._read_scope(ident)
+        return found
+
+    def _read_scope(self, ident: int) -> tuple[str, str]:
+        kind, fields = self.node(ident)
+        file = self.file(_ref(fields.get("file", "")))
+        at: int | None = ident
+        for _ in range(_DEPTH):
+            kind, fields = self.node(at)
+            if kind == "DISubprogram":
+                return file, _text(fields.get("name", ""))
+            if kind not in ("DILexicalBlock", "DILexicalBlockFile"):
+                break
+            at = _ref(fields.get("scope", ""))
+        return file, ""
+
+    def file(self, ident: int | None) -> str:
+        """The name of a ``!DIFile``, in the user's spelling if it is one of the given files."""
+        if ident is None:
+            return ""
+        found = self._files.get(ident)
+        if found is None:
+            _, fields = self.node(ident)
+            name = _text(fields.get("filename", ""))
+            full = os.path.normpath(os.path.join(_text(fields.get("directory", "")), name))
+            found = self._files[ident] = self._names.get(full, name)
+        return found
+
+    def loop(self, ident: int) -> LoopMark:
+        """The loop a ``!llvm.loop`` attachment speaks of: its first two places are the source range."""
+        found = self._loops.get(ident)
+        if found is None:
+            places = [loc for i in self.elements(ident) if i is not None and i != ident and (loc := self.location(i))]
+            found = LoopMark(ident, places[0] if places else None, places[1] if len(places) > 1 else None)
+            self._loops[ident] = found
+        return found
+
+    # -------------------------------------------------------------------------------------------------- variables
+
+    def variable(self, ident: int, place: int | None) -> DebugVariable | None:
+        """A ``!DILocalVariable``, declared at the location ``place`` (or at its own line, in the same inlined copy)."""
+        key = (ident, place)
+        if key not in self._variables:
+            self._variables[key] = self._read_variable(ident, self.location(place) if place is not None else None)
+        return self._variables[key]
+
+    def _read_variable(self, ident: int, at: Loc | None) -> DebugVariable | None:
+        kind, fields = self.node(ident)
+        if kind != "DILocalVariable":
+            return None
+        line = int(fields.get("line", "0"))
+        file, function = self.scope(_ref(fields.get("scope", "")))
+        if at is None or at.line != line:
+            at = Loc(file, line, 0, function, at.inlined_at if at is not None else None)
+        return DebugVariable(
+            _text(fields.get("name", "")),
+            self.type(_ref(fields.get("type", ""))),
+            at,
+            int(fields.get("arg", "0")),
+            "DIFlagArtificial" in fields.get("flags", ""),
+        )
+
+    def global_variable(self, ident: int) -> DebugVariable | None:
+        """The variable of a ``!DIGlobalVariableExpression`` that describes the whole object; None for others."""
+        kind, fields = self.node(ident)
+        if kind == "DIGlobalVariableExpression":
+            if fields.get("expr", "!DIExpression()") != "!DIExpression()":
+                return None
+            kind, fields = self.node(_ref(fields.get("var", "")))
+        if kind != "DIGlobalVariable" or "name" not in fields:
+            return None
+        _, function = self.scope(_ref(fields.get("scope", "")))
+        loc = Loc(self.file(_ref(fields.get("file", ""))), int(fields.get("line", "0")), 0, function)
+        return DebugVariable(_text(fields["name"]), self.type(_ref(fields.get("type", ""))), loc)
+
+    def subprogram(self, ident: int) -> tuple[str, Loc, DebugType | None] | None:
+        """Name, place and result type (None: ``void``) of a ``!DISubprogram``."""
+        kind, fields = self.node(ident)
+        if kind != "DISubprogram":
+            return None
+        name = _text(fields.get("name", ""))
+        loc = Loc(self.file(_ref(fields.get("file", ""))), int(fields.get("line", "0")), 0, name)
+        _, signature = self.node(_ref(fields.get("type", "")))
+        types = self.elements(_ref(signature.get("types", "")))
+        result = self.type(types[0]) if types and types[0] is not None else None
+        return name, loc, result
+
+    # ------------------------------------------------------------------------------------------------------ types
+
+    def type(self, ident: int | None) -> DebugType:
+        """The source type of a type node (no node is ``void``)."""
+        return self.types[-1 if ident is None else ident]
+
+    def _read_type(self, ident: int) -> DebugType:
+        kind, fields = self.node(ident)
+        tag, name, bits = fields.get("tag", ""), _text(fields.get("name", "")), int(fields.get("size", "0"))
+        base = _ref(fields.get("baseType", ""))
+        if kind == "DIBasicType":
+            return _basic(name, bits, fields.get("encoding", ""), ident)
+        if kind == "DIDerivedType" and (tag == "DW_TAG_typedef" or tag in _QUALIFIERS):
+            return self._wrapped(ident, tag, name, self.type(base))
+        if tag in _POINTERS:
+            target = self._spelling(base)
+            mark = _POINTERS[tag]
+            text = (
+                target.replace("(*)", f"({mark}*)", 1) if "(*)" in target else f"{target} {mark}".replace("* *", "**")
+            )
+            return DebugType(Kind.POINTER, text, bits, ident, None, base)
+        if tag == "DW_TAG_array_type":
+            counts = tuple(self._count(i) for i in self.elements(_ref(fields.get("elements", ""))))
+            element = self.type(base)
+            text = element.description + "".join(f"[{'' if c is None else c}]" for c in counts)
+            return DebugType(Kind.ARRAY, text, bits, ident, None, base, counts)
+        if tag == "DW_TAG_enumeration_type":
+            under = self.type(base) if base is not None else None
+            signed = under.signed is not False if under is not None else True
+            kind_ = Kind.SIGNED if signed else Kind.UNSIGNED
+            return DebugType(kind_, f"enum {name}".strip(), bits, ident, signed, enumeration=True)
+        if tag in _STRUCTS:
+            text = f"{_STRUCTS[tag]} {name}".strip()
+            return DebugType(Kind.STRUCT, text, bits, ident, union=tag == "DW_TAG_union_type")
+        if kind == "DISubroutineType":
+            return DebugType(Kind.OTHER, self._signature(fields), 0, ident)
+        return DebugType(Kind.OTHER, name or "void", bits, ident)
+
+    def _wrapped(self, ident: int, tag: str, name: str, under: DebugType) -> DebugType:
+        """A typedef or a qualified type: all of the type under it but the spelling (and its key, to find members)."""
+        if tag == "DW_TAG_typedef":
+            text = name
+        elif under.kind is Kind.POINTER:
+            text = f"{under.description} {_QUALIFIERS[tag]}".replace("* ", "*")
+        else:
+            text = f"{_QUALIFIERS[tag]} {under.description}"
+        return DebugType(
+            under.kind,
+            text,
+            under.bits,
+            under.key,
+            under.signed,
+            under.element,
+            under.counts,
+            under.volatile or tag == "DW_TAG_volatile_type",
+            under.enumeration,
+            under.union,
+        )
+
+    def _spelling(self, ident: int | None) -> str:
+        """How a type is written without following pointers into structures (they may point back)."""
+        return self.type(ident).description
+
+    def _signature(self, fields: dict[str, str]) -> str:
+        parts = [self._spelling(i) for i in self.elements(_ref(fields.get("types", "")))]
+        return f"{parts[0] if parts else 'void'} (*)({', '.join(parts[1:]) or 'void'})"
+
+    def _count(self, ident: int | None) -> int | None:
+        _, fields = self.node(ident)
+        count = fields.get("count", "")
+        return int(count) if re.fullmatch(r"\d+", count) else None
+
+    def _read_members(self, ident: int) -> tuple[Member, ...]:
+        _, fields = self.node(ident)
+        members = []
+        for i in self.elements(_ref(fields.get("elements", ""))):
+            kind, f = self.node(i)
+            tag = f.get("tag", "")
+            flags = f.get("flags", "")
+            if kind != "DIDerivedType" or tag not in ("DW_TAG_member", "DW_TAG_inheritance") or "Static" in flags:
+                continue
+            t = self.type(_ref(f.get("baseType", "")))
+            bits = int(f.get("size", "0")) or t.bits
+            name = "" if tag == "DW_TAG_inheritance" else _text(f.get("name", ""))
+            members.append(Member(name, t, int(f.get("offset", "0")), bits, "BitField" in flags))
+        return tuple(members)
+
+
+def _basic(name: str, bits: int, encoding: str, ident: int) -> DebugType:
+    match encoding:
+        case "DW_ATE_boolean":
+            return DebugType(Kind.BOOL, name, bits, ident, False)
+        case "DW_ATE_signed_char":
+            return DebugType(Kind.CHAR, name, bits, ident, True)
+        case "DW_ATE_unsigned_char" | "DW_ATE_UTF":
+            return DebugType(Kind.CHAR, name, bits, ident, False)
+        case "DW_ATE_signed":
+            return DebugType(Kind.SIGNED, name, bits, ident, True)
+        case "DW_ATE_unsigned":
+            return DebugType(Kind.UNSIGNED, name, bits, ident, False)
+        case "DW_ATE_float":
+            return DebugType(Kind.FLOAT, name, bits, ident)
+        case _:
+            return DebugType(Kind.OTHER, name, bits, ident)
+
+
+def _ref(text: str) -> int | None:
+    m = _REF.match(text)
+    return int(m.group(1)) if m else None
+
+
+def _text(raw: str) -> str:
+    return unescape(raw[1:-1]) if raw[:1] == '"' else raw
