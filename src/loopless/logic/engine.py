@@ -1,0 +1,145 @@
+"""The isl context of this process and the budget of operations that every isl call runs under.
+
+isl counts its own elementary operations (allocations, pivots). The count depends on the question only, never on the
+clock, so the same question runs out of budget at the same place on every machine. On the machines seen so far isl makes
+3 to 10 million operations a second; operations on very long integers or wide tableaus are slower, so that a budget
+bounds the work, not the seconds to the digit. The last fence against a hanging call is a child process.
+
+There is one context per process. It must be used by one thread at a time: parallel work runs in worker processes, to
+which regions travel by pickling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import islpy as isl
+
+from loopless.errors import LimitError
+
+DEFAULT_OPERATIONS = 20_000_000
+"""What one call of this package may cost where no :func:`budget` is in force: two to six seconds."""
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_MESSAGE = "maximal number of operations exceeded"
+
+
+class BudgetExceeded(LimitError):
+    """A question to the logic needed more operations than its budget allows; smaller questions still work."""
+
+
+class _Meter:
+    """Divides isl's one counter among nested budgets.
+
+    isl has no way to read its counter, but answers whether it has reached a limit: the count is found by trying
+    limits, to within a quarter and never too low.
+    """
+
+    def __init__(self) -> None:
+        self.context = isl.Context()
+        self.remaining: list[int] = []
+        self.context.set_max_operations(DEFAULT_OPERATIONS)
+
+    def used(self, limit: int) -> int:
+        """Operations since the last reset, rounded up by at most a quarter, ``limit`` where it was reached."""
+        low, high = 0, 64
+        while not self._below(min(high, limit)):
+            if high >= limit:
+                return limit
+            low, high = high, high * 2
+        high = min(high, limit)
+        for _ in range(2):
+            middle = (low + high) // 2
+            if self._below(middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _below(self, limit: int) -> bool:
+        self.context.set_max_operations(max(limit, 1))
+        try:
+            # A number too large for isl's cache of small ones: it has to be allocated.
+            isl.Val("1000003", self.context)
+        except isl.Error:
+            return False
+        return True
+
+    def push(self, operations: int) -> None:
+        if self.remaining:
+            outer = self.remaining[-1]
+            self.remaining[-1] = max(outer - self.used(outer), 0)
+            operations = min(operations, self.remaining[-1])
+        self.remaining.append(operations)
+        self._start(operations)
+
+    def pop(self) -> None:
+        limit = self.remaining.pop()
+        if not self.remaining:
+            self._start(DEFAULT_OPERATIONS)
+            return
+        self.remaining[-1] = max(self.remaining[-1] - self.used(limit), 0)
+        self._start(self.remaining[-1])
+
+    def _start(self, operations: int) -> None:
+        self.context.reset_operations()
+        self.context.set_max_operations(max(operations, 1))
+
+
+_meter = _Meter()
+context = _meter.context
+"""The process's isl context."""
+
+
+@contextmanager
+def budget(operations: int) -> Iterator[None]:
+    """Let the logic spend at most ``operations`` isl operations in the block, in all its calls together.
+
+    Budgets nest: an inner one never gives more than the outer one has left, and what it spends is charged to the outer
+    one. Inside, a call beyond the budget raises :class:`BudgetExceeded`, and so do further calls that are not free.
+    After the block everything works as before. Where no budget is in force each call has
+    :data:`DEFAULT_OPERATIONS` of its own.
+    """
+    if operations < 1:
+        raise ValueError("a budget has at least one operation")
+    _meter.push(operations)
+    try:
+        yield
+    finally:
+        _meter.pop()
+
+
+@contextmanager
+def unlimited_for_tests() -> Iterator[None]:
+    """No limit at all in the block. Only for tests of the fences outside this process."""
+    saved = _meter.remaining
+    _meter.remaining = [1 << 60]
+    context.reset_operations()
+    context.set_max_operations(0)
+    try:
+        yield
+    finally:
+        _meter.remaining = saved
+        context.reset_operations()
+        context.set_max_operations(max(saved[-1], 1) if saved else DEFAULT_OPERATIONS)
+
+
+def metered(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Run a function of this package under the budget in force; isl's refusal comes out as :class:`BudgetExceeded`."""
+
+    @wraps(function)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if not _meter.remaining:
+            context.reset_operations()
+        try:
+            return function(*args, **kwargs)
+        except isl.Error as error:
+            if _MESSAGE in str(error):
+                raise BudgetExceeded("the logic's operation budget is used up") from None
+            raise
+
+    return run

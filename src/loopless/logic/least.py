@@ -1,0 +1,212 @@
+"""Parametric least and greatest values, and the quantifiers that follow from projections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import islpy as isl
+
+from loopless.logic.engine import context, metered
+from loopless.logic.readback import term_of
+from loopless.logic.region import Region
+from loopless.logic.translate import Frame, frame_of
+from loopless.terms import (
+    INTEGERS,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    Var,
+    conjunction,
+    const,
+    equal,
+    less,
+    less_equal,
+    neg,
+    negate,
+    text,
+)
+
+_SET = isl.dim_type.set
+
+Pieces = tuple[tuple[Region, Term], ...]
+"""Pairs of a region and the term that holds there; the regions do not overlap."""
+
+
+class Unbounded(ValueError):
+    """A greatest (or least) value was asked for where there are values without bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The outcome of :func:`first`: ``pieces`` where a value exists, ``never`` where none does.
+
+    The regions of the pieces and ``never`` partition the universe that was asked about.
+    """
+
+    pieces: Pieces
+    never: Region
+
+
+@metered
+def first(
+    condition: Condition | Region,
+    counter: Var,
+    variables: Iterable[Var] | None = None,
+    *,
+    at_least: Term = ZERO,
+    within: Region | None = None,
+) -> First:
+    """For each value of ``variables``, the least ``counter`` ≥ ``at_least`` for which ``condition`` holds.
+
+    ``variables`` defaults to those of the condition, of ``at_least`` and of ``within``, but for the counter.
+    ``within`` is the universe asked about (default: the types' ranges). Raises :class:`NotPresburger`,
+    :class:`BudgetExceeded`.
+
+    With n - x > 0 steps of 7 to go this says: 0 where n <= x, else ``ceil_div(n - x, 7)``.
+    """
+    frame, domain, points = _question(condition, counter, variables, at_least, within)
+    relation, never = points.unwrap().partial_lexmin(domain)
+    return _outcome(frame, domain, relation, never)
+
+
+@metered
+def last(
+    condition: Condition | Region,
+    counter: Var,
+    variables: Iterable[Var] | None = None,
+    *,
+    within: Region | None = None,
+) -> First:
+    """For each value of ``variables``, the greatest ``counter`` for which ``condition`` holds; else as :func:`first`.
+
+    Raises :class:`Unbounded` where the counter has no greatest value for some of them.
+    """
+    frame, domain, points = _question(condition, counter, variables, None, within)
+    try:
+        relation, never = points.unwrap().partial_lexmax(domain)
+    except isl.Error as error:
+        if "unbounded" in str(error):
+            raise Unbounded(f"{counter.name} has no greatest value") from None
+        raise
+    return _outcome(frame, domain, relation, never)
+
+
+def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, never: isl.Set) -> First:
+    pieces = _pieces(relation.as_pw_multi_aff().get_at(0).coalesce(), frame)
+    never = never.coalesce()
+    if len(pieces) == 1:
+        # isl drags conditions of its search along; said from the other side the region is simpler.
+        pieces = ((Region(frame, domain.subtract(never).coalesce()), pieces[0][1]),)
+    return First(pieces, Region(frame, never))
+
+
+def _question(
+    condition: Condition | Region,
+    counter: Var,
+    variables: Iterable[Var] | None,
+    at_least: Term | None,
+    within: Region | None,
+) -> tuple[Frame, isl.Set, isl.Set]:
+    """The frame and the set asked about, and the condition's points with the counter last, as a wrapped relation."""
+    used = set(variables or ()) | (set(at_least.variables) if at_least is not None else set())
+    used |= set(condition.variables)
+    if within is not None:
+        used |= set(within.variables)
+    used.discard(counter)
+    frame = frame_of(used)
+    domain = frame.box if within is None else frame.embed(within.frame, within.points)
+    full = frame_of((*used, counter))
+    if isinstance(condition, Region):
+        points = full.embed(condition.frame, condition.points)
+    else:
+        points = full.points(condition).intersect(full.box)
+    if at_least is not None:
+        points = points.intersect(full.points(less_equal(at_least, counter)))
+    dimensions = len(frame.variables)
+    position = full.index[counter]
+    if position != dimensions:
+        # Move the counter behind all others: insert a copy there, equate, drop the original.
+        points = points.insert_dims(_SET, dimensions + 1, 1).equate(_SET, position, _SET, dimensions + 1)
+        points = points.project_out(_SET, position, 1)
+    wrapped = isl.Space.alloc(context, 0, dimensions, 1).wrap()
+    return frame, domain, points.reset_space(wrapped)
+
+
+def _pieces(function: isl.PwAff, frame: Frame) -> Pieces:
+    found: dict[Term, isl.Set] = {}
+    for domain, part in function.get_pieces():
+        term = term_of(part, frame)
+        if term.variables:
+            term = _constant_on(part, domain) or term
+        found[term] = found[term].union(domain) if term in found else domain
+    return tuple((Region(frame, found[term].coalesce()), term) for term in sorted(found))
+
+
+def _constant_on(function: isl.Aff, domain: isl.Set) -> Const | None:
+    """The one value of the function on a domain that pins it, where isl wrote it in variables all the same."""
+    if not domain.detect_equalities().affine_hull().n_constraint():
+        return None
+    restricted = isl.PwAff.alloc(domain, function)
+    least, greatest = restricted.min_val(), restricted.max_val()
+    if least.is_int() and least.eq(greatest):
+        return const(least.to_python())
+    return None
+
+
+@metered
+def pieces_of(term: Term, within: Region) -> Pieces:
+    """``term`` over a region, choices and extremes resolved: each piece's term is one quasi-affine expression.
+
+    Raises :class:`NotPresburger`.
+    """
+    frame = frame_of((*within.variables, *term.variables))
+    points = frame.embed(within.frame, within.points)
+    return _pieces(frame.function(term).intersect_domain(points).coalesce(), frame)
+
+
+def greatest(term: Term, over: Var, where: Region) -> Pieces:
+    """The greatest value that ``term`` takes while ``over`` runs through its values in the region ``where``.
+
+    The pieces cover those values of the other variables for which ``over`` has some value. Raises
+    :class:`NotPresburger`, :class:`Unbounded`.
+    """
+    result = Var(f"{over.name}'s greatest {text(term)}", INTEGERS)
+    values = where.over(term.variables) & Region.of(equal(result, term))
+    return last(values.project_out((over,)), result).pieces
+
+
+def least(term: Term, over: Var, where: Region) -> Pieces:
+    """The least value that ``term`` takes while ``over`` runs through its values; see :func:`greatest`."""
+    return tuple((region, neg(opposite)) for region, opposite in greatest(neg(term), over, where))
+
+
+def exists(
+    counter: Var,
+    low: Term,
+    high: Term | None,
+    condition: Condition,
+    variables: Iterable[Var] | None = None,
+) -> Region:
+    """The values of ``variables`` for which ``condition`` holds for some ``counter`` with low <= counter < high.
+
+    ``high`` None is no bound. Raises :class:`NotPresburger`, :class:`BudgetExceeded`.
+    """
+    bounds = [less_equal(low, counter)]
+    if high is not None:
+        bounds.append(less(counter, high))
+    whole = conjunction((*bounds, condition))
+    used = whole.variables if variables is None else frozenset(variables) | {counter}
+    return Region.of(whole, used).over((counter,)).project_out((counter,)).coalesce()
+
+
+def for_all(
+    counter: Var,
+    low: Term,
+    high: Term | None,
+    condition: Condition,
+    variables: Iterable[Var] | None = None,
+) -> Region:
+    """The values of ``variables`` for which ``condition`` holds for every ``counter`` with low <= counter < high."""
+    return exists(counter, low, high, negate(condition), variables).complement().coalesce()

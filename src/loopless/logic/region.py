@@ -1,0 +1,284 @@
+"""Sets of integer points over named variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import islpy as isl
+
+from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, context, metered
+from loopless.logic.readback import condition_of
+from loopless.logic.translate import Frame, frame_of, value
+from loopless.terms import FALSE, TRUE, Condition, Term, Var, text
+
+_SET = isl.dim_type.set
+
+
+class EmptyRegion(ValueError):
+    """The extremes of a term over no point at all were asked for."""
+
+
+class Region:
+    """An immutable set of integer points over :attr:`variables`.
+
+    A region says nothing about variables that it is not over: those take any value of their types. So operations on
+    regions over different variables work over all of them. Raised by most operations: :class:`BudgetExceeded`.
+
+    ``==`` compares identity; the same points are :meth:`is_equal`.
+    """
+
+    __slots__ = ("_condition", "_empty", "frame", "points")
+    # frame and points are for the modules of this package only
+
+    def __init__(self, frame: Frame, points: isl.Set) -> None:
+        self.frame = frame
+        self.points = points
+        self._empty: bool | None = None
+        self._condition: Condition | None = None
+
+    @staticmethod
+    @metered
+    def of(condition: Condition, variables: Iterable[Var] | None = None, *, typed: bool = True) -> Region:
+        """The values of ``variables`` (default: those of the condition) for which ``condition`` holds.
+
+        ``typed``: only values within the types' ranges. Without it the bounds are left out; the region is then right
+        within the ranges and says nothing meaningful outside, which is for callers that intersect with the ranges
+        later. Raises :class:`NotPresburger` where the condition is not quasi-affine, ValueError where it speaks of a
+        variable that is not among ``variables``.
+        """
+        frame = _frame_for(condition.variables, variables)
+        points = frame.points(condition)
+        return Region(frame, points.intersect(frame.box) if typed else points)
+
+    @staticmethod
+    @metered
+    def universe(variables: Iterable[Var], *, typed: bool = True) -> Region:
+        """All points: within the types' ranges, or of all ℤ if not ``typed``."""
+        frame = frame_of(variables)
+        return Region(frame, frame.box if typed else frame.whole)
+
+    @staticmethod
+    def empty(variables: Iterable[Var]) -> Region:
+        """No point."""
+        return Region.of(FALSE, variables)
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """The variables of the region, ordered by their keys."""
+        return self.frame.variables
+
+    @property
+    def parts(self) -> int:
+        """How many basic sets the region consists of: a measure of its size."""
+        return self.points.n_basic_set()
+
+    def over(self, variables: Iterable[Var]) -> Region:
+        """The same region over further variables too, which take any value of their types."""
+        frame = frame_of((*self.variables, *variables))
+        return self if frame.variables == self.variables else self._embedded(frame)
+
+    @metered
+    def _embedded(self, frame: Frame) -> Region:
+        return Region(frame, frame.embed(self.frame, self.points))
+
+    def _aligned(self, other: Region) -> tuple[Frame, isl.Set, isl.Set]:
+        if self.frame.variables == other.frame.variables:
+            return self.frame, self.points, other.points
+        frame = frame_of((*self.variables, *other.variables))
+        return frame, frame.embed(self.frame, self.points), frame.embed(other.frame, other.points)
+
+    @metered
+    def __and__(self, other: Region) -> Region:
+        frame, a, b = self._aligned(other)
+        return Region(frame, a.intersect(b))
+
+    @metered
+    def __or__(self, other: Region) -> Region:
+        frame, a, b = self._aligned(other)
+        return Region(frame, a.union(b))
+
+    @metered
+    def __sub__(self, other: Region) -> Region:
+        frame, a, b = self._aligned(other)
+        return Region(frame, a.subtract(b))
+
+    @metered
+    def complement(self) -> Region:
+        """All points within the types' ranges that are not in the region."""
+        return Region(self.frame, self.frame.box.subtract(self.points))
+
+    @metered
+    def is_empty(self) -> bool:
+        """Whether no point is in the region."""
+        if self._empty is None:
+            self._empty = self.points.is_empty()
+        return self._empty
+
+    @metered
+    def is_subset(self, other: Region) -> bool:
+        """Whether every point is in ``other`` too."""
+        _, a, b = self._aligned(other)
+        return a.is_subset(b)
+
+    @metered
+    def is_equal(self, other: Region) -> bool:
+        """Whether both have the same points."""
+        _, a, b = self._aligned(other)
+        return a.is_equal(b)
+
+    @metered
+    def disjoint(self, other: Region) -> bool:
+        """Whether the two have no point in common."""
+        _, a, b = self._aligned(other)
+        return a.is_disjoint(b)
+
+    @metered
+    def project_out(self, variables: Iterable[Var]) -> Region:
+        """The points over the other variables that some values of ``variables`` complete to a point of the region."""
+        dropped = set(variables)
+        points = self.points
+        for i in reversed(range(len(self.variables))):
+            if self.variables[i] in dropped:
+                points = points.project_out(_SET, i, 1)
+        return Region(frame_of(v for v in self.variables if v not in dropped), points)
+
+    def project_onto(self, variables: Iterable[Var]) -> Region:
+        """:meth:`project_out` of all variables but these."""
+        kept = set(variables)
+        return self.project_out(v for v in self.variables if v not in kept)
+
+    @metered
+    def sample(self) -> dict[Var, int] | None:
+        """Some point of the region, None where it is empty. The same region gives the same point in every run."""
+        point = self.points.sample_point()
+        if point.is_void():
+            return None
+        return {
+            variable: point.get_coordinate_val(_SET, i).to_python() for i, variable in enumerate(self.variables)
+        }
+
+    @metered
+    def contains(self, point: Mapping[Var, int]) -> bool:
+        """Whether the point is in the region. ``point`` gives at least all of :attr:`variables`."""
+        points = self.points
+        for i, variable in enumerate(self.variables):
+            points = points.fix_val(_SET, i, value(point[variable]))
+        return not points.is_empty()
+
+    @metered
+    def gist(self, given: Region) -> Region:
+        """A simpler region that has the same points as this one within ``given``."""
+        frame, a, b = self._aligned(given)
+        return Region(frame, a.gist(b))
+
+    @metered
+    def coalesce(self) -> Region:
+        """The same points in fewer parts, where isl sees how."""
+        return Region(self.frame, self.points.coalesce())
+
+    @metered
+    def made_disjoint(self) -> Region:
+        """The same points in parts that do not overlap."""
+        return Region(self.frame, self.points.make_disjoint())
+
+    def split(self) -> list[Region]:
+        """The convex parts (up to divisibility) of the region; they may overlap."""
+        return [Region(self.frame, isl.Set.from_basic_set(part)) for part in self.points.get_basic_sets()]
+
+    @metered
+    def range_of(self, term: Term) -> tuple[int | None, int | None]:
+        """The exact least and greatest value of ``term`` over the region; None where there is no bound.
+
+        Variables of the term that the region is not over take any value of their types. Raises
+        :class:`NotPresburger`, and :class:`EmptyRegion` where there is no point.
+        """
+        frame = frame_of((*self.variables, *term.variables))
+        points = frame.embed(self.frame, self.points)
+        if points.is_empty():
+            raise EmptyRegion(f"no values of {text(term)}: the region is empty")
+        function = frame.function(term).intersect_domain(points)
+        return _bound(function.min_val()), _bound(function.max_val())
+
+    @metered
+    def preimage(self, update: Mapping[Var, Term]) -> Region:
+        """The points that the simultaneous assignment ``update`` takes into the region. Raises
+        :class:`NotPresburger`.
+        """
+        target, domain, step = self._step(update)
+        points = target.embed(self.frame, self.points).preimage_multi_pw_aff(step)
+        return Region(domain, points.intersect(domain.box))
+
+    @metered
+    def image(self, update: Mapping[Var, Term]) -> Region:
+        """Where the simultaneous assignment ``update`` takes the points of the region, over the same variables and
+        the assigned ones. Raises :class:`NotPresburger`.
+        """
+        target, domain, step = self._step(update)
+        points = domain.embed(self.frame, self.points)
+        return Region(target, points.apply(isl.Map.from_multi_pw_aff(step)))
+
+    def _step(self, update: Mapping[Var, Term]) -> tuple[Frame, Frame, isl.MultiPwAff]:
+        target = frame_of((*self.variables, *update))
+        domain = frame_of((*target.variables, *(v for term in update.values() for v in term.variables)))
+        functions = isl.PwAffList.alloc(context, len(target.variables))
+        for variable in target.variables:
+            functions = functions.add(domain.function(update.get(variable, variable)))
+        space = isl.Space.alloc(context, 0, len(domain.variables), len(target.variables))
+        return target, domain, isl.MultiPwAff.from_pw_aff_list(space, functions)
+
+    @metered
+    def condition(self) -> Condition:
+        """The region as a condition, simplified under the types' ranges, with equalities shown as such and without
+        quantifiers. It holds at a point within the ranges exactly if the point is in the region.
+        """
+        if self._condition is None:
+            self._condition = _readable(self.points, self.frame)
+        return self._condition
+
+    def __repr__(self) -> str:
+        names = ", ".join(variable.name for variable in self.variables)
+        return f"{{[{names}]: {text(self.condition())}}}"
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _restored, (self.variables, self.points.to_str())
+
+
+@metered
+def _restored(variables: tuple[Var, ...], points: str) -> Region:
+    return Region(frame_of(variables), isl.Set(points, context))
+
+
+def _frame_for(used: frozenset[Var], variables: Iterable[Var] | None) -> Frame:
+    if variables is None:
+        return frame_of(used)
+    frame = frame_of(variables)
+    foreign = [variable.name for variable in sorted(used) if variable not in frame.index]
+    if foreign:
+        raise ValueError(f"the condition speaks of {', '.join(foreign)}, which the region is not over")
+    return frame
+
+
+def _bound(val: isl.Val) -> int | None:
+    if val.is_infty() or val.is_neginfty():
+        return None
+    number: int = val.to_python()
+    return number
+
+
+def _readable(points: isl.Set, frame: Frame) -> Condition:
+    """Simplified where a quarter of the usual budget suffices for that, else as isl has it."""
+    try:
+        with budget(DEFAULT_OPERATIONS // 4):
+            return _simplified(points, frame)
+    except BudgetExceeded:
+        return condition_of(points, frame)
+
+
+@metered
+def _simplified(points: isl.Set, frame: Frame) -> Condition:
+    if points.is_empty():
+        return FALSE
+    if frame.box.is_subset(points):
+        return TRUE
+    return condition_of(points.coalesce().gist(frame.box).coalesce(), frame)

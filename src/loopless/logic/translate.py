@@ -1,0 +1,404 @@
+"""Terms and conditions as isl's piecewise quasi-affine functions and sets.
+
+A :class:`Frame` fixes which variable stands at which dimension; nothing outside this package sees dimensions.
+Translations are exact for values of the variables within their types' ranges. They are cached per frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import islpy as isl
+
+from loopless.logic.engine import context
+from loopless.terms import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Monomial,
+    Op,
+    Or,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+    range_of,
+)
+
+MAX_CASES = 16
+"""A product is split by the values of its small factors into at most so many cases."""
+
+MAX_WRAP_BRANCHES = 3
+"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``."""
+
+MAX_BIT_RUNS = 4
+"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly."""
+
+_CACHE_LIMIT = 20_000
+_IN, _SET = isl.dim_type.in_, isl.dim_type.set
+
+
+class NotPresburger(Exception):
+    """A term is not quasi-affine; ``term`` is the first such subterm, operands before operators, left to right."""
+
+    def __init__(self, term: Term) -> None:
+        super().__init__(f"not a Presburger term: {term}")
+        self.term = term
+
+
+def value(number: int) -> isl.Val:
+    """``number``, of any size, as isl has it."""
+    found = _values.get(number)
+    if found is None:
+        found = isl.Val(str(number), context)
+        if -1024 <= number <= 1024:
+            _values[number] = found
+    return found
+
+
+_values: dict[int, isl.Val] = {}
+
+
+class Frame:
+    """An ordered choice of variables: the dimensions of the sets over them."""
+
+    __slots__ = ("_box", "_conditions", "_terms", "index", "local", "space", "variables")
+
+    def __init__(self, variables: tuple[Var, ...]) -> None:
+        self.variables = variables
+        self.index = {variable: i for i, variable in enumerate(variables)}
+        self.space = isl.Space.set_alloc(context, 0, len(variables))
+        self.local = isl.LocalSpace.from_space(self.space)
+        self._terms: dict[Term, isl.PwAff] = {}
+        self._conditions: dict[Condition, isl.Set] = {}
+        self._box: isl.Set | None = None
+
+    @property
+    def box(self) -> isl.Set:
+        """All points within the ranges of the variables' types."""
+        if self._box is None:
+            box = isl.BasicSet.universe(self.space)
+            for i, variable in enumerate(self.variables):
+                low, high = variable.type.min, variable.type.max
+                if low is not None:
+                    box = box.lower_bound_val(_SET, i, value(low))
+                if high is not None:
+                    box = box.upper_bound_val(_SET, i, value(high))
+            self._box = isl.Set.from_basic_set(box)
+        return self._box
+
+    @property
+    def whole(self) -> isl.Set:
+        """All integer points."""
+        return isl.Set.universe(self.space)
+
+    @property
+    def empty(self) -> isl.Set:
+        """No point."""
+        return isl.Set.empty(self.space)
+
+    def embed(self, source: Frame, points: isl.Set) -> isl.Set:
+        """``points`` over ``source``, whose variables are among this frame's; the others range over their types."""
+        if source.variables == self.variables:
+            return points
+        missing: list[int] = []
+        for i, variable in enumerate(self.variables):
+            if variable not in source.index:
+                points = points.insert_dims(_SET, i, 1)
+                missing.append(i)
+        for i in missing:
+            low, high = self.variables[i].type.min, self.variables[i].type.max
+            if low is not None:
+                points = points.lower_bound_val(_SET, i, value(low))
+            if high is not None:
+                points = points.upper_bound_val(_SET, i, value(high))
+        return points
+
+    def constant(self, number: int) -> isl.PwAff:
+        """The function that is ``number`` everywhere."""
+        return isl.PwAff.from_aff(isl.Aff.zero_on_domain(self.local).set_constant_val(value(number)))
+
+    def function(self, term: Term) -> isl.PwAff:
+        """``term`` as a function of the frame's variables. Raises :class:`NotPresburger`."""
+        found = self._terms.get(term)
+        if found is None:
+            if len(self._terms) > _CACHE_LIMIT:
+                self._terms.clear()
+            found = self._terms[term] = self._translate(term)
+        return found
+
+    def points(self, condition: Condition) -> isl.Set:
+        """Where ``condition`` holds, type ranges not included. Raises :class:`NotPresburger`."""
+        found = self._conditions.get(condition)
+        if found is None:
+            if len(self._conditions) > _CACHE_LIMIT:
+                self._conditions.clear()
+            found = self._conditions[condition] = self._decide(condition)
+        return found
+
+    def _decide(self, condition: Condition) -> isl.Set:
+        match condition:
+            case Truth():
+                return self.whole if condition.value else self.empty
+            case Compare():
+                return self._compare(condition.relation, condition.term)
+            case And():
+                result = self.points(condition.args[0])
+                for arg in condition.args[1:]:
+                    result = result.intersect(self.points(arg))
+                return result
+            case Or():
+                result = self.points(condition.args[0])
+                for arg in condition.args[1:]:
+                    result = result.union(self.points(arg))
+                return result
+            case _:
+                raise AssertionError(condition)
+
+    def _compare(self, relation: str, term: Term) -> isl.Set:
+        coefficients = _linear(term)
+        if coefficients is None or relation == "ne":
+            function = self.function(term)
+            match relation:
+                case "le":
+                    return function.neg().nonneg_set()
+                case "eq":
+                    return function.zero_set()
+                case _:
+                    return function.non_zero_set()
+        if relation == "le":
+            constraint, sign = isl.Constraint.alloc_inequality(self.local), -1
+        else:
+            constraint, sign = isl.Constraint.alloc_equality(self.local), 1
+        for variable, coefficient in coefficients.items():
+            if variable is None:
+                constraint = constraint.set_constant_val(value(sign * coefficient))
+            else:
+                position = self.index[variable]
+                constraint = constraint.set_coefficient_val(_SET, position, value(sign * coefficient))
+        return isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+
+    def _translate(self, term: Term) -> isl.PwAff:
+        match term:
+            case Const():
+                return self.constant(term.value)
+            case Var():
+                return isl.PwAff.from_aff(isl.Aff.var_on_domain(self.local, _SET, self.index[term]))
+            case Sum():
+                return self._sum(term)
+            case Wrap():
+                return self._wrap(term)
+            case Ite():
+                return self._choose(self.points(term.condition), term.then, term.otherwise)
+            case Op():
+                return self._operator(term)
+            case _:
+                raise NotPresburger(term)
+
+    def _choose(self, where: isl.Set, then: Term, otherwise: Term) -> isl.PwAff:
+        taken = self.function(then).intersect_domain(where)
+        return taken.union_add(self.function(otherwise).intersect_domain(where.complement())).coalesce()
+
+    def _sum(self, term: Sum) -> isl.PwAff:
+        linear = isl.Aff.zero_on_domain(self.local)
+        rest: isl.PwAff | None = None
+        for monomial, coefficient in term.items:
+            if not monomial:
+                linear = linear.set_constant_val(value(coefficient))
+            elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var):
+                linear = linear.set_coefficient_val(_IN, self.index[monomial[0][0]], value(coefficient))
+            else:
+                part = self._product(monomial).scale_val(value(coefficient))
+                rest = part if rest is None else rest.add(part)
+        result = isl.PwAff.from_aff(linear)
+        return result if rest is None else result.add(rest).coalesce()
+
+    def _product(self, monomial: Monomial) -> isl.PwAff:
+        """A product: one quasi-affine factor times factors of few values, over which it is split."""
+        factors = [atom for atom, exponent in monomial for _ in range(exponent)]
+        if len(factors) == 1:
+            return self.function(factors[0])
+        for factor in dict.fromkeys(factors):
+            self.function(factor)  # an offending factor is named before the product is
+        small = [atom for atom, _ in monomial if _count(atom) is not None]
+        large = [factor for factor in factors if _count(factor) is None]
+        cases = 1
+        for atom in small:
+            cases *= _count(atom) or 1
+        if len(large) > 1 or cases > MAX_CASES:
+            raise NotPresburger(_monomial_term(monomial))
+        base = self.function(large[0]) if large else self.constant(1)
+        exponents = dict(monomial)
+        for atom in small:
+            base = self._times_small(base, atom, exponents[atom])
+        return base.coalesce()
+
+    def _times_small(self, base: isl.PwAff, atom: Term, exponent: int) -> isl.PwAff:
+        low, high = range_of(atom)
+        assert low is not None
+        assert high is not None
+        function = self.function(atom)
+        total: isl.PwAff | None = None
+        for number in range(low, high + 1):
+            where = function.eq_set(self.constant(number))
+            part = base.scale_val(value(number**exponent)).intersect_domain(where)
+            total = part if total is None else total.union_add(part)
+        assert total is not None
+        return total
+
+    def _wrap(self, term: Wrap) -> isl.PwAff:
+        inner = self.function(term.arg)
+        width = term.type.width
+        if width is None:
+            return inner
+        modulus = 1 << width
+        lowest = term.type.min
+        assert lowest is not None
+        low, high = range_of(term.arg)
+        if low is not None and high is not None:
+            first, last = (low - lowest) // modulus, (high - lowest) // modulus
+            if last - first < MAX_WRAP_BRANCHES:
+                return self._branches(inner, lowest, modulus, first, last)
+        shifted = inner.add_constant_val(value(-lowest)).mod_val(value(modulus))
+        return shifted.add_constant_val(value(lowest))
+
+    def _branches(self, inner: isl.PwAff, lowest: int, modulus: int, first: int, last: int) -> isl.PwAff:
+        """``inner`` brought into [lowest, lowest + modulus), one branch for each multiple that it may contain."""
+        total: isl.PwAff | None = None
+        for quotient in range(first, last + 1):
+            part = inner.add_constant_val(value(-quotient * modulus))
+            if quotient > first:
+                part = part.intersect_domain(inner.ge_set(self.constant(lowest + quotient * modulus)))
+            if quotient < last:
+                part = part.intersect_domain(inner.lt_set(self.constant(lowest + (quotient + 1) * modulus)))
+            total = part if total is None else total.union_add(part)
+        assert total is not None
+        return total
+
+    def _operator(self, term: Op) -> isl.PwAff:
+        functions = [self.function(arg) for arg in term.args]
+        left, right = term.args[0], term.args[-1]
+        match term.op:
+            case "min" | "max":
+                result = functions[0]
+                for function in functions[1:]:
+                    result = result.min(function) if term.op == "min" else result.max(function)
+                return result.coalesce()
+            case "floor_div" | "mod" | "trunc_div" | "trunc_rem" if isinstance(right, Const) and right.value:
+                return self._divide(term.op, functions[0], right.value)
+            case "bit_and" | "bit_or" | "bit_xor":
+                return self._bits(term, left, right, functions)
+            case "shl" if isinstance(right, Const) and right.value >= 0:
+                return functions[0].scale_val(value(1 << right.value))
+            case "shr" if isinstance(right, Const) and right.value >= 0:
+                return self._divide("floor_div", functions[0], 1 << right.value)
+            case _:
+                raise NotPresburger(term)
+
+    def _divide(self, op: str, dividend: isl.PwAff, divisor: int) -> isl.PwAff:
+        if op in ("floor_div", "trunc_div"):
+            if divisor < 0:
+                dividend, divisor = dividend.neg(), -divisor
+            floor = dividend.scale_down_val(value(divisor)).floor()
+            if op == "floor_div":
+                return floor
+            # Rounded towards 0: the floor of the dividend, or minus that of its opposite.
+            opposite = dividend.neg().scale_down_val(value(divisor)).floor().neg()
+            negative = dividend.lt_set(self.constant(0))
+            return floor.intersect_domain(negative.complement()).union_add(opposite.intersect_domain(negative))
+        quotient = self._divide("floor_div" if op == "mod" else "trunc_div", dividend, divisor)
+        return dividend.sub(quotient.scale_val(value(divisor)))
+
+    def _bits(self, term: Op, left: Term, right: Term, functions: list[isl.PwAff]) -> isl.PwAff:
+        a, b = functions[0], functions[-1]
+        if isinstance(left, Const):
+            a, left, right = b, right, left
+        if isinstance(right, Const):
+            both = self._masked(a, right.value, term)
+            b = self.constant(right.value)
+        elif _is_bit(left) and _is_bit(right):
+            both = a.min(b)
+        else:
+            raise NotPresburger(term)
+        match term.op:
+            case "bit_and":
+                return both
+            case "bit_or":
+                return a.add(b).sub(both)
+            case _:
+                return a.add(b).sub(both.scale_val(value(2)))
+
+    def _masked(self, function: isl.PwAff, mask: int, term: Op) -> isl.PwAff:
+        """``function & mask``: for each run of ones from bit i to below j, (f mod 2^j) - (f mod 2^i)."""
+        if mask < 0:
+            return function.sub(self._masked(function, ~mask, term))
+        total = self.constant(0)
+        bit = runs = 0
+        while mask >> bit:
+            if not mask >> bit & 1:
+                bit += 1
+                continue
+            runs += 1
+            if runs > MAX_BIT_RUNS:
+                raise NotPresburger(term)
+            start = bit
+            while mask >> bit & 1:
+                bit += 1
+            high, low = (function.mod_val(value(1 << end)) for end in (bit, start))
+            total = total.add(high.sub(low))
+        return total
+
+
+def _linear(term: Term) -> dict[Var | None, int] | None:
+    """Coefficients of a linear term (None: its constant), or None where it is not linear in plain variables."""
+    match term:
+        case Const():
+            return {None: term.value}
+        case Var():
+            return {term: 1}
+        case Sum():
+            found: dict[Var | None, int] = {}
+            for monomial, coefficient in term.items:
+                if not monomial:
+                    found[None] = coefficient
+                elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var):
+                    found[monomial[0][0]] = coefficient
+                else:
+                    return None
+            return found
+        case _:
+            return None
+
+
+def _count(term: Term) -> int | None:
+    """How many values the range of ``term`` has, if no more than :data:`MAX_CASES`."""
+    low, high = range_of(term)
+    if low is None or high is None or high - low >= MAX_CASES:
+        return None
+    return high - low + 1
+
+
+def _is_bit(term: Term) -> bool:
+    low, high = range_of(term)
+    return low is not None and high is not None and low >= 0 and high <= 1
+
+
+def _monomial_term(monomial: Monomial) -> Term:
+    return Sum(((monomial, 1),))
+
+
+_frames: dict[tuple[Var, ...], Frame] = {}
+
+
+def frame_of(variables: Iterable[Var]) -> Frame:
+    """The frame of a set of variables; their order is always that of their keys."""
+    ordered = tuple(sorted(set(variables)))
+    found = _frames.get(ordered)
+    if found is None:
+        if len(_frames) > _CACHE_LIMIT:
+            _frames.clear()
+        found = _frames[ordered] = Frame(ordered)
+    return found
