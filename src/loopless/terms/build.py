@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from loopless.terms.nodes import ONE, ZERO, Const, Condition, Ite, Monomial, Op, Read, Sum, Term, Truth, Var, Wrap
+from loopless.terms.nodes import ONE, ZERO, Condition, Const, Ite, Monomial, Op, Read, Sum, Term, Truth, Var, Wrap
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
 

@@ -191,7 +191,7 @@ def disjunction(conditions: Iterable[Condition]) -> Condition:
     return _joined(kept, Or, FALSE)
 
 
-def _joined(kept: dict[Condition, None], node: type[And] | type[Or], empty: Truth) -> Condition:
+def _joined(kept: dict[Condition, None], node: type[And | Or], empty: Truth) -> Condition:
     if not kept:
         return empty
     if len(kept) == 1:

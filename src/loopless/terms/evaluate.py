@@ -59,6 +59,8 @@ class _Evaluator:
                     return self.values[term]
                 except KeyError:
                     raise EvaluationError(f"{term.name} has no value") from None
+            case _:
+                pass
         found = self.known.get(term)
         if found is None:
             found = self.known[term] = self._compute(term)

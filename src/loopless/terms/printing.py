@@ -1,5 +1,6 @@
 """Terms and conditions as people read them: C syntax over unbounded integers, plus ``min``, ``max``, ``floor_div``,
-``ceil_div``, ``mod`` and ``pow``. ``/`` and ``%`` are printed where C's meaning is meant or agrees."""
+``ceil_div``, ``mod`` and ``pow``. ``/`` and ``%`` are printed where C's meaning is meant or agrees.
+"""
 
 from __future__ import annotations
 
@@ -182,8 +183,6 @@ def _roundness(value: int) -> int:
     size = abs(value)
     binary = 5 if size & (size - 1) == 0 or size & (size + 1) == 0 else decimal
     return min(decimal, binary) if size > 9 else decimal
-
-
 
 
 def condition_lines(condition: Condition) -> list[str]:

@@ -9,7 +9,8 @@ _RELATIONS = {"le": "<=", "eq": "=", "ne": "distinct"}
 
 def smt(node: Node) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
-    powers, array reads)."""
+    powers, array reads).
+    """
     try:
         return _print(node)
     except _NotExpressible:
@@ -94,5 +95,3 @@ def _wrap(node: Wrap) -> str:
         return f"(mod {arg} {modulus})"
     half = modulus // 2
     return f"(- (mod (+ {arg} {half}) {modulus}) {half})"
-
-

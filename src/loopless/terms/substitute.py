@@ -60,6 +60,8 @@ def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) ->
             return leaf(node)
         case Const() | Truth():
             return node
+        case _:
+            pass
     children = node.children
     if all(done[child] is child for child in children):
         return node
@@ -71,9 +73,7 @@ def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) ->
         case Wrap():
             return build.wrap(_term(done[node.arg]), node.type)
         case Ite():
-            return build.ite(
-                _condition(done[node.condition]), _term(done[node.then]), _term(done[node.otherwise])
-            )
+            return build.ite(_condition(done[node.condition]), _term(done[node.then]), _term(done[node.otherwise]))
         case Read():
             return build.read(node.array, _term(done[node.offset]), node.type)
         case Compare():

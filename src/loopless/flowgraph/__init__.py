@@ -1,0 +1,8 @@
+"""Functions as flowgraphs over integer variables: blocks, edges, loops, memory scalars as variables."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.build import build
+from loopless.flowgraph.objects import Options
+
+__all__ = ["Options", "build"]

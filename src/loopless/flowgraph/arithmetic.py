@@ -1,0 +1,343 @@
+"""Integer instructions: what they compute, and where they are undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopless.flowgraph.model import Origin
+from loopless.flowgraph.translate import Translator
+from loopless.flowgraph.values import (
+    FLAG_TYPE,
+    Address,
+    Flag,
+    Nothing,
+    Number,
+    Value,
+    different_address,
+    number_of_flag,
+    same_address,
+)
+from loopless.refusals import Reason
+from loopless.source import ir
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Term,
+    TermTooLarge,
+    add,
+    between,
+    bit_and,
+    bit_or,
+    bit_xor,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    ite,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    negate,
+    not_equal,
+    not_zero,
+    shift_left,
+    shift_right,
+    sub,
+    trunc_div,
+    trunc_rem,
+    wrap,
+)
+
+BINARY = frozenset(["add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor"])
+CASTS = frozenset(("zext", "sext", "trunc", "ptrtoint", "inttoptr", "bitcast", "addrspacecast", "freeze"))
+_BITWISE: dict[str, Callable[[Term, Term], Term]] = {"and": bit_and, "or": bit_or, "xor": bit_xor}
+_RING: dict[str, Callable[[Term, Term], Term]] = {"add": add, "sub": sub, "mul": mul}
+
+
+def binary(t: Translator, instruction: ir.Instruction) -> Value:
+    """The result of a binary instruction."""
+    if not isinstance(instruction.type, ir.IntT):
+        return _not_followed(t, instruction)
+    if instruction.type.bits == 1:
+        return _truth_table(t, instruction)
+    left, right = (t.number(operand) for operand in instruction.operands)
+    if left is None or right is None:
+        why = next(v for v in map(t.value, instruction.operands) if not isinstance(v, Number | Flag))
+        refused = why.refused if isinstance(why, Nothing) else None
+        name = instruction.result or instruction.op
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused)
+    if t.memory.options.mathematical and instruction.op in ("shl", "lshr", "ashr", "and", "or", "xor"):
+        if left.type.width is None or right.type.width is None:
+            refused = t.refused("bit operations on ℤ have no meaning under mathematical integers", instruction.loc)
+            return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
+    try:
+        return _number(t, instruction, left, right, instruction.type.bits)
+    except TermTooLarge as error:
+        refused = t.refused(f"the expression is too large: {error}", instruction.loc, Reason.BUDGET)
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
+
+
+def _number(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
+    op = instruction.op
+    if op in _RING:
+        return _ring(t, instruction, left, right, bits)
+    if op in ("sdiv", "srem", "udiv", "urem"):
+        return _division(t, instruction, left, right, bits)
+    if op in _BITWISE:
+        type = _common(left, right, bits)
+        if op == "or" and "disjoint" in instruction.flags:
+            # "or disjoint" is an addition whose operands share no bit, else poison.
+            both = bit_and(left.read(type.signed), right.read(type.signed))
+            t.check(equal(both, ZERO), "poison", instruction.loc)
+        return Number(_BITWISE[op](left.read(type.signed), right.read(type.signed)), type)
+    amount = right.read(False)
+    t.check(less(amount, const(bits)), "shift", instruction.loc)
+    if op == "shl":
+        return _shift_left(t, instruction, left, amount, bits)
+    signed = op == "ashr"
+    if "exact" in instruction.flags:
+        lost = sub(left.read(signed), shift_left(shift_right(left.read(signed), amount), amount))
+        t.check(equal(lost, ZERO), "poison", instruction.loc)
+    return Number(shift_right(left.read(signed), amount), IntType(bits, signed))
+
+
+def _common(left: Number, right: Number, bits: int) -> IntType:
+    """How the result of an operation on bits is read: unsigned where an operand that is not a constant is."""
+    unsigned = any(not n.type.signed and not isinstance(n.term, Const) for n in (left, right))
+    return IntType(bits, signed=not unsigned)
+
+
+def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
+    make = _RING[instruction.op]
+    nsw = "nsw" in instruction.flags and not t.memory.options.wrapv
+    nuw = "nuw" in instruction.flags
+    if left.type.width is None or right.type.width is None:
+        type = INTEGERS if (nsw or all(n.type.signed for n in (left, right))) else IntType(bits, signed=False)
+        return Number(wrap(make(left.term, right.term), type), type)
+    if nsw:
+        exact = make(left.read(True), right.read(True))
+        type = IntType(bits)
+        if not t.memory.options.mathematical:
+            t.check(between(type.min, exact, type.max), "signed-overflow", instruction.loc)
+            return Number(exact, type)  # past the check it fits
+        return Number(exact, INTEGERS)
+    if nuw:
+        exact = make(left.read(False), right.read(False))
+        type = IntType(bits, signed=False)
+        t.check(between(type.min, exact, type.max), "poison", instruction.loc)
+        return Number(exact, type)
+    type = _common(left, right, bits)
+    return Number(wrap(make(left.term, right.term), type), type)
+
+
+def _division(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
+    signed = instruction.op[0] == "s"
+    a, b = left.read(signed), right.read(signed)
+    t.check(not_equal(b, ZERO), "division-by-zero", instruction.loc)
+    type = IntType(bits, signed)
+    if signed and type.min is not None and left.type.width is not None:
+        overflow = conjunction((equal(a, const(type.min)), equal(b, const(-1))))
+        t.check(negate(overflow), "signed-overflow", instruction.loc)
+    if "exact" in instruction.flags:
+        t.check(equal(trunc_rem(a, b), ZERO), "poison", instruction.loc)
+    value = trunc_div(a, b) if instruction.op.endswith("div") else trunc_rem(a, b)
+    if left.type.width is None:
+        return Number(value, INTEGERS)
+    return Number(wrap(value, type), type)
+
+
+def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount: Term, bits: int) -> Number:
+    type = IntType(bits, left.type.signed)
+    exact = shift_left(left.term, amount)
+    for flag, signed in (("nsw", True), ("nuw", False)):
+        if flag in instruction.flags:
+            ranged = IntType(bits, signed)
+            t.check(between(ranged.min, shift_left(left.read(signed), amount), ranged.max), "poison", instruction.loc)
+    return Number(wrap(exact, type), type)
+
+
+def _truth_table(t: Translator, instruction: ir.Instruction) -> Value:
+    flags = [t.value(operand) for operand in instruction.operands]
+    a, b = (flag.condition if isinstance(flag, Flag) else None for flag in flags)
+    if a is None or b is None:
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc)
+    match instruction.op:
+        case "and" | "mul":
+            return Flag(conjunction((a, b)))
+        case "or":
+            return Flag(disjunction((a, b)))
+        case "xor" | "add" | "sub":
+            return Flag(disjunction((conjunction((a, negate(b))), conjunction((negate(a), b)))))
+        case _:
+            return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc)
+
+
+def _not_followed(t: Translator, instruction: ir.Instruction) -> Nothing:
+    if isinstance(instruction.type, ir.FloatT):
+        return Nothing(t.refused("floating-point values are not followed", instruction.loc, Reason.FLOAT))
+    return Nothing(t.refused(f"{instruction.op} on vectors is not followed", instruction.loc))
+
+
+def compare(t: Translator, instruction: ir.Instruction) -> Value:
+    """The truth value of an ``icmp``."""
+    predicate = instruction.predicate or "eq"
+    if isinstance(instruction.type, ir.VectorT):
+        return _not_followed(t, instruction)
+    if isinstance(instruction.operands[0].type, ir.PtrT):
+        return _compare_pointers(t, instruction, predicate)
+    left, right = (t.number(operand) for operand in instruction.operands)
+    if left is None or right is None:
+        refused = next((v.refused for v in map(t.value, instruction.operands) if isinstance(v, Nothing)), None)
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, "icmp", instruction.loc, refused)
+    if predicate in ("eq", "ne"):
+        signed = _equality_reading(left, right)
+        a, b = left.read(signed), right.read(signed)
+        return Flag(equal(a, b) if predicate == "eq" else not_equal(a, b))
+    return Flag(_ordering(predicate[1:], left.read(predicate[0] == "s"), right.read(predicate[0] == "s")))
+
+
+def _equality_reading(left: Number, right: Number) -> bool:
+    """Equality does not depend on the reading: take one that needs no reduction."""
+    if isinstance(left.term, Const):
+        return right.type.signed
+    if isinstance(right.term, Const) or left.type.signed == right.type.signed:
+        return left.type.signed
+    return True
+
+
+def _ordering(relation: str, a: Term, b: Term) -> Condition:
+    match relation:
+        case "lt":
+            return less(a, b)
+        case "le":
+            return less_equal(a, b)
+        case "gt":
+            return less(b, a)
+        case _:
+            return less_equal(b, a)
+
+
+def _compare_pointers(t: Translator, instruction: ir.Instruction, predicate: str) -> Value:
+    a, b = (t.address(operand, instruction.loc) for operand in instruction.operands)
+    if predicate == "eq":
+        return Flag(same_address(a, b))
+    if predicate == "ne":
+        return Flag(different_address(a, b))
+    if a.object is b.object:
+        return Flag(_ordering(predicate[1:], a.offset, b.offset))
+    refused = t.refused("pointers into different objects are ordered", instruction.loc, Reason.POINTER)
+    return t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "order", instruction.loc, refused)
+
+
+def cast(t: Translator, instruction: ir.Instruction) -> Value:
+    """The result of a cast."""
+    operand = instruction.operands[0]
+    if instruction.op in ("freeze", "bitcast", "addrspacecast"):
+        same = type(operand.type) is type(instruction.type)
+        value = t.value(operand)
+        return value if same or isinstance(value, Nothing) else _not_followed(t, instruction)
+    if instruction.op == "ptrtoint" and isinstance(instruction.type, ir.IntT):
+        return _address_number(t, t.address(operand, instruction.loc), instruction.type.bits)
+    if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
+        refused = t.refused("a number is made a pointer", instruction.loc, Reason.POINTER)
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
+    return _resize(t, instruction, t.value(operand), instruction.type.bits)
+
+
+def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int) -> Value:
+    op = instruction.op
+    match value:
+        case Flag():
+            return number_of_flag(value, bits, signed_extension=op == "sext")
+        case Number() if op == "trunc" and bits == 1:
+            return Flag(not_zero(wrap(value.term, FLAG_TYPE)))
+        case Number() if op == "trunc":
+            if value.type.width is None:
+                return value
+            type = IntType(bits, value.type.signed)
+            return Number(wrap(value.term, type), type)
+        case Number():
+            if value.type.width is None:
+                return value
+            if "nneg" in instruction.flags:
+                t.check(less_equal(ZERO, value.read(True)), "poison", instruction.loc)
+            # A zero-extended value is never negative, so either reading of the wider type agrees.
+            return Number(value.read(op == "sext"), IntType(bits, signed=True))
+        case _:
+            refused = value.refused if isinstance(value, Nothing) else None
+            return t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
+
+
+def _address_number(t: Translator, address: Address, bits: int) -> Number:
+    """A pointer as a number: the unknown address of its object plus the offset."""
+    if not isinstance(address.object, Const):
+        found = t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, "address", None, t.refused("an address is used", None))
+        assert isinstance(found, Number)
+        return found
+    base = t.object_address(address.object.value)
+    type = IntType(bits, signed=False)
+    return Number(wrap(add(base, address.offset), type), type)
+
+
+def select(t: Translator, instruction: ir.Instruction) -> Value:
+    """The result of a ``select``."""
+    condition = t.value(instruction.operands[0])
+    then, otherwise = (t.value(operand) for operand in instruction.operands[1:])
+    if not isinstance(condition, Flag):
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, "select", instruction.loc)
+    match then, otherwise:
+        case Number(), Number() if isinstance(instruction.type, ir.IntT):
+            type = _common(then, otherwise, instruction.type.bits)
+            if then.type.width is None or otherwise.type.width is None:
+                return Number(ite(condition.condition, then.term, otherwise.term), INTEGERS)
+            return Number(ite(condition.condition, then.read(type.signed), otherwise.read(type.signed)), type)
+        case Flag(), Flag():
+            chosen = conjunction((condition.condition, then.condition))
+            other = conjunction((negate(condition.condition), otherwise.condition))
+            return Flag(disjunction((chosen, other)))
+        case Address(), Address():
+            owner = ite(condition.condition, then.object, otherwise.object)
+            return Address(owner, ite(condition.condition, then.offset, otherwise.offset))
+        case _:
+            return t.unknown(instruction.type, Origin.UNSUPPORTED, "select", instruction.loc)
+
+
+def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | None:
+    """The result of an integer intrinsic (min, max, abs, expect), None for others."""
+    if not isinstance(instruction.type, ir.IntT) or instruction.type.bits == 1:
+        return None
+    stem = name.split(".")[1]
+    numbers = [t.number(operand) for operand in instruction.operands[:2]]
+    if not numbers or numbers[0] is None:
+        return None
+    bits = instruction.type.bits
+    if stem == "expect":
+        return numbers[0]
+    if stem == "abs":
+        value = numbers[0].read(True)
+        if t.value(instruction.operands[1]) == Flag(TRUE):
+            t.check(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
+        return Number(wrap(maximum(value, neg(value)), IntType(bits)), IntType(bits))
+    if stem in ("smin", "smax", "umin", "umax") and numbers[1] is not None:
+        signed = stem[0] == "s"
+        make = minimum if stem.endswith("min") else maximum
+        return Number(make(numbers[0].read(signed), numbers[1].read(signed)), IntType(bits, signed))
+    return None
+
+
+def truth_of(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> Condition:
+    """The condition of a branch."""
+    value = t.value(operand)
+    if isinstance(value, Flag):
+        return value.condition
+    refused = value.refused if isinstance(value, Nothing) else None
+    found = t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "condition", loc, refused)
+    assert isinstance(found, Flag)
+    return found.condition

@@ -1,0 +1,425 @@
+"""From an IR function to its flowgraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
+from loopless.flowgraph.calls import call
+from loopless.flowgraph.liveness import without_dead
+from loopless.flowgraph.loops import loop_forest
+from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
+from loopless.flowgraph.objects import Memory, Options, describe_memory
+from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.translate import Translator
+from loopless.flowgraph.uses import Uses, find_uses
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.refusals import Reason
+from loopless.source import ir
+from loopless.source.debug import Kind as DebugKind
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    Condition,
+    IntType,
+    Term,
+    Var,
+    conjunction,
+    const,
+    equal,
+    negate,
+    not_equal,
+)
+
+
+def build(function: ir.Function, module: ir.Module, options: Options | None = None) -> Flowgraph:
+    """The flowgraph of a defined function of ``module``."""
+    memory = describe_memory(function, module, options or Options())
+    return _Builder(function, memory).build()
+
+
+class _Builder:
+    def __init__(self, function: ir.Function, memory: Memory) -> None:
+        self.function = function
+        self.memory = memory
+        self.uses: Uses = find_uses(function)
+        self.t = Translator(memory, self.uses)
+        self.phis: dict[str, list[tuple[ir.Instruction, Value]]] = {}
+        self.blocks: dict[str, Block] = {}
+        self.parameters: tuple[Parameter, ...] = ()
+
+    def build(self) -> Flowgraph:
+        self.parameters = tuple(self._parameter(param) for param in self.function.params)
+        reachable = _reverse_postorder(self.function)
+        by_label = {block.label: block for block in self.function.blocks}
+        self._declare_phis(by_label[label] for label in reachable)
+        for label in reachable:
+            self._block(by_label[label])
+        ordered = {b.label: self.blocks[b.label] for b in self.function.blocks if b.label in self.blocks}
+        ordered |= {label: block for label, block in self.blocks.items() if label not in ordered}
+        seen_by_caller = frozenset(
+            var
+            for (base, _), slot in self.memory.slots.items()
+            if base.kind != "local"
+            for var in (slot.var, slot.object_var)
+            if var is not None
+        )
+        blocks, live = without_dead(ordered, seen_by_caller)
+        blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
+        places = {label: self._first_place(by_label.get(label)) for label in blocks}
+        loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places)
+        return Flowgraph(
+            self.function.name,
+            self.function.source_name,
+            self.parameters,
+            self._result_type(),
+            isinstance(self.function.result, ir.PtrT),
+            blocks,
+            self.function.entry.label,
+            self.memory.variables,
+            self.memory.objects,
+            loops,
+            irreducible,
+            self.function.loc,
+            frozenset(self.t.callees),
+            self._assumptions(),
+            self.t.blocked,
+        )
+
+    # -- parameters -----------------------------------------------------------------------------------------------
+
+    def _parameter(self, param: ir.Param) -> Parameter:
+        shown = param.debug.name if param.debug is not None else param.name
+        home = self._home(param)
+        if isinstance(param.type, ir.PtrT):
+            return self._pointer_parameter(param, shown, home)
+        if not isinstance(param.type, ir.IntT):
+            self.t.values[param.name] = Nothing(self.t.refused("the parameter is not an integer", self.function.loc))
+            return Parameter(shown, None, None)
+        signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
+        boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL
+        bits = param.type.bits
+        source_type = FLAG_TYPE if bits == 1 or boolean else IntType(bits, signed)
+        if home is not None:
+            var = self.memory.slots[home].var
+        else:
+            held = source_type if source_type == FLAG_TYPE else self.memory.number_type(bits, signed)
+            var = self.memory.fresh(shown, Kind.PARAMETER, held)
+        info = self.memory.variables[var]
+        self.memory.variables[var] = type(info)(
+            var, info.shown, Kind.PARAMETER, info.object, info.offset, info.pointer_part, info.declared
+        )
+        if bits == 1:
+            self.t.values[param.name] = flag_of(var)
+        else:
+            self.t.values[param.name] = Number(var, var.type if var.type.width is None else IntType(bits, signed))
+        return Parameter(shown, var, source_type)
+
+    def _pointer_parameter(self, param: ir.Param, shown: str, home: tuple[Base, int] | None) -> Parameter:
+        base = Base("parameter", param.name)
+        number = self.memory.number(base)
+        null = self.memory.nullable.get(base)
+        owner = self.memory.object_term(base)
+        if home is not None:
+            slot = self.memory.slots[home]
+            var = slot.var
+        else:
+            var = self.memory.fresh(shown, Kind.PARAMETER, self.memory.offset_type, pointer_part="offset")
+        self.t.values[param.name] = Address(owner, const(0))
+        debug = self.memory.debug_type(base)
+        pointee = None
+        if debug is not None and debug.signed is not None and debug.bits:
+            pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else IntType(debug.bits, debug.signed)
+        return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes)
+
+    def _home(self, param: ir.Param) -> tuple[Base, int] | None:
+        """The variable in memory that clang copies the parameter to at the very start, and that alone."""
+        homes = []
+        for block in self.function.blocks:
+            for instruction in block.instructions:
+                if instruction.is_debug:
+                    continue
+                used = [op for op in instruction.operands if isinstance(op, ir.Local) and op.name == param.name]
+                used += [v for v, _ in instruction.incoming if isinstance(v, ir.Local) and v.name == param.name]
+                if used:
+                    homes.append((block, instruction))
+        if len(homes) != 1 or homes[0][1].op != "store" or homes[0][0] is not self.function.entry:
+            return None
+        value, address = homes[0][1].operands
+        if not (isinstance(value, ir.Local) and value.name == param.name and isinstance(address, ir.Local)):
+            return None
+        key = (Base("local", address.name), 0)
+        slot = self.memory.slots.get(key)
+        if slot is None or slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
+            return None
+        if isinstance(param.type, ir.PtrT) and Base("parameter", param.name) in self.memory.nullable:
+            return None
+        return key
+
+    def _first_touch(self, alloca: str, store: ir.Instruction) -> bool:
+        """Whether ``store`` is the first instruction of the entry block that mentions the alloca."""
+        for instruction in self.function.entry.instructions:
+            if instruction is store:
+                return True
+            mentions = any(isinstance(op, ir.Local) and op.name == alloca for op in instruction.operands)
+            if mentions and not instruction.is_debug:
+                return False
+        return False
+
+    # -- blocks ---------------------------------------------------------------------------------------------------
+
+    def _declare_phis(self, blocks: Iterable[ir.Block]) -> None:
+        for block in blocks:
+            for instruction in block.instructions:
+                if instruction.op == "phi" and instruction.result is not None:
+                    value = self._phi_value(instruction)
+                    self.t.values[instruction.result] = value
+                    self.phis.setdefault(block.label, []).append((instruction, value))
+
+    def _phi_value(self, phi: ir.Instruction) -> Value:
+        name = phi.result or ""
+        shown, kind = self._phi_name(phi)
+        match phi.type:
+            case ir.IntT(bits=1):
+                return flag_of(self.memory.fresh(f"%{name}", Kind.FLAG, FLAG_TYPE))
+            case ir.IntT(bits=bits):
+                signed = self.uses.signed.get(name, True)
+                type = self.memory.number_type(bits, signed)
+                var = self.memory.fresh(shown, kind, type)
+                return Number(var, type if type.width is None else IntType(bits, signed))
+            case ir.PtrT():
+                offset = self.memory.fresh(shown, kind, self.memory.offset_type, pointer_part="offset")
+                fixed = self.memory.fixed(self.memory.points.of(phi.value))
+                if fixed is not None:
+                    return Address(const(fixed), offset)
+                owner = self.memory.fresh(f"{shown}.object", kind, INTEGERS, pointer_part="object")
+                return Address(owner, offset)
+            case _:
+                return Nothing(self.t.refused("a value of this type is not followed", phi.loc))
+
+    def _phi_name(self, phi: ir.Instruction) -> tuple[str, Kind]:
+        for block in self.function.blocks:
+            for record in block.instructions:
+                named = record.op == "dbg_value" and record.variable is not None and not record.expression
+                if named and any(isinstance(op, ir.Local) and op.name == phi.result for op in record.operands):
+                    assert record.variable is not None
+                    return record.variable.name, Kind.LOCAL
+        return f"%{phi.result}", Kind.TEMPORARY
+
+    def _block(self, block: ir.Block) -> None:
+        t = self.t
+        t.start(block.label)
+        for index, instruction in enumerate(block.instructions):
+            t.position = index
+            if instruction.is_debug or instruction.op == "phi":
+                continue
+            if t.end is not None:
+                break
+            self._instruction(instruction)
+        t.finish(self.blocks)
+
+    def _instruction(self, instruction: ir.Instruction) -> None:
+        t = self.t
+        match instruction.op:
+            case "load":
+                t.load(instruction)
+            case "store":
+                self._store(instruction)
+            case "alloca":
+                t.alloca(instruction)
+            case "getelementptr":
+                t.gep(instruction)
+            case "icmp":
+                t.define(instruction, compare(t, instruction))
+            case "select":
+                t.define(instruction, select(t, instruction))
+            case "call":
+                call(t, instruction)
+            case op if op in BINARY:
+                t.define(instruction, binary(t, instruction))
+            case op if op in CASTS:
+                t.define(instruction, cast(t, instruction))
+            case op if op in ir.TERMINATORS:
+                self._terminator(instruction)
+            case "fence":
+                pass
+            case _:
+                self._unsupported(instruction)
+
+    def _store(self, instruction: ir.Instruction) -> None:
+        value = instruction.operands[0]
+        if isinstance(value, ir.Local):
+            for param in self.function.params:
+                if param.name == value.name and self._home(param) is not None:
+                    return  # the variable is the parameter
+        self.t.store(instruction)
+
+    def _unsupported(self, instruction: ir.Instruction) -> None:
+        t = self.t
+        name = instruction.op if instruction.op != "unsupported" else (instruction.text.strip().split() or ["?"])[0]
+        touches_memory = instruction.op in ("cmpxchg", "atomicrmw", "va_arg", "unsupported")
+        floating = isinstance(instruction.type, ir.FloatT) or instruction.op in ("fcmp", "fptosi", "fptoui")
+        reason = Reason.FLOAT if floating else Reason.UNSUPPORTED_INSTRUCTION
+        reason = Reason.CONCURRENCY if instruction.op in ("cmpxchg", "atomicrmw") else reason
+        refused = t.refused(f"the instruction {name} is not followed", instruction.loc, reason)
+        if touches_memory:
+            t.blocked[t.label] = refused
+        if instruction.result is not None:
+            t.define(instruction, t.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused))
+
+    # -- terminators ----------------------------------------------------------------------------------------------
+
+    def _terminator(self, instruction: ir.Instruction) -> None:
+        t, loc = self.t, instruction.loc
+        match instruction.op:
+            case "br" if len(instruction.targets) == 1:
+                t.edges = [self._edge(TRUE, instruction.targets[0], loc)]
+            case "br":
+                condition = truth_of(t, instruction.operands[0], loc)
+                yes, no = instruction.targets
+                edges = ((condition, yes), (negate(condition), no))
+                t.edges = [self._edge(c, target, loc) for c, target in edges]
+            case "switch":
+                self._switch(instruction)
+            case "ret":
+                self._return(instruction)
+            case "unreachable":
+                t.end = End("undefined", None, None, loc)
+            case "invoke":
+                call(t, instruction)
+                if t.end is None:
+                    refused = t.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
+                    t.blocked[t.label] = refused
+                    t.edges = [self._edge(TRUE, instruction.targets[0], loc)]
+            case _:
+                refused = t.refused(f"control flow by {instruction.op} is not followed", loc)
+                t.end = End("unsupported", None, None, loc, refused)
+
+    def _switch(self, instruction: ir.Instruction) -> None:
+        t = self.t
+        number = t.number(instruction.operands[0])
+        if number is None:
+            refused = t.refused("a switch over a value that is not followed", instruction.loc)
+            t.end = End("unsupported", None, None, instruction.loc, refused)
+            return
+        term = number.read(True)
+        by_target: dict[str, list[Condition]] = {}
+        for value, target in instruction.cases:
+            by_target.setdefault(target, []).append(equal(term, const(value)))
+        default = conjunction(not_equal(term, const(value)) for value, _ in instruction.cases)
+        by_target.setdefault(instruction.targets[0], []).append(default)
+        t.edges = [self._edge(c, target, instruction.loc) for target, cs in by_target.items() for c in cs]
+
+    def _return(self, instruction: ir.Instruction) -> None:
+        t = self.t
+        if not instruction.operands:
+            t.end = End("return", None, None, instruction.loc)
+            return
+        value = t.value(instruction.operands[0])
+        match value:
+            case Number():
+                result = self._result_type()
+                signed = result.signed if result is not None else value.type.signed
+                t.end = End("return", value.read(signed), None, instruction.loc)
+            case Flag():
+                t.end = End("return", value.term, None, instruction.loc)
+            case Address():
+                t.end = End("return", value.offset, value.object, instruction.loc)
+            case Nothing():
+                t.end = End("return", None, None, instruction.loc, value.refused)
+
+    def _edge(self, condition: Condition, target: str, loc: ir.Loc | None) -> Edge:
+        assigns: list[tuple[Var, Term]] = []
+        for phi, held in self.phis.get(target, []):
+            incoming = next((value for value, label in phi.incoming if label == self.t.label), None)
+            if incoming is not None:
+                assigns.extend(self._phi_assigns(phi, held, self.t.value(incoming)))
+        return Edge(condition, target, tuple(assigns), loc)
+
+    def _phi_assigns(self, phi: ir.Instruction, held: Value, value: Value) -> list[tuple[Var, Term]]:
+        if isinstance(value, Nothing) and not isinstance(held, Nothing):
+            value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
+        match held, value:
+            case Number(term=Var() as var), Number():
+                return [(var, value.read(var.type.signed) if var.type.width is not None else value.term)]
+            case Flag(), Flag():
+                var = next(iter(held.condition.variables))
+                return [(var, value.term)]
+            case Address(offset=Var() as offset), Address():
+                pairs = [(offset, value.offset)]
+                if isinstance(held.object, Var):
+                    pairs.append((held.object, value.object))
+                return pairs
+            case _:
+                return []
+
+    # -- the whole ------------------------------------------------------------------------------------------------
+
+    def _result_type(self) -> IntType | None:
+        if not isinstance(self.function.result, ir.IntT):
+            return None
+        debug = self.function.result_debug
+        bits = self.function.result.bits
+        if bits == 1 or (debug is not None and debug.kind is DebugKind.BOOL):
+            return FLAG_TYPE
+        signed = debug.signed if debug is not None and debug.signed is not None else True
+        if debug is None and "zeroext" in self.function.result_attributes:
+            signed = False
+        return IntType(bits, signed)
+
+    def _with_uninitialised(self, blocks: dict[str, Block], live: frozenset[Var]) -> dict[str, Block]:
+        """Locals that may be read before they are written take an unknown value at the start."""
+        given = {var for p in self.parameters for var in (p.var, p.null) if var is not None}
+        lacking = [
+            var
+            for var, info in self.memory.variables.items()
+            if var in live and var not in given and info.kind not in (Kind.GLOBAL, Kind.POINTEE)
+        ]
+        lacking = [var for var in lacking if var not in self.t.addresses.values()]
+        entry = blocks[self.function.entry.label]
+        havocs = tuple(
+            Havoc(var, Origin.UNINITIALISED, self.memory.variables[var].shown, self.memory.variables[var].declared)
+            for var in lacking
+        )
+        blocks[entry.label] = Block(entry.label, (*havocs, *entry.statements), entry.edges, entry.end)
+        return blocks
+
+    def _first_place(self, block: ir.Block | None) -> ir.Loc | None:
+        if block is None:
+            return None
+        found = (i.loc for i in block.instructions if i.loc is not None and i.loc.line and not i.is_debug)
+        return next(found, None)
+
+    def _assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted about parameters that point to memory."""
+        bases: dict[Base, bool] = {}
+        for access in self.memory.points.accesses:
+            if access.place is not None and access.place[0].kind in ("parameter", "global"):
+                base = access.place[0]
+                bases[base] = bases.get(base, False) or access.writes
+        pointees = [base for base in bases if base.kind == "parameter"]
+        others = sorted(bases)
+        found = []
+        for i, a in enumerate(others):
+            for b in others[i + 1 :]:
+                if (a in pointees or b in pointees) and (bases[a] or bases[b]):
+                    found.append(f"{self.memory.shown(a)} and {self.memory.shown(b)} do not overlap")
+        return tuple(found)
+
+
+def _reverse_postorder(function: ir.Function) -> list[str]:
+    by_label = {block.label: block for block in function.blocks}
+    order: list[str] = []
+    seen = {function.entry.label}
+    stack = [(function.entry.label, iter(by_label[function.entry.label].successors))]
+    while stack:
+        label, successors = stack[-1]
+        for target in successors:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(by_label[target].successors)))
+                break
+        else:
+            order.append(label)
+            stack.pop()
+    return order[::-1]

@@ -1,0 +1,247 @@
+"""Calls: the verification vocabulary, library functions by their effects, intrinsics, functions that were not inlined."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.arithmetic import intrinsic
+from loopless.flowgraph.model import (
+    Allocate,
+    Assume,
+    Call,
+    Copy,
+    End,
+    Fill,
+    Havoc,
+    Kind,
+    Origin,
+    Pointer,
+)
+from loopless.flowgraph.pointers import Base, call_kind
+from loopless.flowgraph.translate import Translator
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.refusals import Reason, Refused
+from loopless.source import ir
+from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of
+from loopless.terms import FALSE, INTEGERS, ZERO, Condition, IntType, Term, Var, not_zero, product
+
+
+def call(t: Translator, instruction: ir.Instruction) -> None:
+    """Translate a call (or an invoke's call)."""
+    name = instruction.callee_name
+    loc = instruction.loc
+    if name is None:
+        _indirect(t, instruction)
+        return
+    if name.startswith("llvm."):
+        _intrinsic(t, instruction, name)
+        return
+    meaning = meaning_of(name)
+    if meaning is not None:
+        _meaningful(t, instruction, name, meaning)
+        return
+    kind = call_kind(instruction, t.memory.module)
+    if effect_of(name) is Effect.ALLOCATES:
+        _allocate(t, instruction, name)
+        return
+    t.callees.add(name)
+    function = t.memory.module.functions.get(name)
+    if kind == "defined" or kind in ("ignored", "reads"):
+        _known(t, instruction, name, kind)
+    else:
+        refused = Refused(Reason.UNKNOWN_CALL, t.where(loc), f"{_shown(function, name)} is not defined in the program")
+        _opaque(t, instruction, name, refused)
+    if (function is not None and "noreturn" in function.attributes) or "noreturn" in instruction.attributes:
+        t.end = End("exit" if kind != "unknown" else "abort", None, None, loc)
+
+
+def _shown(function: ir.Function | None, name: str) -> str:
+    return name if function is None else function.source_name
+
+
+def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: Meaning) -> None:
+    loc = instruction.loc
+    match meaning:
+        case Meaning.NONDET:
+            signed = name.rsplit("_", 1)[-1] not in _UNSIGNED_SUFFIXES
+            shown = name.removeprefix("__VERIFIER_")
+            t.define(instruction, t.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed))
+        case Meaning.ASSUME:
+            condition = _argument_condition(t, instruction)
+            t.statements.append(Assume(condition, loc))
+        case Meaning.ASSERT:
+            t.assert_(_argument_condition(t, instruction), loc)
+        case Meaning.ERROR:
+            t.end = End("error", None, None, loc)
+        case Meaning.ABORT:
+            t.end = End("abort", None, None, loc)
+        case Meaning.EXIT:
+            t.end = End("exit", None, None, loc)
+
+
+_UNSIGNED_SUFFIXES = frozenset(
+    [
+        "uint",
+        "unsigned",
+        "ulong",
+        "ushort",
+        "uchar",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "size",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "ulonglong",
+        "bool",
+    ]
+)
+
+
+def _argument_condition(t: Translator, instruction: ir.Instruction) -> Condition:
+    value = t.value(instruction.operands[0]) if instruction.operands else Flag(FALSE)
+    match value:
+        case Flag():
+            return value.condition
+        case Number():
+            return not_zero(value.term)
+        case _:
+            refused = value.refused if isinstance(value, Nothing) else None
+            unknown = t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "condition", instruction.loc, refused)
+            assert isinstance(unknown, Flag)
+            return unknown.condition
+
+
+def _indirect(t: Translator, instruction: ir.Instruction) -> None:
+    if isinstance(instruction.callee, ir.OtherConst) and "asm" in instruction.callee.text:
+        refused = Refused(Reason.INLINE_ASM, t.where(instruction.loc), "inline assembly is not read")
+        _opaque(t, instruction, "asm", refused)
+        return
+    refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), "a call through a pointer may do anything")
+    _opaque(t, instruction, "call", refused)
+
+
+def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refused) -> None:
+    """A call that may change everything that the outside can reach."""
+    loc = instruction.loc
+    target, owner, value = _result(t, instruction, name)
+    t.emit(Call(name, _arguments(t, instruction), target, owner, True, loc))
+    if target is not None:
+        t.emit(Havoc(target, Origin.CALL, name, loc, refused))
+        if owner is not None:
+            t.emit(Havoc(owner, Origin.CALL, name, loc, refused))
+    for (base, _), slot in t.memory.slots.items():
+        changes = base.kind in ("parameter", "global") or base in t.memory.points.lent
+        if changes and not _is_constant(t, base):
+            t.havoc_slot(slot, Origin.CALL, name, loc, refused)
+    _finish(t, instruction, value)
+
+
+def _is_constant(t: Translator, base: Base) -> bool:
+    found = t.memory.module.globals.get(base.name) if base.kind == "global" else None
+    return found is not None and found.constant
+
+
+def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> None:
+    """A defined function that was not inlined, or a library function that changes nothing of ours."""
+    loc = instruction.loc
+    target, owner, value = _result(t, instruction, name)
+    t.emit(Call(name, _arguments(t, instruction), target, owner, kind == "defined", loc))
+    _finish(t, instruction, value)
+
+
+def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var | None, Var | None, Value | None]:
+    """Variables that take the result of a call: (integer or offset, object, the value they make)."""
+    if instruction.result is None:
+        return None, None, None
+    shown = f"%{instruction.result}"
+    match instruction.type:
+        case ir.IntT(bits=1):
+            var = t.memory.fresh(shown, Kind.FLAG, FLAG_TYPE)
+            return var, None, flag_of(var)
+        case ir.IntT(bits=bits):
+            type = IntType(bits, t.uses.signed.get(instruction.result, True))
+            var = t.memory.fresh(shown, Kind.TEMPORARY, type)
+            return var, None, Number(var, type)
+        case ir.PtrT():
+            var = t.memory.fresh(shown, Kind.TEMPORARY, t.memory.offset_type, pointer_part="offset")
+            owner = t.memory.fresh(f"{shown}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+            return var, owner, Address(owner, var)
+        case _:
+            refused = t.refused(f"the result of {name} is not followed", instruction.loc)
+            return None, None, Nothing(refused)
+
+
+def _finish(t: Translator, instruction: ir.Instruction, value: Value | None) -> None:
+    if value is not None:
+        t.define(instruction, value)
+
+
+def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Pointer, ...]:
+    arguments: list[Term | Pointer] = []
+    for operand in instruction.operands:
+        value = t.value(operand)
+        match value:
+            case Number() | Flag():
+                arguments.append(value.term)
+            case Address():
+                arguments.append(Pointer(value.object, value.offset))
+            case Nothing():
+                filler = t.unknown(ir.IntT(64), Origin.UNSUPPORTED, "argument", instruction.loc, value.refused)
+                assert isinstance(filler, Number)
+                arguments.append(filler.term)
+    return tuple(arguments)
+
+
+def _allocate(t: Translator, instruction: ir.Instruction, name: str) -> None:
+    """malloc, calloc, alloca: a fresh object. The allocation is taken to succeed."""
+    var = t.memory.fresh(f"%{instruction.result or name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+    sizes = [t.number(operand) for operand in instruction.operands]
+    known = [size.read(False) for size in sizes if size is not None]
+    if not known or len(known) != len(sizes) or name not in ("malloc", "calloc"):
+        refused = Refused(Reason.MEMORY, t.where(instruction.loc), f"{name} is not modelled")
+        t.emit(Havoc(var, Origin.MEMORY, name, instruction.loc, refused))
+    else:
+        t.emit(Allocate(var, product(known), name == "calloc", instruction.loc))
+    t.define(instruction, Address(var, ZERO))
+
+
+def _intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> None:
+    loc = instruction.loc
+    if name.startswith("llvm.lifetime.start"):
+        pointer = instruction.operands[-1]
+        for (base, _), slot in t.memory.slots.items():
+            if any(base == found for found, _ in t.memory.points.of(pointer).places):
+                t.havoc_slot(slot, Origin.UNINITIALISED, t.memory.variables[slot.var].shown, loc, None)
+        return
+    if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
+        _block_operation(t, instruction, name)
+        return
+    if name in ("llvm.trap", "llvm.ubsantrap", "llvm.debugtrap"):
+        t.end = End("abort", None, None, loc)
+        return
+    if instruction.result is None:
+        return
+    value = intrinsic(t, instruction, name)
+    if value is None:
+        refused = t.refused(f"the intrinsic {name} is not followed", loc)
+        value = t.unknown(instruction.type, Origin.UNSUPPORTED, name.removeprefix("llvm."), loc, refused)
+    t.define(instruction, value)
+
+
+def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> None:
+    loc = instruction.loc
+    target = t.address(instruction.operands[0], loc)
+    length = t.number(instruction.operands[2])
+    if length is None:
+        t.blocked[t.label] = t.refused(f"{name} with a length that is not followed", loc)
+        return
+    pointer = Pointer(target.object, target.offset)
+    if name.startswith("llvm.memset"):
+        byte = t.number(instruction.operands[1])
+        if byte is not None:
+            t.emit(Fill(pointer, byte.read(False), length.read(False), loc))
+        return
+    source = t.address(instruction.operands[1], loc)
+    t.emit(Copy(pointer, Pointer(source.object, source.offset), length.read(False), loc))

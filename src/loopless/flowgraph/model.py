@@ -1,0 +1,314 @@
+"""The flowgraph: a function as blocks of statements over integer variables, immutable.
+
+Everything is an integer. A pointer is two variables, the number of the object that it points into and the byte offset
+there; a truth value is 0 or 1. Machine arithmetic is explicit: values that wrap are :class:`loopless.terms.Wrap` terms,
+operations that may be undefined are preceded by a :class:`Check`. Scalars whose address nothing unknown can reach
+(locals, globals, fields, pointees) are variables; other memory is read and written by :class:`Load`, :class:`Store`.
+
+Meaning of a run: statements in order, then the first edge whose condition holds (conditions of one block are mutually
+exclusive and cover everything), its assignments in parallel, and the target block. The run ends at an :class:`End`, at a
+:class:`Check` whose condition fails (undefined behaviour), or at an :class:`Assume` whose condition fails (no run).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from loopless.refusals import Refused
+from loopless.source.ir import Loc
+from loopless.terms import Condition, IntType, Term, Var
+
+NULL_OBJECT = 0
+"""The number of the object that null pointers point into."""
+
+
+class Origin(Enum):
+    """Why the program, not we, decides a value: where a :class:`Havoc` comes from."""
+
+    NONDET = "nondeterministic input"
+    CALL = "result or effect of a call whose body is not known"
+    UNINITIALISED = "uninitialised variable"
+    VOLATILE = "volatile or atomic access"
+    MEMORY = "memory that the flowgraph does not follow"
+    UNSUPPORTED = "construct that is not modelled"
+
+
+class Kind(Enum):
+    """What a variable stands for."""
+
+    LOCAL = "local"
+    PARAMETER = "parameter"
+    GLOBAL = "global"
+    POINTEE = "pointee"
+    TEMPORARY = "temporary"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class VariableInfo:
+    """What is known of a variable.
+
+    ``shown`` is the name in the source (``x``, ``s.count``, ``*p``), not unique within the function;
+    ``object`` and ``offset`` say which memory the variable stands for (None: none, it is a value);
+    ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
+    """
+
+    var: Var
+    shown: str
+    kind: Kind
+    object: int | None = None
+    offset: int = 0
+    pointer_part: str = ""
+    declared: Loc | None = None
+
+    @property
+    def is_source(self) -> bool:
+        """Whether users know the variable by a name."""
+        return self.kind not in (Kind.TEMPORARY, Kind.FLAG)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "null" or
+    "function"; ``size`` in bytes, None where it is not known; ``element`` the type of its elements where it is an array
+    of integers; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
+    """
+
+    number: int
+    name: str
+    kind: str
+    size: int | None
+    element: IntType | None = None
+    constant: bool = False
+    content: bytes | None = None
+    parameter: int | None = None
+    relocations: tuple[tuple[int, str, int], ...] = ()
+    """Pointers inside ``content``: (offset, name of the global pointed to, byte offset there)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer value: an object's number and a byte offset."""
+
+    object: Term
+    offset: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target := value``; the value always lies in the target's range."""
+
+    target: Var
+    value: Term
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift", "bounds", "null-pointer",
+    "unreachable", "poison") unless ``condition`` holds.
+    """
+
+    condition: Condition
+    kind: str
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """The run does not exist unless ``condition`` holds."""
+
+    condition: Condition
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Havoc:
+    """``target`` takes some value of its type, for a reason that is not in the flowgraph.
+
+    ``name`` is the function or construct that it comes from. ``refused`` says why concrete runs cannot go on where the
+    value is not an input of the program.
+    """
+
+    target: Var
+    origin: Origin
+    name: str
+    loc: Loc | None = None
+    refused: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``target`` := the integer of ``type`` at ``address``; with ``target_object`` a pointer (target is its offset)."""
+
+    target: Var
+    address: Pointer
+    type: IntType
+    target_object: Var | None = None
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` it is a pointer (value its offset)."""
+
+    address: Pointer
+    value: Term
+    type: IntType
+    value_object: Term | None = None
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """``length`` bytes from ``address`` on become ``byte`` (memset)."""
+
+    address: Pointer
+    byte: Term
+    length: Term
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """``length`` bytes go from ``source`` to ``target`` (memcpy, memmove)."""
+
+    target: Pointer
+    source: Pointer
+    length: Term
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """``target`` := the number of a fresh object of ``size`` bytes (malloc, calloc, variable-length arrays)."""
+
+    target: Var
+    size: Term
+    zeroed: bool = False
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function that was not inlined, defined in the program or a library function by its table of effects.
+
+    ``target`` (and ``target_object``) take the result. ``arguments`` are terms or pointers. ``writes_memory``: what of
+    the memory that is not in variables the call may change; effects on variables stand behind it as :class:`Havoc`.
+    """
+
+    callee: str
+    arguments: tuple[Term | Pointer, ...]
+    target: Var | None = None
+    target_object: Var | None = None
+    writes_memory: bool = True
+    loc: Loc | None = None
+
+
+Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way from one block to ``target`` where ``condition`` holds; ``assigns`` happen in parallel on the way."""
+
+    condition: Condition
+    target: str
+    assigns: tuple[tuple[Var, Term], ...] = ()
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a run. ``kind``: "return" (with ``value``, and ``value_object`` for a pointer), "abort", "exit",
+    "error" (the error function is called), "undefined", or "unsupported" (with ``refused``).
+    """
+
+    kind: str
+    value: Term | None = None
+    value_object: Term | None = None
+    loc: Loc | None = None
+    refused: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements, then either edges or an end."""
+
+    label: str
+    statements: tuple[Statement, ...]
+    edges: tuple[Edge, ...] = ()
+    end: End | None = None
+
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """The labels of the blocks that may follow, without repetition."""
+        return tuple(dict.fromkeys(edge.target for edge in self.edges))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: ``var`` is its value (for a pointer: the byte offset into ``object``, 0 at entry).
+
+    ``type`` is the integer type as the source has it; for a pointer ``pointee`` is the type of what it points to (None
+    where that is no integer) and ``null`` the 0/1 variable that says that the argument is the null pointer.
+    """
+
+    name: str
+    var: Var | None
+    type: IntType | None
+    object: int | None = None
+    pointee: IntType | None = None
+    null: Var | None = None
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopInfo:
+    """A natural loop. ``name`` is ``file:function:line:column`` with a suffix where that is not unique.
+
+    ``blocks`` includes those of inner loops; ``exits`` are (block, index of its edge); blocks inside without a way back
+    to the header that end the run (return, abort) belong to the loop's exits too, see ``loopless.paths``.
+    """
+
+    name: str
+    header: str
+    blocks: frozenset[str]
+    latches: tuple[str, ...]
+    exits: tuple[tuple[str, int], ...]
+    parent: str | None
+    depth: int
+    loc: Loc | None
+    line: int
+    column: int
+    file: str
+    inlined_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flowgraph:
+    """One function.
+
+    ``blocks`` in textual order, the entry first. ``variables`` describes every variable that occurs. ``objects`` by
+    number. ``inputs``: variables with a value at entry (parameters, globals, pointees, uninitialised locals).
+    ``refused``: the function as a whole cannot be read (its loops are then refused for the same reason).
+    """
+
+    name: str
+    source_name: str
+    parameters: tuple[Parameter, ...]
+    result: IntType | None
+    result_is_pointer: bool
+    blocks: Mapping[str, Block]
+    entry: str
+    variables: Mapping[Var, VariableInfo]
+    objects: Mapping[int, MemoryObject]
+    loops: tuple[LoopInfo, ...]
+    irreducible: tuple[Refused, ...]
+    loc: Loc | None
+    callees: frozenset[str] = frozenset()
+    assumptions: tuple[str, ...] = ()
+    blocked: Mapping[str, Refused] = field(default_factory=dict)
+    """Blocks that hold a construct no run can pass (by label), with the reason."""

@@ -1,0 +1,293 @@
+"""The memory of one function: which objects there are, which scalars are variables, and what everything is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loopless.flowgraph.content import Relocations, initial_content
+from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
+from loopless.flowgraph.pointers import NULL, Access, Base, PointsTo, Target, analyse, promotable
+from loopless.source import ir
+from loopless.source.debug import DebugType, DebugTypes
+from loopless.source.debug import Kind as DebugKind
+from loopless.terms import INTEGERS, ONE, ZERO, IntType, Term, Var, const, equal, ite
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How numbers are read: ``mathematical`` makes signed types ℤ; ``wrapv`` makes signed overflow wrap around."""
+
+    mathematical: bool = False
+    wrapv: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A scalar in memory that is a variable; ``object_var`` where it is a pointer whose object varies.
+
+    A pointer that always has one object, or one place, has ``fixed_object`` and ``fixed_offset``.
+    """
+
+    var: Var
+    object_var: Var | None = None
+    fixed_object: int | None = None
+    fixed_offset: int | None = None
+
+
+@dataclass(slots=True)
+class Memory:
+    """Objects, slots and names of one function."""
+
+    function: ir.Function
+    module: ir.Module
+    options: Options
+    points: PointsTo
+    numbers: dict[Base, int] = field(default_factory=dict)
+    objects: dict[int, MemoryObject] = field(default_factory=dict)
+    slots: dict[tuple[Base, int], Slot] = field(default_factory=dict)
+    variables: dict[Var, VariableInfo] = field(default_factory=dict)
+    nullable: dict[Base, Var] = field(default_factory=dict)
+    _names: set[str] = field(default_factory=set)
+
+    @property
+    def offset_type(self) -> IntType:
+        """The range of byte offsets: no object is larger than a quarter of the address space."""
+        return IntType(self.module.pointer_bits - (2 if self.module.pointer_bits == 64 else 1))
+
+    def number_type(self, bits: int, signed: bool) -> IntType:
+        """The type of an integer variable under the options."""
+        return INTEGERS if self.options.mathematical and signed and bits > 1 else IntType(bits, signed)
+
+    def fresh(self, shown: str, kind: Kind, type: IntType, **details: object) -> Var:
+        """A new variable; its name is ``shown`` with a number behind it where that is taken."""
+        name, count = shown, 1
+        while name in self._names:
+            count += 1
+            name = f"{shown}#{count}"
+        self._names.add(name)
+        var = Var(name, type)
+        self.variables[var] = VariableInfo(var, shown, kind, **details)  # type: ignore[arg-type]
+        return var
+
+    def number(self, base: Base) -> int:
+        """The number of an object; a new one is described on the way."""
+        if base == NULL:
+            return NULL_OBJECT
+        found = self.numbers.get(base)
+        if found is None:
+            found = self.numbers[base] = len(self.numbers) + 1
+            self.objects[found] = self._describe(base, found)
+        return found
+
+    def object_term(self, base: Base) -> Term:
+        """The object's number as a term: for a parameter that may be null it depends on that."""
+        number = const(self.number(base))
+        null = self.nullable.get(base)
+        return number if null is None else ite(equal(null, ONE), ZERO, number)
+
+    def fixed(self, target: Target) -> int | None:
+        """The number of the one object that a pointer surely points into, if there is one."""
+        base = target.base
+        return None if base is None or base == NULL or base in self.nullable else self.number(base)
+
+    def size(self, base: Base) -> int | None:
+        """The object's size in bytes, None where it is not known."""
+        match base.kind:
+            case "local":
+                alloca = self._alloca(base.name)
+                return None if alloca is None else self._alloca_size(alloca)
+            case "global":
+                found = self.module.globals.get(base.name)
+                external = found is None or (found.initializer is None and isinstance(found.type, ir.ArrayT))
+                return None if found is None or external else self._sized(found.type)
+            case "parameter":
+                param = next(p for p in self.function.params if p.name == base.name)
+                pointed = param.byval
+                return None if pointed is None else self._sized(pointed)
+            case _:
+                return None
+
+    def _sized(self, type: ir.Type) -> int | None:
+        size = self.module.layout.size_of(type)
+        return size if size > 0 else None
+
+    def _alloca(self, name: str) -> ir.Instruction | None:
+        for block in self.function.blocks:
+            for instruction in block.instructions:
+                if instruction.result == name:
+                    return instruction
+        return None
+
+    def _alloca_size(self, alloca: ir.Instruction) -> int | None:
+        assert alloca.access is not None
+        size = self.module.layout.size_of(alloca.access.type)
+        if alloca.operands:
+            count = alloca.operands[0]
+            return size * count.value if isinstance(count, ir.IntConst) else None
+        return size
+
+    def _describe(self, base: Base, number: int) -> MemoryObject:
+        debug = self.debug_type(base)
+        types = self.module.debug_types
+        element = None
+        if debug is not None:
+            inner = types.element(debug) if debug.kind is DebugKind.ARRAY else debug
+            if inner is not None and inner.signed is not None and inner.bits in (8, 16, 32, 64):
+                element = IntType(inner.bits, inner.signed)
+        content: bytes | None = None
+        relocations: Relocations = ()
+        constant = False
+        if base.kind == "global" and (found := self.module.globals.get(base.name)) is not None:
+            constant = found.constant
+            if found.initializer is not None:
+                content, relocations = initial_content(self.module, found)
+        index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
+        return MemoryObject(
+            number,
+            self.shown(base),
+            base.kind,
+            self.size(base),
+            element,
+            constant,
+            content,
+            index if base.kind == "parameter" else None,
+            relocations,
+        )
+
+    def debug_type(self, base: Base) -> DebugType | None:
+        """The source type of what is in the object, None where debug records do not tell."""
+        types = self.module.debug_types
+        match base.kind:
+            case "local":
+                variable = self.function.variables.get(base.name)
+                return None if variable is None else variable.type
+            case "global":
+                found = self.module.globals.get(base.name)
+                return None if found is None or found.debug is None else found.debug.type
+            case "parameter":
+                own = self.function.variables.get(base.name)
+                if own is not None:
+                    return own.type
+                param = next(p for p in self.function.params if p.name == base.name)
+                if param.debug is None or param.debug.kind is not DebugKind.POINTER:
+                    return None
+                return types.element(param.debug.type)
+            case _:
+                return None
+
+    def shown(self, base: Base) -> str:
+        """The object's name in the source."""
+        match base.kind:
+            case "local":
+                variable = self.function.variables.get(base.name)
+                return base.name if variable is None else _qualified(variable.name, variable.declared)
+            case "global":
+                found = self.module.globals.get(base.name)
+                return base.name if found is None or found.debug is None else found.debug.name
+            case "parameter":
+                param = next(p for p in self.function.params if p.name == base.name)
+                return base.name if param.debug is None else param.debug.name
+            case _:
+                return base.name
+
+    def slot_name(self, base: Base, offset: int, size: int) -> str:
+        """How C names the scalar at ``offset``: ``x``, ``s.len``, ``p->len``, ``*p``, ``a[3]``."""
+        name, debug = self.shown(base), self.debug_type(base)
+        indirect = base.kind == "parameter" and base.name not in self.function.variables
+        if debug is not None and indirect and debug.bits and offset >= debug.bits // 8 > 0:
+            index, inner = divmod(offset, debug.bits // 8)
+            path = self.module.debug_types.member_path(debug, inner, size)
+            if path is not None:
+                return f"{name}[{index}]{path}"
+        path = None if debug is None else self.module.debug_types.member_path(debug, offset, size)
+        if path is None:
+            return f"{name}+{offset}" if offset or indirect else name
+        if not indirect:
+            return name + path
+        if path == "":
+            return f"*{name}"
+        return f"{name}->{path[1:]}" if path.startswith(".") else f"(*{name}){path}"
+
+
+def _qualified(name: str, declared: ir.Loc | None) -> str:
+    """Variables of inlined functions carry that function's name."""
+    if declared is not None and declared.inlined_at is not None and declared.function:
+        return f"{declared.function}::{name}"
+    return name
+
+
+def leaf_type(types: DebugTypes, t: DebugType, offset: int, bits: int) -> DebugType | None:
+    """The integer or pointer type of the ``bits`` bits at bit ``offset`` of an object of type ``t``."""
+    if t.kind is DebugKind.ARRAY:
+        element = types.element(t)
+        return None if element is None or not element.bits else leaf_type(types, element, offset % element.bits, bits)
+    if t.kind is DebugKind.STRUCT:
+        for member in types.members(t):
+            if not member.bitfield and member.offset <= offset and offset + bits <= member.offset + member.bits:
+                found = leaf_type(types, member.type, offset - member.offset, bits)
+                if found is not None:
+                    return found
+        return None
+    return t if offset == 0 and t.bits in (bits, 8 * ((bits + 7) // 8)) else None
+
+
+def describe_memory(function: ir.Function, module: ir.Module, options: Options) -> Memory:
+    """The memory of ``function``: objects are numbered and slots named on the way."""
+    memory = Memory(function, module, options, analyse(function, module))
+    _find_nullable(memory)
+    bases = sorted({a.place[0] for a in memory.points.accesses if a.place is not None})
+    sizes = {base: memory.size(base) for base in bases if base.kind in ("local", "global", "parameter")}
+    chosen = promotable(memory.points, sizes)
+    order = {i.result: n for n, i in enumerate(i for b in function.blocks for i in b.instructions) if i.result}
+    for base in sorted(chosen, key=lambda b: (b.kind != "local", order.get(b.name, 0), b.name)):
+        for offset, access in sorted(chosen[base].items()):
+            memory.slots[base, offset] = _slot(memory, base, offset, access)
+    return memory
+
+
+def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
+    kind = {"local": Kind.LOCAL, "global": Kind.GLOBAL, "parameter": Kind.POINTEE}[base.kind]
+    declared = None
+    if base.kind == "local":
+        variable = memory.function.variables.get(base.name)
+        if variable is None:
+            kind = Kind.TEMPORARY
+        else:
+            declared = variable.declared
+    shown = memory.slot_name(base, offset, access.size)
+    number = memory.number(base)
+    if access.pointer:
+        content = memory.points.cells.get((base, offset), Target())
+        fixed = memory.fixed(content) if base.kind == "local" else None
+        var = memory.fresh(
+            shown, kind, memory.offset_type, object=number, offset=offset, pointer_part="offset", declared=declared
+        )
+        if fixed is not None:
+            offsets = {place for _, place in content.places}
+            return Slot(var, None, fixed, next(iter(offsets)) if len(offsets) == 1 else None)
+        other = memory.fresh(
+            f"{shown}.object", kind, INTEGERS, object=number, offset=offset, pointer_part="object", declared=declared
+        )
+        return Slot(var, other)
+    type = memory.number_type(access.bits, True)
+    debug = memory.debug_type(base)
+    if debug is not None:
+        leaf = leaf_type(memory.module.debug_types, debug, 8 * offset, access.bits)
+        if leaf is not None and leaf.signed is not None:
+            boolean = leaf.kind is DebugKind.BOOL
+            type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, leaf.signed)
+    return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, declared=declared))
+
+
+def _find_nullable(memory: Memory) -> None:
+    """Pointer parameters that the function compares with null: only these may be null for us."""
+    for block in memory.function.blocks:
+        for instruction in block.instructions:
+            if instruction.op != "icmp" or not any(isinstance(op, ir.NullPtr) for op in instruction.operands):
+                continue
+            for operand in instruction.operands:
+                if isinstance(operand, ir.Local):
+                    for base, _ in memory.points.of(operand).places:
+                        if base.kind == "parameter" and base not in memory.nullable:
+                            shown = f"{memory.shown(base)}_is_null"
+                            memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, IntType(1, signed=False))

@@ -1,0 +1,366 @@
+"""Where pointers point: a flow-insensitive points-to analysis of one function, with constant byte offsets.
+
+Every pointer value gets a set of places (object, offset), the offset None where it varies; or it is *unknown* (it may
+point to any object that the outside can reach). From this follow which scalars can be treated as variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from loopless.source import ir
+from loopless.source.vocabulary import Effect, effect_of
+
+_MAX_OFFSETS = 6
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Base:
+    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function" or "null"."""
+
+    kind: str
+    name: str
+
+
+NULL = Base("null", "")
+Places = frozenset[tuple[Base, int | None]]
+
+
+@dataclass(slots=True)
+class Target:
+    """What a pointer may point to: ``places``, and anything at all where ``unknown``."""
+
+    places: set[tuple[Base, int | None]] = field(default_factory=set)
+    unknown: bool = False
+
+    def include(self, other: Target) -> bool:
+        """Add ``other``; True where that changed something. Too many offsets of one object become None."""
+        before = (len(self.places), self.unknown)
+        snapshot = set(self.places)
+        self.places |= other.places
+        self.unknown |= other.unknown
+        for base in {base for base, _ in self.places}:
+            offsets = {offset for found, offset in self.places if found == base}
+            if None in offsets or len(offsets) > _MAX_OFFSETS:
+                self.places -= {(base, offset) for offset in offsets}
+                self.places.add((base, None))
+        return (len(self.places), self.unknown) != before or self.places != snapshot
+
+    def moved(self, offset: int | None) -> Target:
+        """The target after a step of ``offset`` bytes (None: not constant)."""
+        moved = {
+            (base, None if old is None or offset is None else old + offset)
+            for base, old in self.places
+            if base.kind != "null"
+        }
+        return Target(
+            moved | ({(NULL, None)} if any(b.kind == "null" for b, _ in self.places) else set()), self.unknown
+        )
+
+    @property
+    def base(self) -> Base | None:
+        """The one object that is meant, None where that is not known."""
+        bases = {base for base, _ in self.places}
+        return next(iter(bases)) if len(bases) == 1 and not self.unknown else None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else)."""
+
+    place: tuple[Base, int | None] | None
+    size: int
+    pointer: bool
+    plain: bool
+    writes: bool
+    bits: int
+
+
+@dataclass(slots=True)
+class PointsTo:
+    """The result: targets per local name, accesses, and objects by what reaches them."""
+
+    targets: dict[str, Target] = field(default_factory=dict)
+    cells: dict[tuple[Base, int], Target] = field(default_factory=dict)
+    accesses: list[Access] = field(default_factory=list)
+    escaped: set[Base] = field(default_factory=set)
+    """Objects whose address lies in memory, was returned or became a number: anything unknown may reach them."""
+    lent: set[Base] = field(default_factory=set)
+    """Objects whose address was an argument of a call of unknown effect."""
+    touched: set[Base] = field(default_factory=set)
+    """Objects that library calls or block operations read or write as a whole."""
+    differences: set[str] = field(default_factory=set)
+    """Pointers turned into numbers that are only subtracted or compared: these cannot become pointers again."""
+    unknown_access: bool = False
+    defined_calls: bool = False
+    unknown_calls: bool = False
+
+    def of(self, value: ir.Value) -> Target:
+        """The target of a pointer-typed operand."""
+        match value:
+            case ir.Local():
+                return self.targets.setdefault(value.name, Target())
+            case ir.GlobalRef():
+                return Target({(Base("global", value.name), 0)})
+            case ir.AddressOf():
+                return Target({(Base("global", value.name), value.offset)})
+            case ir.NullPtr() | ir.ZeroInit():
+                return Target({(NULL, None)})
+            case ir.Undef() | ir.Poison():
+                return Target()
+            case _:
+                return Target(unknown=True)
+
+
+def analyse(function: ir.Function, module: ir.Module) -> PointsTo:
+    """Where the pointers of ``function`` point."""
+    result = PointsTo()
+    for param in function.params:
+        if isinstance(param.type, ir.PtrT):
+            result.targets[param.name] = Target({(Base("parameter", param.name), 0)})
+    instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
+    result.differences = _only_subtracted(instructions)
+    changed = True
+    while changed:
+        changed = False
+        for instruction in instructions:
+            changed |= _transfer(instruction, result, module)
+    for instruction in instructions:
+        _record(instruction, result, module)
+    return result
+
+
+def _only_subtracted(instructions: list[ir.Instruction]) -> set[str]:
+    numbers = {i.result for i in instructions if i.op == "ptrtoint" and i.result is not None}
+    if not numbers:
+        return numbers
+    for instruction in instructions:
+        if instruction.op not in ("sub", "icmp"):
+            values = (*instruction.operands, *(value for value, _ in instruction.incoming))
+            numbers -= {value.name for value in values if isinstance(value, ir.Local)}
+    return numbers
+
+
+def _transfer(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+    match instruction.op:
+        case "store":
+            return _store(instruction, state)
+        case "ptrtoint" if instruction.result in state.differences:
+            return False
+        case "ret" | "insertvalue" | "cmpxchg" | "atomicrmw" | "insertelement" | "ptrtoint":
+            return _escape(state, (op for op in instruction.operands if _is_pointer(op)))
+        case "call" | "invoke":
+            changed = _call(instruction, state, module)
+        case _:
+            changed = False
+    if instruction.result is None or not isinstance(instruction.type, ir.PtrT):
+        return changed
+    return state.targets.setdefault(instruction.result, Target()).include(_value(instruction, state)) or changed
+
+
+def _value(instruction: ir.Instruction, state: PointsTo) -> Target:
+    match instruction.op:
+        case "alloca":
+            if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
+                return Target(unknown=True)
+            return Target({(Base("local", instruction.result or ""), 0)})
+        case "getelementptr" if instruction.gep is not None:
+            gep = instruction.gep
+            return state.of(gep.base).moved(None if gep.steps else gep.offset)
+        case "phi":
+            return _joined(state, (value for value, _ in instruction.incoming))
+        case "select":
+            return _joined(state, instruction.operands[1:])
+        case "bitcast" | "addrspacecast" | "freeze":
+            return state.of(instruction.operands[0])
+        case "load":
+            return _loaded(instruction, state)
+        case _:
+            return Target(unknown=True)
+
+
+def _joined(state: PointsTo, values: Iterable[ir.Value]) -> Target:
+    joined = Target()
+    for value in values:
+        joined.include(state.of(value))
+    return joined
+
+
+def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
+    address = state.of(instruction.operands[0])
+    if address.unknown:
+        return Target(unknown=True)
+    found = Target()
+    for base, offset in address.places:
+        if base.kind != "local" or offset is None or base in state.escaped or base in state.lent:
+            found.unknown = True
+        else:
+            found.include(state.cells.setdefault((base, offset), Target()))
+    return found
+
+
+def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
+    value, address = instruction.operands
+    if not _is_pointer(value):
+        return False
+    target, stored = state.of(address), state.of(value)
+    changed = False
+    if target.unknown or any(base.kind != "local" or offset is None for base, offset in target.places):
+        changed = _escape(state, (value,))
+        for base, offset in target.places:
+            if base.kind == "local" and offset is None and base not in state.escaped:
+                state.escaped.add(base)
+                changed = True
+        return changed
+    for base, offset in target.places:
+        assert offset is not None
+        changed |= state.cells.setdefault((base, offset), Target()).include(stored)
+    return changed
+
+
+def _escape(state: PointsTo, values: Iterable[ir.Value]) -> bool:
+    before = len(state.escaped)
+    for value in values:
+        state.escaped |= _reachable(state, state.of(value))
+    return len(state.escaped) != before
+
+
+def _reachable(state: PointsTo, target: Target) -> set[Base]:
+    """The objects that ``target`` may point to, and those that pointers held in them may point to."""
+    found: set[Base] = set()
+    queue = [base for base, _ in target.places if base.kind in ("local", "global", "parameter")]
+    while queue:
+        base = queue.pop()
+        if base not in found:
+            found.add(base)
+            for (holder, _), content in state.cells.items():
+                if holder == base:
+                    queue.extend(b for b, _ in content.places if b.kind in ("local", "global", "parameter"))
+    return found
+
+
+def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+    pointers = [op for op in instruction.operands if _is_pointer(op)]
+    if call_kind(instruction, module) in ("ignored", "reads", "block"):
+        return False
+    before = len(state.lent)
+    for pointer in pointers:
+        state.lent |= _reachable(state, state.of(pointer))
+    return len(state.lent) != before
+
+
+def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
+    """How a call touches memory: "ignored" (not ours), "reads", "block" (memset, memcpy), "defined", "unknown"."""
+    name = instruction.callee_name
+    if name is None:
+        return "unknown"
+    if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
+        return "block"
+    if name.startswith("llvm."):
+        return "ignored"
+    declared = module.functions.get(name)
+    effect = effect_of(name)
+    if effect is not None:
+        return {Effect.NONE: "ignored", Effect.READS: "reads", Effect.ALLOCATES: "ignored"}.get(effect, "unknown")
+    if declared is not None:
+        if "memory(none)" in declared.attributes:
+            return "ignored"
+        if not declared.is_declaration:
+            return "defined"
+        if "memory(read)" in declared.attributes or "readonly" in declared.attributes:
+            return "reads"
+    return "unknown"
+
+
+def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> None:
+    """Note the accesses of one instruction, once all targets are known."""
+    match instruction.op:
+        case "load":
+            _access(state, module, instruction.operands[0], instruction.type, writes=False, access=instruction.access)
+        case "store":
+            value, address = instruction.operands
+            _access(state, module, address, value.type, writes=True, access=instruction.access)
+        case "call" | "invoke":
+            kind = call_kind(instruction, module)
+            state.defined_calls |= kind == "defined"
+            state.unknown_calls |= kind == "unknown"
+            if kind in ("reads", "block"):
+                _touch(state, instruction.operands)
+        case "cmpxchg" | "atomicrmw" | "va_arg":
+            _touch(state, instruction.operands)
+        case _:
+            pass
+
+
+def _touch(state: PointsTo, operands: Iterable[ir.Value]) -> None:
+    for operand in operands:
+        if _is_pointer(operand):
+            target = state.of(operand)
+            state.unknown_access |= target.unknown
+            state.touched |= {base for base, _ in target.places}
+
+
+def _access(
+    state: PointsTo,
+    module: ir.Module,
+    address: ir.Value,
+    type: ir.Type,
+    *,
+    writes: bool,
+    access: ir.Access | None,
+) -> None:
+    target = state.of(address)
+    state.unknown_access |= target.unknown
+    size = module.layout.store_size(type)
+    pointer = isinstance(type, ir.PtrT)
+    plain = (pointer or isinstance(type, ir.IntT)) and not (access and (access.volatile or access.atomic))
+    bits = type.bits if isinstance(type, ir.IntT) else module.pointer_bits
+    several = len(target.places) > 1
+    for place in sorted(target.places, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
+        # An address with several possible places cannot be one variable.
+        state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits))
+
+
+def _is_pointer(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.PtrT) if not isinstance(value, ir.OtherConst) else True
+
+
+def promotable(state: PointsTo, layout_sizes: Mapping[Base, int | None]) -> dict[Base, dict[int, Access]]:
+    """Per object the offsets whose scalar is a variable, with a sample access.
+
+    An object qualifies as a whole: every access has a constant offset and is plain, accesses at different offsets do
+    not overlap, and nothing unknown reaches it.
+    """
+    by_base: dict[Base, list[Access]] = {}
+    for access in state.accesses:
+        if access.place is not None:
+            by_base.setdefault(access.place[0], []).append(access)
+    result: dict[Base, dict[int, Access]] = {}
+    for base, accesses in sorted(by_base.items()):
+        if base.kind in ("null", "function") or base in state.touched or base in state.escaped:
+            continue
+        outside = base.kind in ("parameter", "global") or base in state.lent
+        if outside and (state.unknown_access or state.defined_calls):
+            continue
+        scalars = _scalars(accesses, layout_sizes.get(base))
+        if scalars is not None:
+            result[base] = scalars
+    return result
+
+
+def _scalars(accesses: list[Access], size: int | None) -> dict[int, Access] | None:
+    found: dict[int, Access] = {}
+    for access in accesses:
+        assert access.place is not None
+        offset = access.place[1]
+        if offset is None or not access.plain or offset < 0 or (size is not None and offset + access.size > size):
+            return None
+        other = found.setdefault(offset, access)
+        if other.size != access.size or other.pointer != access.pointer or other.bits != access.bits:
+            return None
+    ordered = sorted(found)
+    for low, high in zip(ordered, ordered[1:], strict=False):
+        if low + found[low].size > high:
+            return None
+    return found

@@ -1,0 +1,76 @@
+"""Where results are used, and whether their uses read them as signed or unsigned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from loopless.source import ir
+
+_SIGNED = frozenset(("sext", "sdiv", "srem", "ashr", "sitofp"))
+_UNSIGNED = frozenset(("zext", "udiv", "urem", "lshr", "uitofp"))
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """``elsewhere``: results that another block (or a phi) uses; ``last_in_block``: index of the last use within a
+    block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell.
+    """
+
+    elsewhere: frozenset[str]
+    last_in_block: dict[tuple[str, str], int]
+    signed: dict[str, bool]
+
+
+def find_uses(function: ir.Function) -> Uses:
+    """The uses of all results of ``function``."""
+    home: dict[str, str] = {}
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.result is not None:
+                home[instruction.result] = block.label
+    elsewhere: set[str] = set()
+    last: dict[tuple[str, str], int] = {}
+    votes: Counter[str] = Counter()
+    decided: dict[str, bool] = {}
+    for block in function.blocks:
+        for index, instruction in enumerate(block.instructions):
+            if instruction.op == "dbg_value":
+                _read_variable(instruction, decided)
+            if instruction.is_debug:
+                continue
+            if instruction.result is not None and "nsw" in instruction.flags:
+                votes[instruction.result] += 1
+            for operand in instruction.operands:
+                if isinstance(operand, ir.Local):
+                    votes[operand.name] += _vote(instruction)
+                    last[block.label, operand.name] = index
+                    if home.get(operand.name, block.label) != block.label:
+                        elsewhere.add(operand.name)
+            if instruction.op == "phi":
+                for value, label in instruction.incoming:
+                    if isinstance(value, ir.Local):
+                        # Used at the very end of the block that it comes from.
+                        last[label, value.name] = 1 << 30
+                        if home.get(value.name, label) != label:
+                            elsewhere.add(value.name)
+    signed = {name: count > 0 for name, count in votes.items() if count}
+    return Uses(frozenset(elsewhere), last, signed | decided)
+
+
+def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
+    if record.variable is None or record.variable.type.signed is None or record.expression:
+        return
+    for operand in record.operands:
+        if isinstance(operand, ir.Local):
+            decided.setdefault(operand.name, record.variable.type.signed)
+
+
+def _vote(instruction: ir.Instruction) -> int:
+    if instruction.op in _SIGNED or "nsw" in instruction.flags:
+        return 1
+    if instruction.op in _UNSIGNED:
+        return -1
+    if instruction.op == "icmp" and instruction.predicate is not None:
+        return {"s": 1, "u": -1}.get(instruction.predicate[0], 0)
+    return 0
