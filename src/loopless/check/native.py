@@ -163,10 +163,10 @@ class NativeHost:
         return self._process
 
     def _send(self, request: dict[str, Any]) -> None:
-        process = self._process if self.alive else None
-        if process is None:
+        process = self._process
+        if process is None or not self.alive:
             process = self._start()
-        assert process is not None and process.stdin is not None
+        assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # a dead child shows by the answer that never comes
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
