@@ -1,0 +1,93 @@
+"""Composing an update with itself, and the order at which it becomes a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from loopless import terms as t
+from loopless.terms import Const, Term, TermTooLarge, Var
+
+
+def compose(first: Mapping[Var, Term], then: Mapping[Var, Term]) -> dict[Var, Term]:
+    """The update that does ``first`` and after it ``then``; variables outside a mapping keep their value.
+
+    Raises :class:`loopless.terms.TermTooLarge`.
+    """
+    result = dict(first)
+    for var, term in then.items():
+        result[var] = t.substitute(term, first)
+    return result
+
+
+def iterate(update: Mapping[Var, Term], n: int) -> dict[Var, Term]:
+    """The update that does ``update`` n ≥ 0 times. Raises :class:`loopless.terms.TermTooLarge`."""
+    assert n >= 0, n
+    result: dict[Var, Term] = {var: var for var in update}
+    power = dict(update)
+    while n:
+        if n & 1:
+            result = compose(power, result)
+        n >>= 1
+        if n:
+            power = compose(power, power)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteOrder:
+    """The order of an update U: U^(start + period) = U^start + translation on the control variables.
+
+    Hence U^(start + r + k·period) = U^(start + r) + k·translation for all r ≥ 0 and k ≥ 0.
+    ``iterates`` are U^0 … U^(start + period - 1) on the control variables and what they depend on.
+    """
+
+    start: int
+    period: int
+    translation: Mapping[Var, Term]
+    iterates: tuple[Mapping[Var, Term], ...]
+
+    def at(self, residue: int, k: Term) -> dict[Var, Term]:
+        """The control variables after start + residue + k·period iterations, 0 ≤ residue < period, k ≥ 0."""
+        base = self.iterates[self.start + residue]
+        return {v: t.add(base[v], t.mul(k, d)) for v, d in self.translation.items()}
+
+
+def finite_order(
+    update: Mapping[Var, Term],
+    control: Iterable[Var],
+    max_start: int = 4,
+    max_period: int = 12,
+    *,
+    symbolic: bool = False,
+) -> FiniteOrder | None:
+    """The least (m, p), by m first, with U^(m+p) - U^m constant on ``control`` (prototype: maximal runs); else None.
+
+    With ``symbolic`` the difference may also be a term over invariants. Control variables outside ``update`` are
+    invariant. What ``update`` needs of other variables is followed; these need not be translated.
+    """
+    controls = [v for v in dict.fromkeys(control) if v in update]
+    part = _closure(update, controls)
+    iterates: list[dict[Var, Term]] = [{v: v for v in part}]
+    try:
+        for start in range(max_start + 1):
+            for period in range(1, max_period + 1):
+                while len(iterates) <= start + period:
+                    iterates.append(compose(iterates[-1], part))
+                shift = {v: t.sub(iterates[start + period][v], iterates[start][v]) for v in controls}
+                if all(isinstance(d, Const) or (symbolic and not d.variables & part.keys()) for d in shift.values()):
+                    return FiniteOrder(start, period, shift, tuple(iterates[: start + period]))
+    except TermTooLarge:
+        return None
+    return None
+
+
+def _closure(update: Mapping[Var, Term], roots: Iterable[Var]) -> dict[Var, Term]:
+    found: dict[Var, Term] = {}
+    stack = list(roots)
+    while stack:
+        var = stack.pop()
+        if var not in found:
+            found[var] = update[var]
+            stack.extend(sorted(v for v in update[var].variables if v in update and v not in found))
+    return found

@@ -1,0 +1,110 @@
+"""From terms over solved variables to sequences: what an expression is worth in iteration i."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopless import terms as t
+from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, invariant
+from loopless.recurrences.sequences import MAX_PERIOD, Sequence, constant_sequence, floor_quotient, remainder
+from loopless.terms import Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a changing variable: the values of ``sequence``, reduced into ``wrap`` (None: over ℤ).
+
+    The first ``raw`` of them are exact as they stand. Without a sequence, ``reason`` says why.
+    """
+
+    sequence: Sequence | None
+    wrap: IntType | None = None
+    raw: int = 0
+    reason: str = "it has no closed form"
+
+
+def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Sequence:
+    """The sequence of ``term``, in which the variables in ``known`` move and all others keep their entry value.
+
+    With ``ring`` w the sequence is congruent to the term modulo 2^w only; without, it is equal.
+    Raises :class:`NoClosedForm`.
+    """
+    if not any(v in known for v in term.variables):
+        return constant_sequence(term)
+    match term:
+        case Var():
+            return _variable(term, known[term], ring)
+        case Sum():
+            total = Sequence((), (ExpPoly({}),))
+            for monomial, coefficient in term.items:
+                part = Sequence((), (constant(coefficient),))
+                for atom, exponent in monomial:
+                    factor = lift(atom, known, ring)
+                    for _ in range(exponent):
+                        part = part * factor
+                total = total + part
+            return total
+        case Wrap():
+            return _wrap(term, known, ring)
+        case Op():
+            return _operator(term, known, ring)
+        case Ite():
+            raise NoClosedForm(f"{t.text(term)} is piecewise")
+        case Read():
+            raise NoClosedForm(f"{t.text(term)} reads at an offset that changes")
+        case _:
+            raise AssertionError(type(term))
+
+
+def _variable(var: Var, known: Known, ring: int | None) -> Sequence:
+    if known.sequence is None:
+        raise NoClosedForm(f"{var.name} has no closed form over powers of the counter: {known.reason}")
+    if known.wrap is not None and known.wrap.width is not None:
+        if ring is None:
+            raise NoClosedForm(
+                f"{var.name} wraps around at {known.wrap.width} bits and is read where its exact value counts, "
+                "not its residue"
+            )
+        if known.wrap.width < ring:
+            raise NoClosedForm(f"{var.name} wraps around at {known.wrap.width} bits and is read at {ring} bits")
+    return known.sequence
+
+
+def _wrap(term: Wrap, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+    width = term.type.width
+    if width is None or (ring is not None and width >= ring):
+        return lift(term.arg, known, ring)
+    raise NoClosedForm(f"{t.text(term)} wraps around at {width} bits inside an expression that needs more")
+
+
+def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+    if term.op in ("min", "max"):
+        raise NoClosedForm(f"{t.text(term)} is piecewise")
+    left, right = term.args
+    if term.op in ("floor_div", "mod") and isinstance(right, Const) and right.value > 0:
+        divisor = right.value
+        if term.op == "floor_div":
+            return floor_quotient(lift(left, known), divisor)
+        two_power = divisor & (divisor - 1) == 0
+        return remainder(lift(left, known, divisor.bit_length() - 1 if two_power else None), divisor)
+    if term.op == "shl":
+        return lift(left, known, ring) * _exponential(2, lift(right, known), term)
+    if term.op == "pow" and isinstance(left, Const) and left.value != 0:
+        return _exponential(left.value, lift(right, known), term)
+    if term.op in ("trunc_div", "trunc_rem"):
+        raise NoClosedForm(f"{t.text(term)} rounds towards 0, and the sign of what it divides may change")
+    raise NoClosedForm(f"{t.text(term)} is not a polynomial of variables with a closed form")
+
+
+def _exponential(base: int, exponent: Sequence, term: Term) -> Sequence:
+    """base^exponent for exponent c + d·i with d ≥ 0; c is the first exponent, so c ≥ 0 wherever the body runs."""
+    if exponent.period == 1 and not exponent.prefix and exponent.forms[0].bases <= {1}:
+        form = exponent.forms[0]
+        start = form.at(0)
+        steps = dict((form - start).items)
+        slope = steps.get((1, 1, ()))
+        if len(steps) == 1 and slope is not None and slope.q == 1 and 0 < slope.p <= MAX_PERIOD:
+            factor = invariant(t.power(t.const(base), start.value_term()))
+            return Sequence((), (factor * ExpPoly({(base ** int(slope.p), 0, ()): constant(1).items[(1, 0, ())]}),))
+    raise NoClosedForm(f"the exponent of {t.text(term)} does not grow by a constant")

@@ -1,0 +1,151 @@
+"""Evaluation of recurrences without a printed closed form: the monomials that an update maps among themselves.
+
+If the images of a variable's monomials under the update stay in a finite set, the update acts on that set as a matrix
+(de Oliveira, Bensalem, Prevosto: Polynomial invariants by linear algebra, ATVA 2016), and k iterations are one matrix
+power, over ℤ or modulo 2^width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import fmpz_mat, fmpz_mod_ctx, fmpz_mod_mat
+
+from loopless import terms as t
+from loopless.recurrences.expoly import NoClosedForm, times
+from loopless.terms import EvaluationError, IntType, Monomial, Term, Var, Wrap
+from loopless.terms.evaluate import MAX_BITS, Reader
+
+MAX_MONOMIALS = 48
+"""Systems of more monomials are not built."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSystem:
+    """``basis`` monomials in the changing variables, the first of them ``target``; ``rows`` the image of each one.
+
+    ``rows[i][j]`` is the coefficient, a term over invariants, of basis j in the image of basis i. ``wrap`` is the type
+    into which the target is reduced; the system then holds modulo 2^width. ``update`` is what the system came from.
+    """
+
+    target: Var
+    basis: tuple[Monomial, ...]
+    rows: tuple[Mapping[int, Term], ...]
+    wrap: IntType | None
+    update: Mapping[Var, Term]
+
+    def evaluate(self, values: Mapping[Var, int], k: int, reader: Reader | None = None) -> int:
+        """The target after ``k`` ≥ 1 iterations. Raises :class:`EvaluationError` where a value over ℤ is too large."""
+        size = len(self.basis)
+        matrix = [[0] * size for _ in range(size)]
+        for i, row in enumerate(self.rows):
+            for j, coefficient in row.items():
+                matrix[i][j] = t.evaluate(coefficient, values, reader)
+        entry = [t.evaluate(t.from_polynomial({m: 1}), values, reader) for m in self.basis]
+        if self.wrap is None or self.wrap.width is None:
+            return _over_integers(matrix, entry, k)
+        return self.wrap.wrap(_modulo(matrix, entry, k, 1 << self.wrap.width))
+
+    def symbolic(self, k: int) -> Term:
+        """The target after ``k`` ≥ 1 iterations as a term. Raises :class:`loopless.terms.TermTooLarge`."""
+        current: dict[Var, Term] = dict(self.update)
+        for _ in range(k - 1):
+            current = {v: t.substitute(term, current) for v, term in self.update.items()}
+        return current[self.target]
+
+
+def _over_integers(matrix: list[list[int]], entry: list[int], k: int) -> int:
+    power = fmpz_mat(matrix)
+    vector = fmpz_mat([[value] for value in entry])
+    while True:
+        if k & 1:
+            vector = power * vector
+        k >>= 1
+        if not k:
+            return int(vector[0, 0])
+        power = power * power
+        if max(abs(int(value)).bit_length() for value in power.entries()) > MAX_BITS:
+            raise EvaluationError(f"a value has more than {MAX_BITS} bits")
+
+
+def _modulo(matrix: list[list[int]], entry: list[int], k: int, modulus: int) -> int:
+    context = fmpz_mod_ctx(modulus)
+    power = fmpz_mod_mat([[value % modulus for value in row] for row in matrix], context)
+    vector = fmpz_mod_mat([[value % modulus] for value in entry], context)
+    while True:
+        if k & 1:
+            vector = power * vector
+        k >>= 1
+        if not k:
+            return int(vector[0, 0])
+        power = power * power
+
+
+def linearize(target: Var, update: Mapping[Var, Term], changing: frozenset[Var], wrap: IntType | None) -> LinearSystem:
+    """The system of ``target`` under ``update``; ``changing`` are the variables that it changes.
+
+    ``wrap`` is the type into which the target is reduced and decides the ring; in it every variable that is read must
+    be exact or wrapped to at least as many bits. Raises :class:`NoClosedForm`.
+    """
+    used: dict[Var, Term] = {}
+    basis: list[Monomial] = [((target, 1),)]
+    index: dict[Monomial, int] = {basis[0]: 0}
+    rows: list[dict[int, Term]] = []
+    while len(rows) < len(basis):
+        row: dict[int, Term] = {}
+        for monomial, coefficient in _image(basis[len(rows)], update, wrap, used).items():
+            moving = tuple((a, e) for a, e in monomial if a in changing)
+            fixed = tuple((a, e) for a, e in monomial if a not in changing)
+            for atom, _ in fixed:
+                _check_invariant(atom, changing)
+            if moving not in index:
+                if len(basis) == MAX_MONOMIALS or sum(e for _, e in moving) > 8:
+                    raise NoClosedForm("its powers and products do not close under the update")
+                index[moving] = len(basis)
+                basis.append(moving)
+            part = t.from_polynomial({fixed: coefficient})
+            row[index[moving]] = t.add(row.get(index[moving], t.ZERO), part)
+        rows.append(row)
+    return LinearSystem(target, tuple(basis), tuple(rows), wrap, used)
+
+
+def _image(
+    monomial: Monomial,
+    update: Mapping[Var, Term],
+    wrap: IntType | None,
+    used: dict[Var, Term],
+) -> dict[Monomial, int]:
+    image: dict[Monomial, int] = {(): 1}
+    for atom, exponent in monomial:
+        assert isinstance(atom, Var)
+        used[atom] = update[atom]
+        factor = t.polynomial(_in_ring(atom, update[atom], wrap))
+        for _ in range(exponent):
+            if len(image) * len(factor) > 400:
+                raise NoClosedForm("its powers and products do not close under the update")
+            product: dict[Monomial, int] = {}
+            for m, c in image.items():
+                for n, d in factor.items():
+                    key = times(m, n)
+                    product[key] = product.get(key, 0) + c * d
+            image = {m: c for m, c in product.items() if c}
+    return image
+
+
+def _in_ring(var: Var, update: Term, wrap: IntType | None) -> Term:
+    """The update without its outermost reduction, where that is sound in the ring of ``wrap``."""
+    if not isinstance(update, Wrap) or update.type.width is None:
+        return update
+    if wrap is None:
+        raise NoClosedForm(f"{var.name} wraps at {update.type.width} bits and is read where its exact value counts")
+    assert wrap.width is not None
+    if update.type.width < wrap.width:
+        raise NoClosedForm(f"{var.name} wraps at {update.type.width} bits and is read at {wrap.width} bits")
+    return update.arg
+
+
+def _check_invariant(atom: Term, changing: frozenset[Var]) -> None:
+    moving = sorted(v.name for v in atom.variables & changing)
+    if moving:
+        raise NoClosedForm(f"{t.text(atom)} is not a polynomial of {moving[0]}, which changes")

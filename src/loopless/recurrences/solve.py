@@ -1,0 +1,322 @@
+"""Closed forms of iterating a simultaneous update X' = f(X), component by component in the order of dependency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from loopless import terms as t
+from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of
+from loopless.recurrences.components import components
+from loopless.recurrences.expoly import NoClosedForm, invariant
+from loopless.recurrences.iteration import iterate
+from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.linear import solve_linear
+from loopless.recurrences.linearize import linearize
+from loopless.recurrences.sequences import Sequence, solve_first_order
+from loopless.terms import Const, IntType, Op, Term, TermTooLarge, Var, Wrap
+
+MAX_COMPONENT = 12
+"""Systems of more mutually dependent variables are refused."""
+
+
+def solve(update: Mapping[Var, Term], counter: Var) -> Solution:
+    """The closed forms of X' = f(X) for every variable that ``update`` changes.
+
+    ``update`` maps each changed variable to its next value over the values before; variables outside it are invariant.
+    ``counter`` must not occur in it; in the results it is the number of iterations k ≥ 0. The forms hold for runs on
+    which every variable stays in the range of its type (where an update may leave it, it must say so by ``Wrap``).
+    """
+    solver = _Solver(update, counter)
+    graph = {v: update[v].variables & update.keys() for v in update}
+    for component in components(graph):
+        solver.component(component)
+    closed = {v: solver.closed[v] for v in update if v in solver.closed}
+    refused = {v: solver.refused[v] for v in update if v in solver.refused}
+    return Solution(counter, closed, refused)
+
+
+class _Solver:
+    def __init__(self, update: Mapping[Var, Term], counter: Var) -> None:
+        self.update = update
+        self.changing = frozenset(update)
+        self.counter = counter
+        self.known: dict[Var, Known] = {}
+        self.closed: dict[Var, Closed] = {}
+        self.refused: dict[Var, str] = {}
+
+    def component(self, component: tuple[Var, ...]) -> None:
+        """Solve the variables of one strongly connected component of the dependency graph."""
+        first = component[0]
+        if len(component) == 1 and first not in self.update[first].variables:
+            self._last_value(first)
+            return
+        reasons: list[str] = []
+        for method in (self._linear, self._repeated_division, self._eventually_periodic, self._symbolic_ratio):
+            try:
+                method(component)
+            except (NoClosedForm, TermTooLarge) as failure:
+                reasons.append(str(failure))
+                continue
+            return
+        self._evaluators(component, reasons[0])
+
+    # Variables that forget their own value: resets, copies, temporaries.
+
+    def _last_value(self, var: Var) -> None:
+        update = self.update[var]
+        if isinstance(update, Var) and update in self.known:
+            source = self.known[update]
+            if source.sequence is not None:
+                self._accept(var, source.sequence.delayed(invariant(var)), source.wrap, source.raw + 1)
+                return
+        wrap, inner = _unwrapped(update)
+        try:
+            sequence = lift(inner, self.known, None if wrap is None else wrap.width)
+        except (NoClosedForm, TermTooLarge) as failure:
+            self._compose(var, str(failure))
+            return
+        self._accept(var, sequence.delayed(invariant(var)), wrap, 1)
+
+    def _compose(self, var: Var, reason: str) -> None:
+        """x_k = f(closed forms at k - 1), without a form over powers of the counter that others could use."""
+        update = self.update[var]
+        read = sorted(update.variables & self.changing)
+        missing = [v for v in read if v not in self.closed]
+        if missing:
+            self._refuse(var, f"{missing[0].name} has no closed form")
+            return
+        sources = {v: self.closed[v] for v in read}
+        start = 1 + max(c.valid_from for c in sources.values())
+        before = t.sub(self.counter, t.ONE)
+        try:
+            term: Term | None = None
+            if all(c.term is not None for c in sources.values()):
+                at = {v: t.substitute(c.term, {self.counter: before}) for v, c in sources.items() if c.term is not None}
+                term = t.substitute(update, at)
+            prefix: list[Term] = [var]
+            prefix.extend(t.substitute(update, {v: c.at(k - 1) for v, c in sources.items()}) for k in range(1, start))
+        except TermTooLarge:
+            self._refuse(var, "the expression of its value is too large")
+            return
+        self.known[var] = Known(None, reason=reason)
+        self.closed[var] = Closed(
+            var, self.counter, "composed", term, start, 1, tuple(prefix), None, Composed(update, sources)
+        )
+
+    # Linear systems.
+
+    def _linear(self, component: tuple[Var, ...]) -> None:
+        if len(component) > MAX_COMPONENT:
+            raise NoClosedForm(f"{len(component)} variables depend on one another")
+        wraps = self._wraps(component)
+        ring = wraps[component[0]][0]
+        matrix: list[list[int]] = []
+        forcing: list[Sequence] = []
+        for var in component:
+            row, rest = self._row(var, component)
+            matrix.append(row)
+            forcing.append(lift(rest, self.known, None if ring is None else ring.width))
+        start = [invariant(var) for var in component]
+        if len(component) == 1:
+            solved = [solve_first_order(matrix[0][0], forcing[0], start[0])]
+        else:
+            solved = solve_linear(matrix, forcing, start)
+        for var, sequence in zip(component, solved, strict=True):
+            self._accept(var, sequence, *wraps[var])
+
+    def _wraps(self, component: tuple[Var, ...]) -> dict[Var, tuple[IntType | None, int]]:
+        """The type into which each variable of a component is reduced: none at all, or all of one width.
+
+        With it, how many values from the first on are exact as they stand: a variable's entry value, and for a plain
+        copy, which is reduced as what it copies, one more than for that.
+        """
+        found: dict[Var, tuple[IntType | None, int]] = {}
+        for var in component:
+            wrap = _unwrapped(self.update[var])[0]
+            if wrap is not None:
+                found[var] = (wrap, 1)
+        if not found:
+            return dict.fromkeys(component, (None, 0))
+        for _ in component:
+            for var in component:
+                source = self.update[var]
+                if var not in found and isinstance(source, Var) and source in found:
+                    wrap, raw = found[source]
+                    found[var] = (wrap, raw + 1)
+        wrapped = next(iter(found))
+        exact = [v for v in component if v not in found]
+        if exact:
+            raise NoClosedForm(
+                f"{wrapped.name} wraps around at {_width(found[wrapped][0])} bits and {exact[0].name}, "
+                "on which it depends in turn, needs exact values"
+            )
+        if len({_width(wrap) for wrap, _ in found.values()}) > 1:
+            shown = " and ".join(f"{v.name} at {_width(found[v][0])} bits" for v in component)
+            raise NoClosedForm(f"variables that depend on one another wrap around at different widths: {shown}")
+        return found
+
+    def _row(self, var: Var, component: tuple[Var, ...]) -> tuple[list[int], Term]:
+        """Integer coefficients of the component's variables in the update of ``var``, and the rest."""
+        _, inner = _unwrapped(self.update[var])
+        row = [0] * len(component)
+        rest: list[Term] = []
+        for monomial, coefficient in t.polynomial(inner).items():
+            part = t.from_polynomial({monomial: coefficient})
+            own = [(atom, e) for atom, e in monomial if atom.variables & set(component)]
+            if not own:
+                rest.append(part)
+                continue
+            atom, exponent = own[0]
+            if not isinstance(atom, Var):
+                raise NoClosedForm(f"{t.text(atom)} is not linear in {_names(atom.variables & set(component))}")
+            if len(own) > 1 or exponent > 1:
+                raise NoClosedForm(f"{t.text(part)} multiplies variables that depend on one another")
+            if len(monomial) > 1:
+                other = next(a for a, _ in monomial if a is not atom)
+                how = "which changes" if other.variables & self.changing else "not a constant"
+                raise NoClosedForm(f"{atom.name} is multiplied by {t.text(other)}, {how}")
+            row[component.index(atom)] = coefficient
+        return row, t.add(*rest)
+
+    # Particular nonlinear updates.
+
+    def _repeated_division(self, component: tuple[Var, ...]) -> None:
+        """Repeated division, x' = floor((x + b) / c): floor(floor(y/a)/b) = floor(y/(a·b)), and so it is for C's /."""
+        var = component[0]
+        update = self.update[var]
+        if len(component) == 1 and isinstance(update, Op) and update.op in ("floor_div", "trunc_div"):
+            numerator, divisor = update.args
+            offset = t.sub(numerator, var)
+            fixed = not offset.variables & self.changing
+            if (
+                fixed
+                and isinstance(divisor, Const)
+                and divisor.value > 1
+                and (update.op == "floor_div" or offset is t.ZERO)
+            ):
+                power = t.power(divisor, self.counter)
+                shift = t.floor_div(t.mul(offset, t.sub(power, t.ONE)), t.const(divisor.value - 1))
+                term = t.operation(update.op, (t.add(var, shift), power))
+                self.known[var] = Known(None, reason=f"it is divided by {divisor.value} again and again")
+                self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=Repeated(update))
+                return
+        raise NoClosedForm("it is not a repeated division")
+
+    def _eventually_periodic(self, component: tuple[Var, ...]) -> None:
+        """Idempotent and alike: U^(m+p) = U^m as terms, for m and p up to 2 (x % c, min(x, n), c - max(x, y))."""
+        part = {v: self.update[v] for v in component}
+        if len(component) == 1 and self._absorbed(component[0]):
+            return
+        if all(isinstance(a, Var) for u in part.values() for m in t.polynomial(u) for a, _ in m):
+            raise NoClosedForm("it is a polynomial")
+        if len(component) > 4 or any((u.variables & self.changing) - part.keys() for u in part.values()):
+            raise NoClosedForm("it depends on other variables that change")
+        powers = [iterate(part, n) for n in range(5)]
+        for start in (1, 2):
+            for period in (1, 2):
+                if all(powers[start + period][v] is powers[start][v] for v in component):
+                    for v in component:
+                        forms = tuple(invariant(powers[start + r][v]) for r in range(period))
+                        prefix = tuple(invariant(powers[i][v]) for i in range(start))
+                        self._accept(v, Sequence(prefix, forms), None, 0)
+                    return
+        raise NoClosedForm("its iterates do not repeat")
+
+    def _absorbed(self, var: Var) -> bool:
+        """Handle x' = x op c with c invariant, where a second c changes nothing more, or undoes the first."""
+        update = self.update[var]
+        if not isinstance(update, Op):
+            return False
+        operands = list(update.args)
+        if var not in operands:
+            return False
+        place = operands.index(var)
+        operands.remove(var)
+        if len(operands) != 1 or operands[0].variables & self.changing:
+            return False
+        once = invariant(update)
+        if update.op in ("bit_and", "bit_or") or (update.op in ("mod", "trunc_rem") and place == 0):
+            self._accept(var, Sequence((invariant(var),), (once,)), None, 0)
+        elif update.op == "bit_xor":
+            self._accept(var, Sequence((), (invariant(var), once)), None, 0)
+        else:
+            return False
+        return True
+
+    def _symbolic_ratio(self, component: tuple[Var, ...]) -> None:
+        """Powers of an invariant, x' = c·y·x: x·(c·y)^k, a form that other variables cannot be summed over."""
+        var = component[0]
+        wrap, inner = _unwrapped(self.update[var])
+        items = list(t.polynomial(inner).items())
+        if len(component) == 1 and len(items) == 1:
+            monomial, coefficient = items[0]
+            powers = dict(monomial)
+            if powers.get(var) == 1:
+                ratio = t.from_polynomial({tuple((a, e) for a, e in monomial if a is not var): coefficient})
+                if not ratio.variables & self.changing:
+                    term = t.mul(var, t.power(ratio, self.counter))
+                    reason = f"it is multiplied by {t.text(ratio)}, which is not a constant"
+                    self.known[var] = Known(None, wrap, reason=reason)
+                    shown = term if wrap is None else t.wrap(term, wrap)
+                    fits = wrap is None or t.fits(var, wrap)
+                    self.closed[var] = Closed(
+                        var, self.counter, "geometric", shown, int(not fits), 1, () if fits else (var,), wrap
+                    )
+                    return
+        raise NoClosedForm("it is not a multiple of itself")
+
+    def _evaluators(self, component: tuple[Var, ...], reason: str) -> None:
+        """The last resort: matrix powers, without a term."""
+        try:
+            wraps = self._wraps(component)
+        except NoClosedForm as failure:
+            wraps = {}
+            reason = str(failure)
+        for var in component:
+            if var not in wraps:
+                self._refuse(var, reason)
+                continue
+            wrap, raw = wraps[var]
+            try:
+                system = linearize(var, self.update, self.changing, wrap)
+                values = [var, *(system.symbolic(i) for i in range(1, raw))]
+            except (NoClosedForm, TermTooLarge):
+                self._refuse(var, reason)
+                continue
+            while raw and wrap is not None and t.fits(values[raw - 1], wrap):
+                raw -= 1
+            self.known[var] = Known(None, wrap, raw, reason)
+            kind: Kind = "c-finite" if wrap is None else "ring"
+            self.closed[var] = Closed(var, self.counter, kind, None, raw, 1, tuple(values[:raw]), wrap, system)
+
+    def _accept(self, var: Var, sequence: Sequence, wrap: IntType | None, raw: int) -> None:
+        try:
+            normal = sequence.normal()
+            closed = closed_of(var, self.counter, normal, wrap, raw if wrap is not None else 0)
+        except (NoClosedForm, TermTooLarge) as failure:
+            self._refuse(var, str(failure))
+            return
+        self.closed[var] = closed
+        self.known[var] = Known(normal, closed.wrap, raw if closed.wrap is not None else 0)
+
+    def _refuse(self, var: Var, reason: str) -> None:
+        shown = t.text(self.update[var])
+        self.refused[var] = f"{var.name} becomes {shown} in each iteration: {reason}"
+        self.known[var] = Known(None, reason=reason)
+
+
+def _unwrapped(update: Term) -> tuple[IntType | None, Term]:
+    """The outermost reduction and what it reduces."""
+    if isinstance(update, Wrap) and update.type.width is not None:
+        return update.type, update.arg
+    return None, update
+
+
+def _width(type: IntType | None) -> int:
+    assert type is not None
+    assert type.width is not None
+    return type.width
+
+
+def _names(variables: Iterable[Var]) -> str:
+    return " and ".join(sorted(v.name for v in variables))
