@@ -138,8 +138,9 @@ def metered(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except isl.Error as error:
-            if _MESSAGE in str(error):
-                raise BudgetExceeded("the logic's operation budget is used up") from None
-            raise
+            if _MESSAGE not in str(error):
+                raise
+        # Raised outside the handler: isl's error would travel along as context, and refuses to be compared.
+        raise BudgetExceeded("the logic's operation budget is used up")
 
     return run

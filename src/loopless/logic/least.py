@@ -66,7 +66,7 @@ def first(
 
     With n - x > 0 steps of 7 to go this says: 0 where n <= x, else ``ceil_div(n - x, 7)``.
     """
-    frame, domain, points = _question(condition, counter, variables, at_least, within)
+    frame, domain, points = _question(condition, (counter,), variables, at_least, within)
     relation, never = points.unwrap().partial_lexmin(domain)
     return _outcome(frame, domain, relation, never)
 
@@ -83,14 +83,18 @@ def last(
 
     Raises :class:`Unbounded` where the counter has no greatest value for some of them.
     """
-    frame, domain, points = _question(condition, counter, variables, None, within)
+    return _last(*_question(condition, (counter,), variables, None, within), counter.name)
+
+
+def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
     try:
         relation, never = points.unwrap().partial_lexmax(domain)
     except isl.Error as error:
-        if "unbounded" in str(error):
-            raise Unbounded(f"{counter.name} has no greatest value") from None
-        raise
-    return _outcome(frame, domain, relation, never)
+        if "unbounded" not in str(error):
+            raise
+    else:
+        return _outcome(frame, domain, relation, never)
+    raise Unbounded(f"{name} has no greatest value")
 
 
 def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, never: isl.Set) -> First:
@@ -104,33 +108,34 @@ def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, never: isl.Set) -
 
 def _question(
     condition: Condition | Region,
-    counter: Var,
+    counters: tuple[Var, ...],
     variables: Iterable[Var] | None,
     at_least: Term | None,
     within: Region | None,
 ) -> tuple[Frame, isl.Set, isl.Set]:
-    """The frame and the set asked about, and the condition's points with the counter last, as a wrapped relation."""
+    """The frame and the set asked about, and the condition's points with the counters last, as a wrapped relation."""
     used = set(variables or ()) | (set(at_least.variables) if at_least is not None else set())
     used |= set(condition.variables)
     if within is not None:
         used |= set(within.variables)
-    used.discard(counter)
+    used.difference_update(counters)
     frame = frame_of(used)
     domain = frame.box if within is None else frame.embed(within.frame, within.points)
-    full = frame_of((*used, counter))
+    full = frame_of((*used, *counters))
     if isinstance(condition, Region):
         points = full.embed(condition.frame, condition.points)
     else:
         points = full.points(condition).intersect(full.box)
     if at_least is not None:
-        points = points.intersect(full.points(less_equal(at_least, counter)))
-    dimensions = len(frame.variables)
-    position = full.index[counter]
-    if position != dimensions:
-        # Move the counter behind all others: insert a copy there, equate, drop the original.
-        points = points.insert_dims(_SET, dimensions + 1, 1).equate(_SET, position, _SET, dimensions + 1)
+        points = points.intersect(full.points(less_equal(at_least, counters[0])))
+    # A copy of each counter behind all others takes its place.
+    size = len(full.variables)
+    points = points.insert_dims(_SET, size, len(counters))
+    for i, counter in enumerate(counters):
+        points = points.equate(_SET, full.index[counter], _SET, size + i)
+    for position in sorted((full.index[counter] for counter in counters), reverse=True):
         points = points.project_out(_SET, position, 1)
-    wrapped = isl.Space.alloc(context, 0, dimensions, 1).wrap()
+    wrapped = isl.Space.alloc(context, 0, len(frame.variables), len(counters)).wrap()
     return frame, domain, points.reset_space(wrapped)
 
 
@@ -148,7 +153,7 @@ def _constant_on(function: isl.Aff, domain: isl.Set) -> Const | None:
     """The one value of the function on a domain that pins it, where isl wrote it in variables all the same."""
     if not domain.detect_equalities().affine_hull().n_constraint():
         return None
-    restricted = isl.PwAff.alloc(domain, function)
+    restricted = isl.PwAff.alloc(domain, function).floor()
     least, greatest = restricted.min_val(), restricted.max_val()
     if least.is_int() and least.eq(greatest):
         return const(least.to_python())
@@ -174,7 +179,13 @@ def greatest(term: Term, over: Var, where: Region) -> Pieces:
     """
     result = Var(f"{over.name}'s greatest {text(term)}", INTEGERS)
     values = where.over(term.variables) & Region.of(equal(result, term))
-    return last(values.project_out((over,)), result).pieces
+    return _greatest(values, result, over)
+
+
+@metered
+def _greatest(values: Region, result: Var, over: Var) -> Pieces:
+    # The greatest pair (result, over) is found more easily than the greatest result for some value of over.
+    return _last(*_question(values, (result, over), None, None, None), result.name).pieces
 
 
 def least(term: Term, over: Var, where: Region) -> Pieces:

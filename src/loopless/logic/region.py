@@ -154,9 +154,7 @@ class Region:
         point = self.points.sample_point()
         if point.is_void():
             return None
-        return {
-            variable: point.get_coordinate_val(_SET, i).to_python() for i, variable in enumerate(self.variables)
-        }
+        return {variable: point.get_coordinate_val(_SET, i).to_python() for i, variable in enumerate(self.variables)}
 
     @metered
     def contains(self, point: Mapping[Var, int]) -> bool:
@@ -197,7 +195,8 @@ class Region:
         points = frame.embed(self.frame, self.points)
         if points.is_empty():
             raise EmptyRegion(f"no values of {text(term)}: the region is empty")
-        function = frame.function(term).intersect_domain(points)
+        # isl optimizes integer functions only, and keeps exact quotients as fractions
+        function = frame.function(term).intersect_domain(points).floor()
         return _bound(function.min_val()), _bound(function.max_val())
 
     @metered

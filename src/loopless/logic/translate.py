@@ -26,6 +26,7 @@ from loopless.terms import (
     Var,
     Wrap,
     range_of,
+    walk,
 )
 
 MAX_CASES = 16
@@ -127,7 +128,12 @@ class Frame:
         if found is None:
             if len(self._terms) > _CACHE_LIMIT:
                 self._terms.clear()
-            found = self._terms[term] = self._translate(term)
+            for node in walk(term):  # operands first: the depth of a term costs no recursion
+                if isinstance(node, Condition):
+                    self.points(node)
+                elif node not in self._terms and isinstance(node, Term):
+                    self._terms[node] = self._translate(node)
+            found = self._terms[term]
         return found
 
     def points(self, condition: Condition) -> isl.Set:
@@ -218,23 +224,21 @@ class Frame:
 
     def _product(self, monomial: Monomial) -> isl.PwAff:
         """A product: one quasi-affine factor times factors of few values, over which it is split."""
-        factors = [atom for atom, exponent in monomial for _ in range(exponent)]
-        if len(factors) == 1:
-            return self.function(factors[0])
-        for factor in dict.fromkeys(factors):
-            self.function(factor)  # an offending factor is named before the product is
-        small = [atom for atom, _ in monomial if _count(atom) is not None]
-        large = [factor for factor in factors if _count(factor) is None]
+        atoms = [atom for atom, _ in monomial]
+        counts = {atom: _count(atom) for atom in atoms}
+        once = [atom for atom, exponent in monomial if exponent == 1]
+        kept = max(once, key=lambda atom: counts[atom] or MAX_CASES + 1, default=None)
         cases = 1
-        for atom in small:
-            cases *= _count(atom) or 1
-        if len(large) > 1 or cases > MAX_CASES:
-            raise NotPresburger(_monomial_term(monomial))
-        base = self.function(large[0]) if large else self.constant(1)
-        exponents = dict(monomial)
-        for atom in small:
-            base = self._times_small(base, atom, exponents[atom])
-        return base.coalesce()
+        for atom in atoms:
+            if atom is not kept:
+                cases *= counts[atom] or MAX_CASES + 1
+        if cases > MAX_CASES:
+            raise NotPresburger(Sum(((monomial, 1),)))
+        base = self.constant(1) if kept is None else self.function(kept)
+        for atom, exponent in monomial:
+            if atom is not kept:
+                base = self._times_small(base, atom, exponent)
+        return base if len(atoms) == 1 else base.coalesce()
 
     def _times_small(self, base: isl.PwAff, atom: Term, exponent: int) -> isl.PwAff:
         low, high = range_of(atom)
@@ -384,10 +388,6 @@ def _count(term: Term) -> int | None:
 def _is_bit(term: Term) -> bool:
     low, high = range_of(term)
     return low is not None and high is not None and low >= 0 and high <= 1
-
-
-def _monomial_term(monomial: Monomial) -> Term:
-    return Sum(((monomial, 1),))
 
 
 _frames: dict[tuple[Var, ...], Frame] = {}

@@ -1,0 +1,114 @@
+"""Budgets: what exceeds one is told so, and the next question works."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from quasi_affine import X, Z, condition, points
+
+from loopless import logic
+from loopless import terms as t
+from loopless.logic import Region
+from loopless.terms import Condition
+
+PAIR = (X, Z)
+
+
+def ladder(count: int, modulus: int) -> Region:
+    """Stripes that isl cannot join: subtracting from them costs much."""
+    stripes = [
+        t.conjunction(
+            (
+                t.equal(t.mod(t.add(t.scale(X, i + 1), Z), t.const(modulus)), t.const(i)),
+                t.less(t.scale(Z, i + 2), t.add(X, t.const(i))),
+            )
+        )
+        for i in range(count)
+    ]
+    return Region.of(t.disjunction(stripes), PAIR)
+
+
+def test_a_question_beyond_the_budget_is_refused_and_the_next_one_answered() -> None:
+    a, b = ladder(6, 5), ladder(5, 7)
+    with logic.budget(operations=500), pytest.raises(logic.BudgetExceeded):
+        a - b
+    assert not (Region.universe(PAIR) - Region.of(t.less(X, Z), PAIR)).is_empty()
+    assert (a - b).disjoint(b)
+
+
+def test_an_exhausted_budget_stays_exhausted_until_its_block_ends() -> None:
+    a, b = ladder(6, 5), ladder(5, 7)
+    with logic.budget(operations=500):
+        for _ in range(3):
+            with pytest.raises(logic.BudgetExceeded):
+                (a - b).is_empty()
+    assert not a.is_empty()
+
+
+def test_an_inner_budget_charges_the_outer_one() -> None:
+    a, b = ladder(4, 5), ladder(3, 7)
+    with logic.budget(operations=10_000_000):
+        (a - b).is_empty()
+
+    def rounds(most: int) -> int:
+        for i in range(most):
+            try:
+                with logic.budget(operations=1_000_000):
+                    (a - b).is_empty()
+            except logic.BudgetExceeded:
+                return i
+        return most
+
+    with logic.budget(operations=1_000_000):
+        assert 0 < rounds(10_000) < 10_000
+        assert rounds(1) == 0
+
+
+def test_an_inner_budget_is_no_larger_than_what_the_outer_one_has_left() -> None:
+    a, b = ladder(6, 5), ladder(5, 7)
+    with logic.budget(operations=500), pytest.raises(logic.BudgetExceeded), logic.budget(operations=10**9):
+        a - b
+    with logic.budget(operations=10**9):
+        with pytest.raises(logic.BudgetExceeded), logic.budget(operations=500):
+            a - b
+        assert (a - b).disjoint(b)
+
+
+def test_a_budget_counts_operations_not_time() -> None:
+    a, b = ladder(5, 5), ladder(4, 7)
+
+    def enough(operations: int) -> bool:
+        try:
+            with logic.budget(operations):
+                a - b
+        except logic.BudgetExceeded:
+            return False
+        return True
+
+    low, high = 1, 1 << 30
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    assert [enough(high) for _ in range(5)] == [True] * 5
+    assert [enough(low) for _ in range(5)] == [False] * 5
+
+
+def test_a_budget_without_operations_is_a_programming_error() -> None:
+    with pytest.raises(ValueError, match="operation"), logic.budget(0):
+        pass
+
+
+@given(condition(PAIR), condition(PAIR), st.integers(1, 400_000))
+@settings(deadline=None, max_examples=100)
+def test_what_is_answered_under_a_budget_is_right(c: Condition, d: Condition, operations: int) -> None:
+    try:
+        with logic.budget(operations):
+            found = Region.of(c, PAIR) - Region.of(d, PAIR)
+            back = found.coalesce().condition()
+    except logic.BudgetExceeded:
+        return
+    for p in points(PAIR):
+        expected = t.holds(c, p) and not t.holds(d, p)
+        assert found.contains(p) == expected
+        assert t.holds(back, p) == expected

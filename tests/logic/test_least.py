@@ -1,0 +1,124 @@
+"""First and last values and quantifiers against brute force over a window."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from quasi_affine import SMALL, U, X, Z, condition, points, term, window
+
+from loopless import logic
+from loopless import terms as t
+from loopless.logic import First, Region
+from loopless.terms import Condition, Term, Var
+
+K = Var("k", t.INTEGERS)
+PAIR = (X, Z)
+LIMIT = 12
+
+
+def value_in(outcome: First, point: dict[Var, int]) -> int | None:
+    """The value that the outcome gives at a point; it must lie in exactly one region."""
+    found = [t.evaluate(value, point) for region, value in outcome.pieces if region.contains(point)]
+    assert len(found) + outcome.never.contains(point) == 1
+    return found[0] if found else None
+
+
+@given(condition((K, *PAIR), depth=1), st.integers(-2, 2))
+@settings(deadline=None, max_examples=80)
+def test_first_is_the_least_value(c: Condition, low: int) -> None:
+    bounded = t.conjunction((c, t.less_equal(K, t.const(LIMIT))))
+    outcome = logic.first(bounded, K, PAIR, at_least=t.const(low))
+    for p in points(PAIR):
+        expected = next((k for k in range(low, LIMIT + 1) if t.holds(c, {**p, K: k})), None)
+        assert value_in(outcome, p) == expected
+        if expected is None:
+            assert t.holds(outcome.never.condition(), p)
+
+
+@given(condition((K, *PAIR), depth=1), condition(PAIR, depth=0))
+@settings(deadline=None, max_examples=60)
+def test_last_is_the_greatest_value_within_the_universe_asked_about(c: Condition, universe: Condition) -> None:
+    bounded = t.conjunction((c, t.between(-3, K, LIMIT)))
+    outcome = logic.last(bounded, K, PAIR, within=Region.of(universe, PAIR))
+    for p in points(PAIR):
+        if t.holds(universe, p):
+            expected = next((k for k in range(LIMIT, -4, -1) if t.holds(c, {**p, K: k})), None)
+            assert value_in(outcome, p) == expected
+        else:
+            assert not outcome.never.contains(p)
+            assert not any(region.contains(p) for region, _ in outcome.pieces)
+
+
+def test_steps_of_seven_read_as_a_quotient() -> None:
+    n = Var("n", t.INTEGERS)
+    outcome = logic.first(t.greater_equal(t.add(Z, t.scale(K, 7)), n), K)
+    assert outcome.never.is_empty()
+    assert {(t.text(region.condition()), t.text(value)) for region, value in outcome.pieces} == {
+        ("n <= z", "0"),
+        ("z < n", "ceil_div(n - z, 7)"),
+    }
+
+
+@pytest.mark.parametrize("step", [5, 6, 7, 12])
+def test_an_equality_after_many_wraps_is_one_modular_expression(step: int) -> None:
+    u = Var("u", t.IntType(64, signed=False))
+    outcome = logic.first(t.equal(t.wrap(t.add(u, t.scale(K, step)), u.type), t.const(3)), K)
+    assert len(outcome.pieces) == 1
+    for start in (0, 1, 2, 3, 7, 2**63, 2**64 - 1, 12345678901234567):
+        steps = value_in(outcome, {u: start})
+        divisible = (3 - start) % {5: 1, 6: 2, 7: 1, 12: 4}[step] == 0
+        assert (steps is not None) == divisible
+        if steps is not None:
+            assert steps >= 0
+            assert (start + step * steps) % 2**64 == 3
+            # the least: the solutions repeat with this period
+            assert steps < 2**64 // {5: 1, 6: 2, 7: 1, 12: 4}[step]
+
+
+@given(term((K, *PAIR), depth=1), condition((K, *PAIR), depth=0))
+@settings(deadline=None, max_examples=40)
+def test_the_extremes_of_a_term_while_a_variable_runs(value: Term, c: Condition) -> None:
+    where = Region.of(t.conjunction((c, t.between(0, K, SMALL))), (K, *PAIR))
+    try:
+        with logic.budget(5_000_000):
+            high, low = logic.greatest(value, K, where), logic.least(value, K, where)
+    except logic.BudgetExceeded:
+        reject()
+    for p in points(PAIR):
+        found = [t.evaluate(value, {**p, K: k}) for k in range(SMALL + 1) if t.holds(c, {**p, K: k})]
+        assert [t.evaluate(e, p) for region, e in high if region.contains(p)] == ([max(found)] if found else [])
+        assert [t.evaluate(e, p) for region, e in low if region.contains(p)] == ([min(found)] if found else [])
+
+
+def test_values_without_bound_are_an_error() -> None:
+    with pytest.raises(logic.Unbounded):
+        logic.last(t.greater_equal(K, Z), K)
+
+
+@given(term(PAIR))
+@settings(deadline=None, max_examples=80)
+def test_pieces_of_a_term_agree_with_it(value: Term) -> None:
+    pieces = logic.pieces_of(value, Region.universe(PAIR))
+    for p in points(PAIR):
+        assert [t.evaluate(e, p) for region, e in pieces if region.contains(p)] == [t.evaluate(value, p)]
+
+
+@given(condition((K, *PAIR), depth=1))
+@settings(deadline=None, max_examples=60)
+def test_quantifiers_over_an_interval(c: Condition) -> None:
+    some = logic.exists(K, t.const(0), Z, c, PAIR)
+    every = logic.for_all(K, t.const(0), Z, c, PAIR)
+    for p in points(PAIR):
+        truths = [t.holds(c, {**p, K: k}) for k in range(p[Z])]
+        assert some.contains(p) == any(truths)
+        assert every.contains(p) == all(truths)
+
+
+def test_quantifiers_without_an_upper_bound() -> None:
+    reached = logic.exists(K, t.const(0), None, t.equal(t.add(U, t.scale(K, -3)), t.const(1)), (U,))
+    assert [p[U] for p in points((U,)) if reached.contains(p)] == [1, 4, 7, 10, 13]
+
+
+def test_window_is_what_points_enumerates() -> None:
+    assert Region.of(window(PAIR), PAIR).range_of(Z) == (-SMALL, SMALL)
