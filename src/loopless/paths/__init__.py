@@ -1,0 +1,8 @@
+"""Loop paths: path conditions and simultaneous updates of one iteration, sliced by variables of interest."""
+
+from __future__ import annotations
+
+from loopless.paths.build import loop_paths, seen_at_ends
+from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
+
+__all__ = ["Exit", "LoopPaths", "NoPaths", "Path", "Unknown", "loop_paths", "seen_at_ends"]

@@ -1,0 +1,213 @@
+"""The paths of a loop: sliced, executed on symbols, merged, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.model import Call, Flowgraph, Kind, LoopInfo
+from loopless.logic import BudgetExceeded, NotPresburger, Region
+from loopless.paths.joining import join
+from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
+from loopless.paths.relevance import relevance
+from loopless.paths.symbolic import Body, Finished, TooManyPaths, Unreadable
+from loopless.refusals import Reason, Refused
+from loopless.terms import (
+    Condition,
+    Term,
+    Var,
+    Wrap,
+    add,
+    conjunction,
+    polynomial,
+    product,
+    scale,
+    walk,
+)
+
+_EXIT_ORDER = ("normal", "return", "exit", "abort", "error", "assumption", "unsupported", "undefined")
+
+
+def loop_paths(
+    graph: Flowgraph,
+    loop: LoopInfo,
+    interest: Iterable[Var] | None = None,
+) -> LoopPaths | NoPaths:
+    """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
+    are used after it, else all that it changes). A refusal is a value."""
+    ends = seen_at_ends(graph)
+    live = live_at_entry(graph.blocks, ends)
+    changed = changed_variables(graph, loop)
+    wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
+    relevant = relevance(graph, loop, wanted, all_checks=interest is None)
+    body = Body(graph, loop, relevant, live, ends)
+    try:
+        finished = body.run()
+    except TooManyPaths:
+        detail = "the body has too many different paths; ask for fewer variables with --vars"
+        return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
+    except Unreadable as unreadable:
+        return NoPaths(loop, unreadable.refused)
+    needed = live[loop.header] & relevant.variables
+    iterative = _numbered(_merge(finished, None, needed, live, ends), "")
+    exits = _exit_paths(finished, relevant.variables, live, ends)
+    occurring: set[Var] = set()
+    for path in (*iterative, *exits):
+        occurring |= path.condition.variables | set(path.update)
+        occurring |= {v for term in path.update.values() for v in term.variables}
+        occurring -= {unknown.var for unknown in path.unknowns}
+    state = tuple(sorted((changed & needed), key=_by_name))
+    invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
+    assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
+    assumptions += _calls(graph, loop)
+    return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(assumptions))
+
+
+def _by_name(var: Var) -> str:
+    return var.key
+
+
+def _where(loop: LoopInfo) -> str:
+    return str(loop.loc) if loop.loc is not None else loop.name
+
+
+def seen_at_ends(graph: Flowgraph) -> frozenset[Var]:
+    """The variables that the caller of the function sees: globals and pointees."""
+    return frozenset(
+        var
+        for var, info in graph.variables.items()
+        if info.object is not None
+        and info.object in graph.objects
+        and graph.objects[info.object].kind in ("global", "parameter")
+    )
+
+
+def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[Var]:
+    """The variables that some block of the loop assigns."""
+    found: set[Var] = set()
+    for label in loop.blocks:
+        block = graph.blocks[label]
+        for statement in block.statements:
+            found.update(defined_by(statement))
+        for edge in block.edges:
+            found.update(target for target, _ in edge.assigns)
+    return frozenset(found)
+
+
+def default_interest(
+    graph: Flowgraph,
+    loop: LoopInfo,
+    live: Mapping[str, frozenset[Var]],
+    ends: frozenset[Var],
+    changed: frozenset[Var],
+) -> tuple[Var, ...]:
+    """The variables that the loop changes and that are used after it; all that it changes where none is."""
+    after: set[Var] = set()
+    for label, index in loop.exits:
+        edge = graph.blocks[label].edges[index]
+        after |= live[edge.target] - {target for target, _ in edge.assigns}
+        after |= {target for target, _ in edge.assigns if target in live[edge.target]}
+        after |= {v for target, value in edge.assigns if target in live[edge.target] for v in value.variables}
+    for label in loop.blocks:
+        end = graph.blocks[label].end
+        if end is not None:
+            after |= ends | (end.value.variables if end.value is not None else frozenset())
+    used = {v for v in changed & after if _source(graph, v)}
+    if not used:
+        used = {v for v in changed & live[loop.header] if _source(graph, v)}
+    return tuple(sorted(used, key=_by_name))
+
+
+def _source(graph: Flowgraph, var: Var) -> bool:
+    info = graph.variables.get(var)
+    return info is not None and (info.is_source or info.kind is Kind.TEMPORARY)
+
+
+def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
+    names = {s.callee for b in loop.blocks for s in graph.blocks[b].statements if isinstance(s, Call)}
+    return [f"calls of {name} return" for name in sorted(names)]
+
+
+# -- finished paths ---------------------------------------------------------------------------------------------------
+
+
+def _exit_paths(
+    finished: list[Finished],
+    relevant: frozenset[Var],
+    live: Mapping[str, frozenset[Var]],
+    ends: frozenset[Var],
+) -> tuple[Path, ...]:
+    kinds = list(dict.fromkeys(f.exit for f in finished if f.exit is not None))
+    kinds.sort(key=lambda e: (_EXIT_ORDER.index(e.kind), e.line, e.block, e.edge or 0, e.detail))
+    paths: list[Path] = []
+    for exit in kinds:
+        needed = (live[exit.target] if exit.target is not None else ends) & relevant
+        if exit.kind in ("undefined", "assumption", "error", "unsupported"):
+            needed = frozenset()
+        paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed, live, ends))
+    return _numbered(paths, "e")
+
+
+def _merge(
+    finished: list[Finished],
+    exit: Exit | None,
+    needed: frozenset[Var],
+    live: Mapping[str, frozenset[Var]],
+    ends: frozenset[Var],
+) -> list[Path]:
+    """Paths of equal effect become one."""
+    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished]] = {}
+    for path in finished:
+        if path.exit != exit:
+            continue
+        kept = tuple((v, t) for v, t in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed)
+        kept = tuple((v, t) for v, t in kept if t is not v)
+        groups.setdefault((kept, path.state.unknowns, path.result), []).append(path)
+    merged = []
+    for (kept, unknowns, result), group in groups.items():
+        condition = conjunction(join([f.state.condition for f in group]))
+        lines = tuple(sorted({line for f in group for line in f.state.lines}))
+        update = {v: without_wraps(t, condition) for v, t in kept}
+        shown = without_wraps(result, condition) if result is not None else None
+        update = {v: t for v, t in update.items() if t is not v}
+        merged.append(Path("", condition, update, exit, unknowns, lines, shown))
+    return merged
+
+
+def _numbered(paths: list[Path], prefix: str) -> tuple[Path, ...]:
+    return tuple(
+        Path(f"{prefix}{i}", p.condition, p.update, p.exit, p.unknowns, p.lines, p.result)
+        for i, p in enumerate(paths, start=1)
+    )
+
+
+def without_wraps(term: Term, condition: Condition) -> Term:
+    """``term`` with each reduction removed that changes nothing wherever ``condition`` holds."""
+    found = [node for node in walk(term) if isinstance(node, Wrap)]
+    if not found:
+        return term
+    replaced = {wrapped: wrapped.arg for wrapped in found if _fits_under(wrapped, condition)}
+    return _strip(term, replaced) if replaced else term
+
+
+def _fits_under(wrapped: Wrap, condition: Condition) -> bool:
+    variables = condition.variables | wrapped.variables
+    try:
+        low, high = Region.of(condition, variables).range_of(wrapped.arg)
+    except (NotPresburger, BudgetExceeded, ValueError):
+        return False
+    least, most = wrapped.type.min, wrapped.type.max
+    assert least is not None
+    assert most is not None
+    return low is not None and high is not None and least <= low and high <= most
+
+
+def _strip(term: Term, replaced: Mapping[Wrap, Term]) -> Term:
+    """``term`` with nodes replaced; only whole nodes of sums and the term itself are looked at."""
+    if isinstance(term, Wrap):
+        return _strip(replaced[term], replaced) if term in replaced else term
+    parts = []
+    for monomial, coefficient in polynomial(term).items():
+        factors = [product([_strip(atom, replaced) if isinstance(atom, Wrap) else atom] * e) for atom, e in monomial]
+        parts.append(scale(product(factors), coefficient))
+    return add(*parts)

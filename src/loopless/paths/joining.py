@@ -1,0 +1,62 @@
+"""Disjunction of path conditions, kept small: common conjuncts factored out, complementary ones resolved."""
+
+from __future__ import annotations
+
+from loopless.terms import FALSE, Condition, Or, conjunction, conjuncts, disjunction, negate
+
+Conjuncts = tuple[Condition, ...]
+
+
+def join(alternatives: list[Conjuncts]) -> Conjuncts:
+    """Conjuncts equivalent to "some of ``alternatives`` holds"."""
+    current = [tuple(dict.fromkeys(parts)) for parts in alternatives]
+    while True:
+        resolved = _resolve_some(current)
+        if resolved is None:
+            break
+        current = resolved
+    if len(current) == 1:
+        return current[0]
+    common = [part for part in current[0] if all(part in other for other in current[1:])]
+    rests = [tuple(part for part in parts if part not in common) for parts in current]
+    if any(not rest for rest in rests):
+        return tuple(common)
+    either = disjunction(conjunction(rest) for rest in _absorbed(rests))
+    return (*common, *conjuncts(either))
+
+
+def _resolve_some(alternatives: list[Conjuncts]) -> list[Conjuncts] | None:
+    """Combine one pair that differs in a single complementary conjunct; None where there is none."""
+    for i, a in enumerate(alternatives):
+        for j in range(i + 1, len(alternatives)):
+            combined = _resolve(a, alternatives[j])
+            if combined is not None:
+                return [*alternatives[:i], combined, *alternatives[i + 1 : j], *alternatives[j + 1 :]]
+    return None
+
+
+def _resolve(a: Conjuncts, b: Conjuncts) -> Conjuncts | None:
+    only_a = [part for part in a if part not in b]
+    only_b = [part for part in b if part not in a]
+    if not only_a:
+        return a
+    if not only_b:
+        return b
+    if negate(conjunction(only_a)) is conjunction(only_b):
+        return tuple(part for part in a if part in b)
+    if len(only_a) == 1 and len(only_b) == 1 and negate(only_a[0]) is only_b[0]:
+        return tuple(part for part in a if part in b)
+    return None
+
+
+def _absorbed(rests: list[Conjuncts]) -> list[Conjuncts]:
+    """p or (not p and q) is p or q: a single conjunct removes its negation from the other alternatives."""
+    singles = [rest[0] for rest in rests if len(rest) == 1 and not isinstance(rest[0], Or)]
+    result: list[Conjuncts] = []
+    for rest in rests:
+        if len(rest) == 1:
+            result.append(rest)
+            continue
+        kept = tuple(part for part in rest if not any(negate(single) is part for single in singles))
+        result.append(kept)
+    return [rest for rest in result if conjunction(rest) is not FALSE]

@@ -1,0 +1,88 @@
+"""The disjunctive summary of a loop: cases and regions that partition the entry states (design, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopless.flowgraph.model import LoopInfo
+from loopless.paths.model import Exit, LoopPaths
+from loopless.refusals import Refused
+from loopless.terms import Condition, Term, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``times`` iterations of one path in a row."""
+
+    path: str
+    times: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """For entry values that satisfy ``when``: the values ``then`` at ``exit``, after ``iterations`` taken back edges.
+
+    ``then`` has the variables of the loop's state and those that the exit path changes; a variable that is not in it
+    keeps its entry value. ``per_path`` counts the iterations of each path by its id. ``trace`` is the path expression.
+    ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
+    """
+
+    when: Condition
+    then: Mapping[Var, Term]
+    exit: Exit
+    exit_path: str
+    iterations: Term
+    per_path: Mapping[str, Term]
+    trace: tuple[Run, ...]
+    result: Term | None = None
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """Entry values about which nothing is said, and why."""
+
+    when: Condition
+    why: Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """Entry values from which the run meets undefined behaviour of the ``kind`` at ``line``."""
+
+    when: Condition
+    kind: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a loop does, as a function of its entry values.
+
+    For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
+    ``residual``. ``strategy`` names the method that found it.
+    """
+
+    loop: LoopInfo
+    paths: LoopPaths
+    cases: tuple[Case, ...]
+    diverges: Condition
+    undefined: tuple[Undefined, ...]
+    residual: tuple[Residual, ...]
+    strategy: str
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether something is said about every entry state."""
+        return not self.residual
+
+    @property
+    def exact(self) -> bool:
+        """Whether every case is an equivalence: so far all cases that the strategies make are."""
+        return True
+
+
+Outcome = Summary | Refused
+"""What summarizing a loop gives."""
