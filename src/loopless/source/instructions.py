@@ -77,7 +77,7 @@ class Reader:
             "br": self._branch,
             "switch": self._switch,
             "indirectbr": self._indirect,
-            "unreachable": lambda c, n, op: Instruction("unreachable", None, _VOID),
+            "unreachable": self._unreachable,
             "extractvalue": self._extract_value,
             "insertvalue": self._insert_value,
             "shufflevector": self._shuffle,
@@ -107,8 +107,7 @@ class Reader:
         try:
             op = c.next()
             found = self._handlers[op](c, locals_, op)
-            if not c.done():
-                raise Unread(f"unexpected {c.peek()!r}")
+            c.expect("")
         except (Unread, KeyError, IndexError, ValueError):
             found = _unsupported(text)
         return _placed(found, None if result is None else name_of(result), loc, loop)
@@ -131,11 +130,11 @@ class Reader:
         if op == "dbg_label":
             return Instruction(op, None, _VOID, loc=loc, text=text)
         try:
-            return self._variable_record(op, inside, loc, number, locals_)
+            return self._variable_record(op, inside, number, locals_)
         except (Unread, KeyError, IndexError, ValueError):
             return Instruction("dbg_label", None, _VOID, loc=loc, text=text)
 
-    def _variable_record(self, op: str, inside: str, loc: object, place: int | None, locals_: Locals) -> Instruction:
+    def _variable_record(self, op: str, inside: str, place: int | None, locals_: Locals) -> Instruction:
         c = Cursor(tokenize(inside))
         c.accept("metadata")
         operands: list[Value] = []
@@ -324,7 +323,7 @@ class Reader:
         flags = frozenset({"volatile"}) if volatile else _NONE
         return Instruction(op, None, value.type, (address, value), flags, predicate=what, access=access)
 
-    def _fence(self, c: Cursor, names: Locals, op: str) -> Instruction:
+    def _fence(self, c: Cursor, _names: Locals, op: str) -> Instruction:
         atomic, _ = self._tail(c)
         return Instruction(op, None, _VOID, predicate=atomic)
 
@@ -373,6 +372,9 @@ class Reader:
         return Instruction(op, None, VectorT(m.count, t.element, m.scalable), (left, right), indices=lanes)
 
     # ----------------------------------------------------------------------------------------------------- control
+
+    def _unreachable(self, _c: Cursor, _names: Locals, op: str) -> Instruction:
+        return Instruction(op, None, _VOID)
 
     def _label(self, c: Cursor) -> str:
         c.expect("label")

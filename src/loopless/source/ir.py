@@ -81,7 +81,7 @@ class FunctionT:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueT:
-    """A type without a size: a structure that is only declared, or ``label``, ``token``, ``metadata``, ``target(…)``."""
+    """A type without a size: a structure that is only declared, ``label``, ``token``, ``metadata``, ``target(…)``."""
 
     name: str
 
@@ -202,7 +202,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class OtherConst:
-    """A constant we do not resolve: another constant expression (``op``, ``operands``), a block address, metadata, asm."""
+    """A constant we do not resolve: a constant expression (``op``, ``operands``), a block address, metadata, asm."""
 
     type: Type
     text: str
@@ -268,7 +268,7 @@ class LoopMark:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a load, store, alloca, ``cmpxchg``, ``atomicrmw`` touches: ``type`` at alignment ``align`` (bytes, 0: unsaid).
+    """What a load, store, alloca or atomic operation touches: ``type`` at alignment ``align`` (bytes, 0: unsaid).
 
     ``atomic`` is the ordering, or the empty string for a plain access.
     """
@@ -470,7 +470,7 @@ class Function:
 class GlobalVar:
     """A global variable. ``initializer`` is None for an external one; ``debug`` has the source name and type.
 
-    ``constant`` is LLVM's word: writing to it is undefined. A static local is called ``f.x`` here and ``x`` in ``debug``.
+    ``constant`` is LLVM's word: writing to it is undefined. A static local is ``f.x`` here and ``x`` in ``debug``.
     """
 
     name: str

@@ -79,17 +79,18 @@ class DataLayout:
             aggregate,
         )
 
-    def _pointer(self, space: int) -> tuple[int, int, int]:
+    def pointer(self, space: int) -> tuple[int, int, int]:
+        """Size in bits, ABI alignment in bytes and index width in bits of pointers of the address space."""
         table = dict(self.pointers)
         return table.get(space, table[0])
 
     def pointer_bits(self, space: int = 0) -> int:
         """Width of a pointer of the address space in bits."""
-        return self._pointer(space)[0]
+        return self.pointer(space)[0]
 
     def index_bits(self, space: int = 0) -> int:
         """Width in bits of the integers that address computations are done in."""
-        return self._pointer(space)[2]
+        return self.pointer(space)[2]
 
     def size_of(self, t: Type) -> int:
         """Bytes from one array element of type ``t`` to the next (C's ``sizeof``).
@@ -139,7 +140,7 @@ def _size_align(layout: DataLayout, t: Type) -> tuple[int, int]:
             align = _int_align(layout, bits)
             return _up((bits + 7) // 8, align), align
         case PtrT(space):
-            bits, align, _ = layout._pointer(space)
+            bits, align, _ = layout.pointer(space)
             return _up((bits + 7) // 8, align), align
         case FloatT(kind):
             width = _FLOAT_BITS[kind]

@@ -29,7 +29,7 @@ class Unread(Exception):
 
 
 def unescape_bytes(text: str) -> bytes:
-    """The bytes of a string's inside: ``\\XX`` is a byte in hexadecimal, ``\\\\`` a backslash."""
+    r"""The bytes of a string's inside: ``\XX`` is a byte in hexadecimal, ``\\`` a backslash."""
     if "\\" not in text:
         return text.encode("utf-8")
     out, at = bytearray(), 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
@@ -119,7 +120,7 @@ class Metadata:
         if found is None:
             _, fields = self.node(ident)
             name = _text(fields.get("filename", ""))
-            full = os.path.normpath(os.path.join(_text(fields.get("directory", "")), name))
+            full = os.path.normpath(Path(_text(fields.get("directory", ""))) / name)
             found = self._files[ident] = self._names.get(full, name)
         return found
 
@@ -195,7 +196,7 @@ class Metadata:
         if kind == "DIBasicType":
             return _basic(name, bits, fields.get("encoding", ""), ident)
         if kind == "DIDerivedType" and (tag == "DW_TAG_typedef" or tag in _QUALIFIERS):
-            return self._wrapped(ident, tag, name, self.type(base))
+            return self._wrapped(tag, name, self.type(base))
         if tag in _POINTERS:
             target = self._spelling(base)
             mark = _POINTERS[tag]
@@ -220,7 +221,7 @@ class Metadata:
             return DebugType(Kind.OTHER, self._signature(fields), 0, ident)
         return DebugType(Kind.OTHER, name or "void", bits, ident)
 
-    def _wrapped(self, ident: int, tag: str, name: str, under: DebugType) -> DebugType:
+    def _wrapped(self, tag: str, name: str, under: DebugType) -> DebugType:
         """A typedef or a qualified type: all of the type under it but the spelling (and its key, to find members)."""
         if tag == "DW_TAG_typedef":
             text = name

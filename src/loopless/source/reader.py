@@ -300,7 +300,7 @@ def _body(lines: Iterator[str]) -> list[str]:
             break
         if line == "" or line[0] == ";" or line.startswith("  uselistorder"):
             continue
-        if line[:4] == "    " and line[4:5] != "#" or line[:3] == "  ]":
+        if (line[:4] == "    " and line[4:5] != "#") or line[:3] == "  ]":
             body[-1] += " " + line.strip()
         else:
             body.append(line)

@@ -1,0 +1,96 @@
+"""The program of the worker process: all that LLVM itself does for us, where it may abort without harm.
+
+Run by path, not as a module, so that nothing but llvmlite is imported. Reads requests from standard input and writes
+answers to standard output, each a length (8 bytes, big-endian) and a marshalled value:
+
+    ("link", [(name, text or bitcode), ...])   -> ("ok", text)            one module of all, verified
+    ("inline", text, [function, ...])          -> ("ok", text)            these inlined into all their callers
+                                               or ("error", name, message)
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import re
+import sys
+from typing import Any, BinaryIO
+
+_DISCARDABLE = frozenset({"internal", "private", "linkonce", "linkonce_odr", "available_externally"})
+
+
+def _main() -> None:
+    import llvmlite.binding as llvm
+
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever LLVM prints must not end up among the answers
+    llvm.initialize_native_target()
+    while (request := _receive(requests)) is not None:
+        kind, *rest = request
+        answer = _link(llvm, *rest) if kind == "link" else _inline(llvm, *rest)
+        data = marshal.dumps(answer)
+        answers.write(len(data).to_bytes(8, "big") + data)
+        answers.flush()
+
+
+def _receive(requests: BinaryIO) -> Any:
+    head = requests.read(8)
+    return marshal.loads(requests.read(int.from_bytes(head, "big"))) if len(head) == 8 else None  # noqa: S302
+
+
+def _link(llvm: Any, parts: list[tuple[str, str | bytes]]) -> tuple[str, ...]:
+    context = llvm.create_context()  # a fresh one, else the names of types depend on what was read before
+    whole = None
+    for name, content in parts:
+        try:
+            if isinstance(content, bytes):
+                module = llvm.parse_bitcode(content, context)
+            else:
+                module = llvm.parse_assembly(content, context)
+            module.verify()
+            if whole is None:
+                whole = module
+            else:
+                whole.link_in(module)
+        except RuntimeError as e:
+            return "error", name, str(e)
+    return "ok", str(whole)
+
+
+def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
+    """Inlining by LLVM's always-inliner; clang marks every function noinline at -O0, which must go first.
+
+    The functions stay even where no call is left, for they are asked about by name: to the pass they are external.
+    """
+    text = re.sub(r"^attributes #\d+ = \{.*\}$", _without_noinline, text, flags=re.MULTILINE)
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        hidden = []
+        for name in names:
+            function = module.get_function(name)
+            function.add_function_attribute("alwaysinline")
+            linkage = function.linkage.name
+            if linkage in _DISCARDABLE:
+                hidden.append((function, function.linkage))
+                function.linkage = "external"
+        machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine()
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+        passes.run(module, builder)
+        for function, linkage in hidden:
+            function.linkage = linkage
+        module.verify()
+        return "ok", str(module)
+    except RuntimeError as e:
+        return "error", "", str(e)
+
+
+def _without_noinline(m: re.Match[str]) -> str:
+    head, brace, rest = m.group().partition("{")
+    words, quote, strings = rest.partition('"')
+    return head + brace + re.sub(r" (?:noinline|optnone)(?= )", "", words) + quote + strings
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,181 @@
+"""From one C or C++ file to the text of an LLVM module."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from loopless.errors import SourceError
+from loopless.source.database import CompileCommand
+from loopless.source.toolchain import clang_command, run
+
+DataModel = Literal["ILP32", "LP64"]
+
+LLVM_VERSION: Final = 22
+"""The newest LLVM whose assembly and bitcode we read."""
+
+_SHAPE: Final = (
+    "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
+    "-fno-stack-protector", "-w", "-fno-color-diagnostics",
+    "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+)  # fmt: skip
+# What traps is what the IR calls undefined, no more: a left shift that loses bits, say, is defined there.
+_TRAPS: Final = (
+    "-fno-sanitize=all",
+    "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,array-bounds,vla-bound,unreachable,return",
+    "-fsanitize-trap=all",
+)
+C_SUFFIXES: Final = frozenset({".c", ".i", ".h"})
+CXX_SUFFIXES: Final = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hh", ".hpp", ".hxx"})
+IR_SUFFIXES: Final = frozenset({".ll", ".bc"})
+_DIAGNOSTIC: Final = re.compile(r"^(.*?):(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
+_BARE_ERROR: Final = re.compile(r"^(?:.*?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """How to read a program.
+
+    ``data_model`` ``ILP32`` or ``LP64``, or None for the host's; ``clang`` the user's own compiler; ``flags`` further
+    flags for it; ``compile_database`` a ``compile_commands.json`` or its directory; ``inline`` whether to make the
+    inlined module; ``timeout_s`` the limit for each compilation and for LLVM's work, in seconds; ``traps`` makes
+    undefined operations trap (for running the code, not for reading it).
+    """
+
+    data_model: DataModel | None = None
+    clang: str | None = None
+    flags: tuple[str, ...] = ()
+    compile_database: Path | None = None
+    inline: bool = True
+    timeout_s: float = 60.0
+    traps: bool = False
+
+
+def compile_ir(source: Path | str, options: SourceOptions | None = None, command: CompileCommand | None = None) -> str:
+    """The LLVM assembly of a C or C++ file (a ``Path``) or of C text (a ``str``).
+
+    ``command`` is what a compile database says about the file.
+
+    Raises:
+        SourceError: the file is missing, empty, not C or C++, or does not compile.
+        LimitError: the compiler took too long.
+    """
+    options = options or SourceOptions()
+    if isinstance(source, Path):
+        return _compile(check_file(source), source, options, command)
+    with tempfile.TemporaryDirectory(prefix="loopless-") as folder:
+        file = Path(folder) / "input.c"
+        file.write_text(source, encoding="utf-8")
+        return _compile(file, Path("input.c"), options, command)
+
+
+def check_file(path: Path) -> Path:
+    """``path``, if there is something in it to read; else raises ``SourceError``."""
+    if path.is_dir():
+        raise SourceError(f"{path} is a directory; name the files in it")
+    try:
+        size = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise SourceError(f"there is no file {path}") from None
+    except OSError as e:
+        raise SourceError(f"cannot read {path}: {e.strerror or e}") from None
+    if size == 0:
+        raise SourceError(f"{path} is empty")
+    return path
+
+
+def _compile(file: Path, shown: Path, options: SourceOptions, command: CompileCommand | None) -> str:
+    language = _language(shown, command)
+    cxx = language.startswith("c++")
+    model = options.data_model or (command.data_model if command is not None else None)
+    compiler = clang_command(options.clang, model, cxx=cxx)
+    if command is not None and command.target and options.clang is not None and options.data_model is None:
+        compiler += ["-target", command.target]
+    user, special = _user_flags(options.flags)
+    if special and options.data_model is None:
+        compiler = clang_command(options.clang, special, cxx=cxx)
+    with tempfile.TemporaryDirectory(prefix="loopless-") as folder:
+        out = Path(folder) / "out.ll"
+        status, err = run(
+            [
+                *compiler,
+                *(command.flags if command is not None else ()),
+                *user,
+                *_SHAPE,
+                *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
+                "-x",
+                language,
+                str(file.absolute()) if command is not None else str(file),
+                "-o",
+                str(out),
+            ],
+            command.directory if command is not None else None,
+            options.timeout_s,
+            f"compiling {shown}",
+        )
+        if status or not out.exists():
+            raise SourceError(_explain(err, file, shown, status))
+        text = out.read_text(encoding="utf-8", errors="replace")
+    check_version(text, shown)
+    return text
+
+
+def _user_flags(flags: tuple[str, ...]) -> tuple[list[str], DataModel | None]:
+    """The user's flags without those that would change what clang writes, and the data model that they ask for."""
+    kept: list[str] = []
+    model: DataModel | None = None
+    rest = iter(flags)
+    for flag in rest:
+        if flag in ("-o", "-MF", "-MT", "-MQ", "-x"):
+            next(rest, None)
+        elif flag in ("-m32", "-m64"):
+            model = "ILP32" if flag == "-m32" else "LP64"
+        elif flag not in ("-c", "-S", "-E", "-emit-llvm", "-M", "-MM", "-MD", "-MMD", "-fsyntax-only", "-save-temps"):
+            kept.append(flag)
+    return kept, model
+
+
+def _language(path: Path, command: CompileCommand | None) -> str:
+    if command is not None and command.language:
+        return {"cpp-output": "c", "c++-cpp-output": "c++"}.get(command.language, command.language)
+    suffix = path.suffix
+    if suffix in CXX_SUFFIXES:
+        return "c++"
+    if suffix.lower() in C_SUFFIXES:
+        return "c"
+    raise SourceError(
+        f"{path} is neither C (.c, .i), C++ (.cc, .cpp, .cxx) nor LLVM IR (.ll, .bc) by its name"
+        if suffix
+        else f"{path} has no suffix that says whether it is C (.c, .i), C++ (.cc, .cpp, .cxx) or LLVM IR (.ll, .bc)"
+    )
+
+
+def _explain(err: str, file: Path, shown: Path, status: int) -> str:
+    """One sentence from clang's messages: its first error, with its place."""
+    if m := _DIAGNOSTIC.search(err):
+        name, line, column, message = m.groups()
+        same = Path(name).absolute() == file.absolute()
+        if same:
+            return f"cannot compile {shown}:{line}:{column}: {message}"
+        return f"cannot compile {shown}: {name}:{line}:{column}: {message}"
+    if m := _BARE_ERROR.search(err):
+        return f"cannot compile {shown}: {m.group(1)}"
+    lines = [s for s in err.splitlines() if s.strip()]
+    if status < 0:
+        return f"cannot compile {shown}: the compiler died of signal {-status}"
+    return f"cannot compile {shown}: {lines[0].strip() if lines else f'the compiler ended with status {status}'}"
+
+
+def check_version(text: str, shown: Path) -> None:
+    """Raise ``SourceError`` if a clang too old for us wrote ``text`` (before 15 pointers had types)."""
+    m = re.search(r'!\{!"[^"]*clang version (\d+)', text)
+    if m is not None and int(m.group(1)) < 15:
+        raise SourceError(
+            f"cannot read the IR of clang {m.group(1)} for {shown}: its pointers have types; use clang 15 to "
+            f"{LLVM_VERSION}"
+        )

@@ -1,0 +1,134 @@
+"""Decides which functions to inline; the worker then does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from loopless.source.ir import Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
+from loopless.source.vocabulary import meaning_of
+
+SIZE_LIMIT: Final = 500
+"""Most instructions of an inlined function, its own inlined calls included."""
+GROWTH_LIMIT: Final = 20_000
+"""Most instructions that inlining may add to a module."""
+_BARRED: Final = frozenset({"returns_twice", "naked", "presplitcoroutine"})
+
+
+def choose(module: Module) -> tuple[str, ...]:
+    """The functions to inline wherever they are called, in textual order.
+
+    Defined, not recursive (alone or through others), without a meaning of their name, not variadic, and small enough.
+    """
+    defined = {f.name: f for f in module.defined()}
+    calls = {name: _calls(f, defined) for name, f in defined.items()}
+    called = {callee for found in calls.values() for callee in found}
+    size = {name: sum(not i.is_debug for i in f.instructions()) for name, f in defined.items()}
+    chosen: set[str] = set()
+    added = 0
+    for component in components(calls):
+        name = component[0]
+        for caller in component:
+            grown = sum(size[c] for c in calls[caller] if c in chosen)
+            added += grown
+            size[caller] += grown
+        recursive = len(component) > 1 or name in calls[name]
+        if recursive or name not in called or size[name] > SIZE_LIMIT or not _can_inline(defined[name]):
+            continue
+        sites = sum(found.count(name) for found in calls.values())
+        if added + sites * size[name] <= GROWTH_LIMIT:
+            chosen.add(name)
+    return tuple(name for name in defined if name in chosen)
+
+
+def recursive_functions(module: Module) -> frozenset[str]:
+    """The functions that may call themselves, directly or through others (calls through pointers aside)."""
+    defined = {f.name: f for f in module.defined()}
+    calls = {name: _calls(f, defined) for name, f in defined.items()}
+    return frozenset(n for c in components(calls) for n in c if len(c) > 1 or n in calls[n])
+
+
+def _calls(f: Function, defined: dict[str, Function]) -> list[str]:
+    """The defined functions that ``f`` calls by name, one entry per call."""
+    return [
+        name for i in f.instructions() if i.op in ("call", "invoke") and (name := i.callee_name) in defined and name
+    ]
+
+
+def _can_inline(f: Function) -> bool:
+    if f.variadic or meaning_of(f.name, defined=True) is not None or f.attributes & _BARRED:
+        return False
+    if f.linkage in ("weak", "linkonce", "extern_weak"):  # another module may define it otherwise
+        return False
+    return not any(_barrier(i) for i in f.instructions())
+
+
+def _barrier(i: Instruction) -> bool:
+    """What LLVM does not inline, or what would change its meaning in another function."""
+    return (
+        i.op in ("indirectbr", "callbr", "unsupported")
+        or "returns_twice" in i.attributes
+        or i.callee_name in ("llvm.localescape", "llvm.returnaddress", "llvm.frameaddress.p0")
+        or any(_takes_block(v) for v in i.operands)
+    )
+
+
+def _takes_block(v: Value) -> bool:
+    match v:
+        case OtherConst(op="blockaddress"):
+            return True
+        case OtherConst(operands=parts) | Aggregate(elements=parts):
+            return any(_takes_block(p) for p in parts)
+        case GlobalRef() | _:
+            return False
+
+
+def components(calls: dict[str, list[str]]) -> list[tuple[str, ...]]:
+    """The strongly connected components of a graph, callees first (Tarjan 1972, without recursion)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_stack: set[str] = set()
+    stack: list[str] = []
+    found: list[tuple[str, ...]] = []
+    for root in calls:
+        if root in order:
+            continue
+        work = [(root, _enter(root, calls, order, low, stack, on_stack))]
+        while work:
+            node, rest = work[-1]
+            step = next(rest, None)
+            if step is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    found.append(_leave(node, stack, on_stack))
+            elif step not in order:
+                work.append((step, _enter(step, calls, order, low, stack, on_stack)))
+            elif step in on_stack:
+                low[node] = min(low[node], order[step])
+    return found
+
+
+def _enter(
+    node: str,
+    calls: dict[str, list[str]],
+    order: dict[str, int],
+    low: dict[str, int],
+    stack: list[str],
+    on_stack: set[str],
+) -> Iterator[str]:
+    order[node] = low[node] = len(order)
+    stack.append(node)
+    on_stack.add(node)
+    return iter(calls[node])
+
+
+def _leave(node: str, stack: list[str], on_stack: set[str]) -> tuple[str, ...]:
+    members = []
+    while True:
+        top = stack.pop()
+        on_stack.discard(top)
+        members.append(top)
+        if top == node:
+            return tuple(members)

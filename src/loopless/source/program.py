@@ -1,0 +1,90 @@
+"""Loads a program: its files compiled, linked, inlined and read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopless.errors import SourceError, UsageError
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, check_version, compile_ir
+from loopless.source.database import CompileDatabase
+from loopless.source.inlining import choose
+from loopless.source.ir import Module
+from loopless.source.reader import read_module
+from loopless.source.worker import WORKER
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """One program.
+
+    ``module`` is as written; ``inlined`` has small functions inlined into their callers (the same object where there
+    is nothing to inline). ``data_model`` is ``ILP32``, ``LP64`` or ``LLP64``, by the module's target.
+    """
+
+    module: Module
+    inlined: Module
+    files: tuple[str, ...]
+    triple: str
+    pointer_bits: int
+    data_model: str
+    options: SourceOptions = field(default_factory=SourceOptions)
+
+
+def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None = None) -> Program:
+    """Read the program that the files make together: C, C++, LLVM assembly and bitcode, in any mixture.
+
+    Raises:
+        UsageError: no file is named.
+        SourceError: a file is missing, or does not compile, or the files do not go together.
+        LimitError: the compiler or LLVM took too long.
+    """
+    options = options or SourceOptions()
+    files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    if not files:
+        raise UsageError("no file to read")
+    database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
+    parts = [(str(f), _content(f, options, database)) for f in files]
+    names = {str(p): str(f) for f in files for p in (f.resolve(), os.path.normpath(f.absolute()))}
+    alone = parts[0][1] if len(parts) == 1 and files[0].suffix not in IR_SUFFIXES else None
+    text = alone if isinstance(alone, str) else WORKER.link(parts, options.timeout_s)
+    module = read_module(text, names)
+    _check_target(module, files, options)
+    inlined = module
+    if options.inline and (chosen := choose(module)):
+        what = ", ".join(str(f) for f in files)
+        inlined = read_module(WORKER.inline(text, chosen, options.timeout_s, what), names)
+    model = "LLP64" if "windows" in module.triple else {32: "ILP32", 64: "LP64"}.get(module.pointer_bits, "other")
+    shown = tuple(str(f) for f in files)
+    return Program(module, inlined, shown, module.triple, module.pointer_bits, model, options)
+
+
+def _content(file: Path, options: SourceOptions, database: CompileDatabase | None) -> str | bytes:
+    """The IR of one file: compiled, or as it stands."""
+    check_file(file)
+    if file.suffix not in IR_SUFFIXES:
+        command = database.command(file) if database is not None else None
+        return compile_ir(file, options, command)
+    data = file.read_bytes()
+    if data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
+        return data
+    if file.suffix == ".bc":
+        raise SourceError(f"cannot read {file}: it is not LLVM bitcode")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise SourceError(f"cannot read {file}: it is not LLVM assembly") from None
+    check_version(text, file)
+    return text
+
+
+def _check_target(module: Module, files: Sequence[Path], options: SourceOptions) -> None:
+    """An IR file has its target; a data model that says otherwise would be a silent wrong answer."""
+    wanted = {"ILP32": 32, "LP64": 64}.get(options.data_model or "")
+    if wanted is not None and module.pointer_bits != wanted:
+        raise SourceError(
+            f"{files[0]} is compiled for {module.triple or 'an unnamed target'} with pointers of {module.pointer_bits} "
+            f"bits, which is not {options.data_model} (--data-model)"
+        )

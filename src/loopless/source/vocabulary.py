@@ -1,0 +1,194 @@
+"""Function names that have a meaning: the verification vocabulary, and library functions by their effects.
+
+The vocabulary is that of SV-COMP (https://sv-comp.sosy-lab.org, "Competition Rules": ``__VERIFIER_nondet_X``,
+``reach_error``, ``assume_abort_if_not``), of CBMC (``__CPROVER_*``), of KLEE (``klee_*``) and of the C library.
+The effects of library functions are those that the C standard (ISO/IEC 9899:2018, clause 7) gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Meaning(Enum):
+    """What a call of a function of the verification vocabulary means."""
+
+    NONDET = "returns an input of the program"
+    SYMBOLIC = "fills memory with inputs of the program: (address, size, name)"
+    ASSUME = "ends the run silently unless its argument holds"
+    ASSERT = "an error unless its argument holds"
+    ERROR = "the error"
+    ABORT = "ends the run abnormally"
+    EXIT = "ends the run"
+    IGNORE = "does nothing"
+    ENTRY = "where the program starts"
+
+
+VOCABULARY: Final[Mapping[str, Meaning]] = {
+    "__VERIFIER_nondet_*": Meaning.NONDET,
+    "__VERIFIER_assume": Meaning.ASSUME,
+    "__VERIFIER_assert": Meaning.ASSERT,
+    "__VERIFIER_error": Meaning.ERROR,
+    "__VERIFIER_atomic_begin": Meaning.IGNORE,
+    "__VERIFIER_atomic_end": Meaning.IGNORE,
+    "assume_abort_if_not": Meaning.ASSUME,
+    "reach_error": Meaning.ERROR,
+    "__assert_fail": Meaning.ERROR,
+    "__assert_perror_fail": Meaning.ERROR,
+    "__assert_rtn": Meaning.ERROR,
+    "__assert": Meaning.ERROR,
+    "_assert": Meaning.ERROR,
+    "_wassert": Meaning.ERROR,
+    "assert": Meaning.ASSERT,
+    "assume": Meaning.ASSUME,
+    "__CPROVER_assume": Meaning.ASSUME,
+    "__CPROVER_assert": Meaning.ASSERT,
+    "__CPROVER_printf": Meaning.IGNORE,
+    "nondet": Meaning.NONDET,
+    "nondet_*": Meaning.NONDET,
+    "klee_assume": Meaning.ASSUME,
+    "klee_assert": Meaning.ASSERT,
+    "klee_int": Meaning.NONDET,
+    "klee_range": Meaning.NONDET,
+    "klee_make_symbolic": Meaning.SYMBOLIC,
+    "klee_report_error": Meaning.ERROR,
+    "klee_silent_exit": Meaning.EXIT,
+    "klee_abort": Meaning.ABORT,
+    "klee_warning": Meaning.IGNORE,
+    "klee_warning_once": Meaning.IGNORE,
+    "klee_print_expr": Meaning.IGNORE,
+    "klee_print_range": Meaning.IGNORE,
+    "klee_stack_trace": Meaning.IGNORE,
+    "klee_open_merge": Meaning.IGNORE,
+    "klee_close_merge": Meaning.IGNORE,
+    "klee_prefer_cex": Meaning.IGNORE,
+    "abort": Meaning.ABORT,
+    "exit": Meaning.EXIT,
+    "_exit": Meaning.EXIT,
+    "_Exit": Meaning.EXIT,
+    "quick_exit": Meaning.EXIT,
+    "main": Meaning.ENTRY,
+}
+"""Name, or prefix followed by ``*``, to meaning."""
+
+_PREFIXES: Final = tuple((n[:-1], m) for n, m in VOCABULARY.items() if n.endswith("*"))
+# Where the program itself defines one of these, its definition says what it does, not the name.
+_BY_DECLARATION_ONLY: Final = frozenset({"assert", "assume", "nondet", "__assert", "_assert"})
+
+_SIGNED: Final = frozenset(
+    {"char", "short", "int", "long", "longlong", "signed", "schar", "int128", "ptrdiff_t", "ssize_t", "loff_t"}
+)
+_UNSIGNED: Final = frozenset(
+    {"bool", "_Bool", "uchar", "ushort", "uint", "ulong", "ulonglong", "unsigned", "unsigned_char", "uint128"}
+    | {"size_t", "sector_t", "pthread_t", "u8", "u16", "u32", "u64", "U32", "unsigned_int", "unsigned_long"}
+)
+
+
+def meaning_of(name: str, *, defined: bool = False) -> Meaning | None:
+    """The meaning of a function's name, None where it has none.
+
+    ``defined``: the program has a body for it. Names such as ``assert`` then mean what the body does; the reserved
+    and the competitions' names keep their meaning (SV-COMP *defines* ``reach_error``).
+    """
+    if defined and (name in _BY_DECLARATION_ONLY or name.startswith("nondet_")):
+        return None
+    found = VOCABULARY.get(name)
+    if found is None:
+        found = next((m for prefix, m in _PREFIXES if name.startswith(prefix)), None)
+    return found
+
+
+def nondet_signed(name: str) -> bool | None:
+    """Whether the input that ``name`` (meaning ``NONDET``) returns is signed, by its suffix; None: not an integer."""
+    suffix = name.removeprefix("__VERIFIER_").removeprefix("nondet").removeprefix("_")
+    if name in ("klee_int", "klee_range", "nondet") or suffix in _SIGNED:
+        return True
+    return False if suffix in _UNSIGNED else None
+
+
+class Effect(Enum):
+    """What a library function does to memory that the program can see."""
+
+    NONE = "nothing"
+    READS = "reads through its arguments"
+    WRITES = "writes through its arguments"
+    ALLOCATES = "returns fresh memory"
+    FREES = "ends the life of the memory its first argument points to"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFunction:
+    """The effects of a library function.
+
+    ``writes`` are the arguments (from 0) through which it writes; -1 stands for all from the last named one on
+    (``scanf``). ``pure``: its result depends on its arguments (and what they point to) only, else the result is an
+    unknown at each call. ``returns_argument``: the result is that argument. ``noreturn``: it does not come back.
+    ``prints``: it writes to a file or the terminal.
+    """
+
+    effect: Effect
+    writes: tuple[int, ...] = ()
+    pure: bool = False
+    returns_argument: int | None = None
+    noreturn: bool = False
+    prints: bool = False
+
+
+def _table() -> dict[str, LibraryFunction]:
+    table: dict[str, LibraryFunction] = {}
+
+    def add(names: str, function: LibraryFunction) -> None:
+        table.update(dict.fromkeys(names.split(), function))
+
+    add("abs labs llabs imaxabs", LibraryFunction(Effect.NONE, pure=True))
+    add("isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit",
+        LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
+    add("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
+        LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
+    floats = "sqrt cbrt pow exp exp2 log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh floor ceil round"
+    floats += " trunc fabs fmod hypot fmin fmax lround llround lrint llrint rint nearbyint copysign"
+    add(" ".join(n + s for n in floats.split() for s in ("", "f", "l")), LibraryFunction(Effect.NONE, pure=True))
+    add("rand random lrand48 mrand48 drand48 clock getpid getuid sysconf", LibraryFunction(Effect.NONE))
+    add("srand srandom srand48 sleep usleep", LibraryFunction(Effect.NONE))
+    add("getchar getchar_unlocked", LibraryFunction(Effect.NONE))
+    add("fgetc getc ungetc feof ferror fclose", LibraryFunction(Effect.NONE))
+    add("putchar putchar_unlocked fputc putc fflush", LibraryFunction(Effect.NONE, prints=True))
+    add("printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf write",
+        LibraryFunction(Effect.READS, prints=True))  # fmt: skip
+    add("strlen strnlen strcmp strncmp strcasecmp strncasecmp strcoll memcmp bcmp strspn strcspn",
+        LibraryFunction(Effect.READS, pure=True))  # fmt: skip
+    add("strchr strrchr strstr strpbrk memchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True))
+    add("strtol strtoul strtoll strtoull strtod strtof strtold", LibraryFunction(Effect.WRITES, (1,)))
+    add("memcpy memmove strcpy strncpy strcat strncat memset __memcpy_chk __memset_chk __strcpy_chk",
+        LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
+    add("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(Effect.WRITES, (0,)))
+    add("fgets gets", LibraryFunction(Effect.WRITES, (0,)))
+    add("fread time gettimeofday", LibraryFunction(Effect.WRITES, (0,)))
+    add("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,)))
+    add("read recv", LibraryFunction(Effect.WRITES, (1,)))
+    add("scanf", LibraryFunction(Effect.WRITES, (1, -1)))
+    add("sscanf fscanf __isoc99_scanf __isoc99_sscanf __isoc99_fscanf", LibraryFunction(Effect.WRITES, (1, 2, -1)))
+    table["__isoc99_scanf"] = table["scanf"]
+    add("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES))
+    add("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES))  # operator new, new[]
+    add("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES))
+    add("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(Effect.NONE, noreturn=True))
+    return table
+
+
+LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
+"""The common library functions. Not here: what calls back (``qsort``), what moves memory (``realloc``), threads."""
+
+
+def effect_of(name: str) -> Effect | None:
+    """The effect of a library function on memory, None where it is not known."""
+    found = LIBRARY.get(name)
+    return None if found is None else found.effect
+
+
+def library_function(name: str) -> LibraryFunction | None:
+    """All effects of a library function, None where they are not known."""
+    return LIBRARY.get(name)
