@@ -60,9 +60,11 @@ def _link(llvm: Any, parts: list[tuple[str, str | bytes]]) -> tuple[str, ...]:
 def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
     """Inlining by LLVM's always-inliner; clang marks every function noinline at -O0, which must go first.
 
+    So must the processor's features: the pass wants a target machine, and that of the host serves for any module only
+    where no function asks for what it does not have (LLVM aborts then).
     The functions stay even where no call is left, for they are asked about by name: to the pass they are external.
     """
-    text = re.sub(r"^attributes #\d+ = \{.*\}$", _without_noinline, text, flags=re.MULTILINE)
+    text = re.sub(r"^attributes #\d+ = \{.*\}$", _plain_group, text, flags=re.MULTILINE)
     try:
         module = llvm.parse_assembly(text, llvm.create_context())
         hidden = []
@@ -86,10 +88,11 @@ def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
         return "error", "", str(e)
 
 
-def _without_noinline(m: re.Match[str]) -> str:
+def _plain_group(m: re.Match[str]) -> str:
     head, brace, rest = m.group().partition("{")
     words, quote, strings = rest.partition('"')
-    return head + brace + re.sub(r" (?:noinline|optnone)(?= )", "", words) + quote + strings
+    strings = re.sub(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*" ?', "", quote + strings)
+    return head + brace + re.sub(r" (?:noinline|optnone)(?= )", "", words) + strings
 
 
 if __name__ == "__main__":
