@@ -1,0 +1,164 @@
+"""The rules of ARCHITECTURE.md that hold for the whole tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import loopless
+from loopless.refusals import Reason
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "loopless"
+MODULES = sorted(path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+REFUSALS = (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8")
+
+
+def tracked() -> list[Path]:
+    """The files of the repository: those that git knows or would take."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        found = [ROOT / line for line in done.stdout.splitlines()]
+    else:
+        found = [path for path in ROOT.rglob("*") if not any(part.startswith(".") for part in path.parts)]
+    return sorted(path for path in found if path.is_file())
+
+
+def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
+    """The import contracts of ``pyproject.toml``, checked on ``tree/src``."""
+    program = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command(sys.argv[1:])"
+    command = [sys.executable, "-c", program, "--no-logo", "--no-cache", "--config", str(ROOT / "pyproject.toml")]
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_import_contracts() -> None:
+    done = lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+VIOLATIONS = {
+    "imports go downward only": {"terms/upward.py": "import loopless.source"},
+    "check, the judge, knows terms, source and flowgraph only": {"check/leaning.py": "import loopless.logic"},
+    "islpy is imported in logic only": {"terms/engine.py": "import islpy"},
+    "z3 is imported in logic and in check only": {"source/engine.py": "import z3"},
+    "flint is imported in recurrences only": {"logic/numbers.py": "from flint import fmpz"},
+    "llvmlite and ziglang are imported in source only": {"check/compiler.py": "def f():\n    import llvmlite.binding"},
+}
+
+
+@pytest.mark.parametrize("contract", VIOLATIONS)
+def test_a_broken_tree_breaks_the_contract(contract: str, tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "src" / "loopless", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, code in VIOLATIONS[contract].items():
+        (tmp_path / "src" / "loopless" / name).write_text(code + "\n", encoding="utf-8")
+    done = lint_imports(tmp_path)
+    assert re.search(rf"^{re.escape(contract)} BROKEN", done.stdout, re.MULTILINE), done.stdout + done.stderr
+    (name,) = VIOLATIONS[contract]
+    assert name.removesuffix(".py").replace("/", ".") in done.stdout
+
+
+def test_a_package_without_a_place_in_the_order_breaks_the_contract(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "src" / "loopless", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "src" / "loopless" / "homeless.py").write_text("", encoding="utf-8")
+    assert "- loopless.homeless" in lint_imports(tmp_path).stdout
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_is_too_long(path: Path) -> None:
+    length = path.read_text(encoding="utf-8").count("\n")
+    assert length <= 500
+
+
+def test_no_module_is_a_drawer() -> None:
+    drawers = {"utils", "util", "tools", "common", "helpers", "misc"}
+    assert [path for path in MODULES if drawers & {path.stem, *path.relative_to(ROOT).parts}] == []
+
+
+def test_every_refusal_has_a_page() -> None:
+    pages = re.findall(r"^## (L\d+) ([a-z-]+)$", REFUSALS, re.MULTILINE)
+    assert sorted(pages) == sorted(reason.value for reason in Reason)
+    for page in re.split(r"^## ", REFUSALS, flags=re.MULTILINE)[1:]:
+        order = [page.find(part) for part in ("\n**Meaning.** ", "\n```c\n", "\n**What to do.** ")]
+        assert -1 < order[0] < order[1] < order[2], page
+
+
+def test_refusal_codes_are_unique() -> None:
+    assert len({reason.code for reason in Reason}) == len({reason.label for reason in Reason}) == len(Reason)
+
+
+def test_the_examples_of_refusals_compile(tmp_path: Path) -> None:
+    for number, text in enumerate(re.findall(r"^```c\n(.*?)^```$", REFUSALS, re.MULTILINE | re.DOTALL)):
+        language = "cc" if text.startswith("/* C++ */") else "c"
+        prelude = "int g(int);\n" if language == "cc" else ""
+        (tmp_path / f"example{number}.{language}").write_text(prelude + text, encoding="utf-8")
+    files = sorted(map(str, tmp_path.iterdir()))
+    assert len(files) == len(Reason)
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-linux-musl", "-c", "-o"]
+    for file in files:
+        done = subprocess.run([*command, f"{file}.o", file], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), file
+
+
+def test_the_public_interface_is_small() -> None:
+    listed = set(getattr(loopless, "__all__", ()))
+    visible = {
+        name
+        for name, value in vars(loopless).items()
+        if not name.startswith("_") and name != "annotations" and not isinstance(value, types.ModuleType)
+    }
+    assert visible <= listed
+    assert len(listed) <= 12
+    assert all(hasattr(loopless, name) for name in listed)
+
+
+# Written in parts, so that this file does not contain what it looks for.
+FOLDERS = "work|root|home|opt|Users"
+MACHINE = re.compile(rf"(?<![\w.*}}>])/(?:{FOLDERS})/|pypi\.org|pythonhosted\.org|--(?:extra-)?{'index'}-url")
+
+
+def test_no_file_names_a_machine() -> None:
+    found = []
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {match[0]}" for match in MACHINE.finditer(text)]
+    assert found == []
+
+
+@pytest.mark.parametrize("text", [f"see /{'root'}/x", f"file:///{'home'}/x", f"https://pypi{'.'}org/simple"])
+def test_a_machine_would_be_noticed(text: str) -> None:
+    assert MACHINE.search(text)
+
+
+def test_invariants_name_what_enforces_them() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rules = re.findall(r"\*\*Architecture Invariant:\*\*(.*?)\n\n", text, re.DOTALL)
+    contracts = set(re.findall(r'^id = "(\w+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE))
+    own = Path(__file__).read_text(encoding="utf-8")
+    assert len(rules) == text.count("**Architecture Invariant:**") > 10
+    for rule in rules:
+        enforcer = rule[rule.rindex("\n(") :] if "\n(" in rule else rule[rule.rindex("(") :]
+        paths = re.findall(r"`(tests/[\w./]+)", enforcer)
+        tests = re.findall(r"::(\w+)", enforcer)
+        named = re.findall(r"`(\w+)`", enforcer.split(":")[0]) if "contract" in enforcer else []
+        assert paths or named, rule
+        assert all((ROOT / path).exists() for path in paths), rule
+        assert all(f"def {test}(" in own for test in tests), rule
+        assert set(named) <= contracts, rule
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [path for path in tracked() if path.suffix == ".md"]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
