@@ -179,6 +179,8 @@ def _inflated(sequence: Sequence, divisor: int) -> Sequence:
     (Prototype: "inflate p until each floor argument moves by an integer".)
     """
     for factor in range(1, MAX_PERIOD // sequence.period + 1):
+        if not all(_moves_by_multiples(form.dilate(factor, 0), divisor) for form in sequence.forms):
+            continue
         inflated = sequence.with_period(sequence.period * factor)
         if all(_moves_by_multiples(form, divisor) for form in inflated.forms):
             return inflated

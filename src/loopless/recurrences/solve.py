@@ -183,24 +183,18 @@ class _Solver:
     def _repeated_division(self, component: tuple[Var, ...]) -> None:
         """Repeated division, x' = floor((x + b) / c): floor(floor(y/a)/b) = floor(y/(a·b)), and so it is for C's /."""
         var = component[0]
-        update = self.update[var]
-        if len(component) == 1 and isinstance(update, Op) and update.op in ("floor_div", "trunc_div"):
-            numerator, divisor = update.args
-            offset = t.sub(numerator, var)
-            fixed = not offset.variables & self.changing
-            if (
-                fixed
-                and isinstance(divisor, Const)
-                and divisor.value > 1
-                and (update.op == "floor_div" or offset is t.ZERO)
-            ):
-                power = t.power(divisor, self.counter)
-                shift = t.floor_div(t.mul(offset, t.sub(power, t.ONE)), t.const(divisor.value - 1))
-                term = t.operation(update.op, (t.add(var, shift), power))
-                self.known[var] = Known(None, reason=f"it is divided by {divisor.value} again and again")
-                self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=Repeated(update))
-                return
-        raise NoClosedForm("it is not a repeated division")
+        op, numerator, divisor = _division(self.update[var])
+        offset = t.sub(numerator, var)
+        if len(component) > 1 or divisor < 2 or offset.variables & self.changing:
+            raise NoClosedForm("it is not a repeated division")
+        if op == "trunc_div" and offset is not t.ZERO:
+            raise NoClosedForm("it is not a repeated division")
+        power = t.power(t.const(divisor), self.counter)
+        shift = t.floor_div(t.mul(offset, t.sub(power, t.ONE)), t.const(divisor - 1))
+        term = t.operation(op, (t.add(var, shift), power))
+        self.known[var] = Known(None, reason=f"it is divided by {divisor} again and again")
+        evaluator = Repeated(self.update[var])
+        self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=evaluator)
 
     def _eventually_periodic(self, component: tuple[Var, ...]) -> None:
         """Idempotent and alike: U^(m+p) = U^m as terms, for m and p up to 2 (x % c, min(x, n), c - max(x, y))."""
@@ -310,6 +304,23 @@ def _unwrapped(update: Term) -> tuple[IntType | None, Term]:
     if isinstance(update, Wrap) and update.type.width is not None:
         return update.type, update.arg
     return None, update
+
+
+def _division(update: Term) -> tuple[str, Term, int]:
+    """The update as (operator, numerator, constant divisor): q + floor(e / c) is floor((e + c·q) / c).
+
+    Raises :class:`NoClosedForm`.
+    """
+    rest = t.polynomial(update)
+    for monomial, coefficient in rest.items():
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            quotient = monomial[0][0]
+            if isinstance(quotient, Op) and quotient.op in ("floor_div", "trunc_div"):
+                numerator, divisor = quotient.args
+                others = t.from_polynomial({m: c for m, c in rest.items() if m != monomial})
+                if isinstance(divisor, Const) and (quotient.op == "floor_div" or others is t.ZERO):
+                    return quotient.op, t.add(numerator, t.mul(divisor, others)), divisor.value
+    raise NoClosedForm("it is not a repeated division")
 
 
 def _width(type: IntType | None) -> int:
