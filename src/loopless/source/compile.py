@@ -10,12 +10,9 @@ from typing import Final, Literal
 
 from loopless.errors import SourceError
 from loopless.source.database import CompileCommand
-from loopless.source.toolchain import clang_command, run
+from loopless.source.toolchain import clang_command, run, zig_target
 
 DataModel = Literal["ILP32", "LP64"]
-
-LLVM_VERSION: Final = 22
-"""The newest LLVM whose assembly and bitcode we read."""
 
 _SHAPE: Final = (
     "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
@@ -64,12 +61,16 @@ def compile_ir(source: Path | str, options: SourceOptions | None = None, command
         LimitError: the compiler took too long.
     """
     options = options or SourceOptions()
-    if isinstance(source, Path):
-        return _compile(check_file(source), source, options, command)
-    with tempfile.TemporaryDirectory(prefix="loopless-") as folder:
-        file = Path(folder) / "input.c"
-        file.write_text(source, encoding="utf-8")
-        return _compile(file, Path("input.c"), options, command)
+    try:
+        with tempfile.TemporaryDirectory(prefix="loopless-") as scratch:
+            folder = Path(scratch)
+            if isinstance(source, Path):
+                cwd = command.directory if command is not None else None
+                return _compile(check_file(source), folder, cwd, options, command)
+            (folder / "input.c").write_text(source, encoding="utf-8")
+            return _compile(Path("input.c"), folder, folder, options, command)
+    except OSError as e:
+        raise SourceError(f"cannot compile {source if isinstance(source, Path) else 'text'}: {e}") from None
 
 
 def check_file(path: Path) -> Path:
@@ -89,40 +90,30 @@ def check_file(path: Path) -> Path:
     return path
 
 
-def _compile(file: Path, shown: Path, options: SourceOptions, command: CompileCommand | None) -> str:
-    language = _language(shown, command)
-    cxx = language.startswith("c++")
-    model = options.data_model or (command.data_model if command is not None else None)
-    compiler = clang_command(options.clang, model, cxx=cxx)
-    if command is not None and command.target and options.clang is not None and options.data_model is None:
-        compiler += ["-target", command.target]
-    user, special = _user_flags(options.flags)
-    if special and options.data_model is None:
-        compiler = clang_command(options.clang, special, cxx=cxx)
-    with tempfile.TemporaryDirectory(prefix="loopless-") as folder:
-        out = Path(folder) / "out.ll"
-        status, err = run(
-            [
-                *compiler,
-                *(command.flags if command is not None else ()),
-                *user,
-                *_SHAPE,
-                *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
-                "-x",
-                language,
-                str(file.absolute()) if command is not None else str(file),
-                "-o",
-                str(out),
-            ],
-            command.directory if command is not None else None,
-            options.timeout_s,
-            f"compiling {shown}",
-        )
-        if status or not out.exists():
-            raise SourceError(_explain(err, file, shown, status))
-        text = out.read_text(encoding="utf-8", errors="replace")
-    check_version(text, shown)
-    return text
+def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions, command: CompileCommand | None) -> str:
+    """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
+    language = _language(file, command)
+    user, user_model = _user_flags(options.flags)
+    model = options.data_model or user_model or (command.data_model if command is not None else None)
+    compiler = clang_command(options.clang, model, cxx=language.startswith("c++"))
+    if command is not None and command.target and model is None:
+        compiler += ["-target", command.target if options.clang is not None else zig_target(command.target)]
+    out = folder / "out.ll"
+    arguments = [
+        *(command.flags if command is not None else ()),
+        *user,
+        *_SHAPE,
+        *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
+        "-x",
+        language,
+        str(file.absolute()) if command is not None else str(file),
+        "-o",
+        str(out),
+    ]
+    status, err = run([*compiler, *arguments], folder, cwd, options.timeout_s, f"compiling {file}")
+    if status or not out.exists():
+        raise SourceError(_explain(err, file, status))
+    return out.read_text(encoding="utf-8", errors="replace")
 
 
 def _user_flags(flags: tuple[str, ...]) -> tuple[list[str], DataModel | None]:
@@ -155,11 +146,11 @@ def _language(path: Path, command: CompileCommand | None) -> str:
     )
 
 
-def _explain(err: str, file: Path, shown: Path, status: int) -> str:
+def _explain(err: str, shown: Path, status: int) -> str:
     """One sentence from clang's messages: its first error, with its place."""
     if m := _DIAGNOSTIC.search(err):
         name, line, column, message = m.groups()
-        same = Path(name).absolute() == file.absolute()
+        same = Path(name).absolute() == shown.absolute()
         if same:
             return f"cannot compile {shown}:{line}:{column}: {message}"
         return f"cannot compile {shown}: {name}:{line}:{column}: {message}"
@@ -169,13 +160,3 @@ def _explain(err: str, file: Path, shown: Path, status: int) -> str:
     if status < 0:
         return f"cannot compile {shown}: the compiler died of signal {-status}"
     return f"cannot compile {shown}: {lines[0].strip() if lines else f'the compiler ended with status {status}'}"
-
-
-def check_version(text: str, shown: Path) -> None:
-    """Raise ``SourceError`` if a clang too old for us wrote ``text`` (before 15 pointers had types)."""
-    m = re.search(r'!\{!"[^"]*clang version (\d+)', text)
-    if m is not None and int(m.group(1)) < 15:
-        raise SourceError(
-            f"cannot read the IR of clang {m.group(1)} for {shown}: its pointers have types; use clang 15 to "
-            f"{LLVM_VERSION}"
-        )

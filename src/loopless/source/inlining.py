@@ -12,6 +12,7 @@ SIZE_LIMIT: Final = 500
 """Most instructions of an inlined function, its own inlined calls included."""
 GROWTH_LIMIT: Final = 20_000
 """Most instructions that inlining may add to a module."""
+_RESERVED: Final = ("__VERIFIER_", "__CPROVER_", "klee_")
 _BARRED: Final = frozenset({"returns_twice", "naked", "presplitcoroutine"})
 
 
@@ -56,7 +57,12 @@ def _calls(f: Function, defined: dict[str, Function]) -> list[str]:
 
 
 def _can_inline(f: Function) -> bool:
-    if f.variadic or meaning_of(f.name, defined=True) is not None or f.attributes & _BARRED:
+    if (
+        f.variadic
+        or f.name.startswith(_RESERVED)
+        or meaning_of(f.name, defined=True) is not None
+        or f.attributes & _BARRED
+    ):
         return False
     if f.linkage in ("weak", "linkonce", "extern_weak"):  # another module may define it otherwise
         return False

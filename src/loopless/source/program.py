@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopless.errors import SourceError, UsageError
-from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, check_version, compile_ir
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
@@ -48,8 +48,7 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
     parts = [(str(f), _content(f, options, database)) for f in files]
     names = {str(p): str(f) for f in files for p in (f.resolve(), os.path.normpath(f.absolute()))}
-    alone = parts[0][1] if len(parts) == 1 and files[0].suffix not in IR_SUFFIXES else None
-    text = alone if isinstance(alone, str) else WORKER.link(parts, options.timeout_s)
+    text = _link(parts, files, options)
     module = read_module(text, names)
     _check_target(module, files, options)
     inlined = module
@@ -73,11 +72,17 @@ def _content(file: Path, options: SourceOptions, database: CompileDatabase | Non
     if file.suffix == ".bc":
         raise SourceError(f"cannot read {file}: it is not LLVM bitcode")
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise SourceError(f"cannot read {file}: it is not LLVM assembly") from None
-    check_version(text, file)
-    return text
+
+
+def _link(parts: list[tuple[str, str | bytes]], files: Sequence[Path], options: SourceOptions) -> str:
+    """One module of all parts; that of our own clang is read as it is, without LLVM's help."""
+    content = parts[0][1]
+    if len(parts) == 1 and options.clang is None and files[0].suffix not in IR_SUFFIXES and isinstance(content, str):
+        return content
+    return WORKER.link(parts, options.timeout_s)
 
 
 def _check_target(module: Module, files: Sequence[Path], options: SourceOptions) -> None:

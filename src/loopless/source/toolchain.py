@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import platform
+import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -49,53 +48,32 @@ def clang_command(clang: str | None, data_model: str | None, *, cxx: bool) -> li
     return [zig(), "c++" if cxx else "cc", *flags]
 
 
-@functools.cache
-def environment(pid: int) -> dict[str, str]:
-    """The environment for zig, which hangs if it cannot write its cache.
+def zig_target(triple: str) -> str:
+    """A target triple as gcc and clang spell it (``i686-pc-linux-gnu``), in zig's spelling (``x86-linux-gnu``)."""
+    parts = triple.split("-")
+    if len(parts) == 4 or (len(parts) == 3 and parts[1] in ("unknown", "pc", "apple", "w64")):
+        del parts[1]
+    if re.fullmatch(r"i[3-6]86", parts[0]):
+        parts[0] = "x86"
+    return "-".join({"none": "freestanding", "darwin": "macos"}.get(p, p) for p in parts)
 
-    The cache is ``ZIG_GLOBAL_CACHE_DIR`` if set, else a directory of ours under the user's cache directory, else a
-    private temporary one. ``pid`` is that of this process: a forked one decides anew.
+
+def environment(cache: Path) -> dict[str, str]:
+    """The environment for a compiler, with ``cache`` as zig's.
+
+    A cache of its own for each run: zig hangs where it cannot write one (a home directory that is missing or
+    read-only), and keeps every output for ever. Without linking there is nothing in it worth keeping.
     """
-    assert pid == os.getpid()
-    env = dict(os.environ)
-    env.setdefault("SOURCE_DATE_EPOCH", "0")  # __DATE__ must not change answers
-    for folder in _cache_candidates(env):
-        if _writable(folder):
-            break
-    else:
-        folder = Path(tempfile.mkdtemp(prefix="loopless-zig-"))
-    env["ZIG_GLOBAL_CACHE_DIR"] = env["ZIG_LOCAL_CACHE_DIR"] = str(folder)
-    return env
+    return {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(cache),
+        "ZIG_LOCAL_CACHE_DIR": str(cache),
+        "SOURCE_DATE_EPOCH": "0",  # __DATE__ must not change answers
+    }
 
 
-def _cache_candidates(env: Mapping[str, str]) -> list[Path]:
-    folders = []
-    if env.get("ZIG_GLOBAL_CACHE_DIR"):
-        folders.append(Path(env["ZIG_GLOBAL_CACHE_DIR"]))
-    base = env.get("LOCALAPPDATA") if platform.system() == "Windows" else env.get("XDG_CACHE_HOME")
-    if base:
-        folders.append(Path(base) / "loopless" / "zig")
-    with contextlib.suppress(RuntimeError):  # no home directory at all
-        folders.append(Path.home() / ".cache" / "loopless" / "zig")
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    folders.append(Path(tempfile.gettempdir()) / f"loopless-{user}" / "zig")
-    return folders
-
-
-def _writable(folder: Path) -> bool:
-    """Whether ``folder`` can be made and written, and nobody else owns it (the temporary directory is shared)."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return False
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-def run(command: Sequence[str], cwd: Path | None, timeout_s: float, what: str) -> tuple[int, str]:
-    """Run a compiler; its exit status and what it printed on stderr.
+def run(command: Sequence[str], folder: Path, cwd: Path | None, timeout_s: float, what: str) -> tuple[int, str]:
+    """Run a compiler, ``folder`` its scratch space; its exit status and what it printed on stderr.
 
     Raises:
         LimitError: it took longer than ``timeout_s`` (its whole process group is ended then).
@@ -105,7 +83,7 @@ def run(command: Sequence[str], cwd: Path | None, timeout_s: float, what: str) -
         process = subprocess.Popen(
             command,
             cwd=cwd,
-            env=environment(os.getpid()),
+            env=environment(folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

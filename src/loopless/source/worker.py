@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from loopless.errors import LimitError, SourceError
-from loopless.source.compile import LLVM_VERSION
 
+LLVM_VERSION: Final = 22
+"""The newest LLVM whose assembly and bitcode we read: that of llvmlite."""
 _CHILD: Final = str(Path(__file__).with_name("child.py"))
 
 
@@ -144,7 +145,7 @@ def explain(name: str, message: str) -> str:
     if place is not None:
         _, line, column, rest = place.split(":", 3)
         return f"cannot read {name}:{line}:{column}: {rest.removeprefix(' error:').strip()} ({reads})"
-    return f"cannot read {name}: {lines[-1] if lines else 'no reason given'} ({reads})"
+    return f"cannot read {name}: {_first_line(message)} ({reads})"
 
 
 WORKER: Final = Worker()
