@@ -20,7 +20,7 @@ from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of
+from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of, nondet_signed
 from loopless.terms import FALSE, INTEGERS, ZERO, Condition, IntType, Term, Var, not_zero, product
 
 
@@ -34,7 +34,8 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     if name.startswith("llvm."):
         _intrinsic(t, instruction, name)
         return
-    meaning = meaning_of(name)
+    function = t.memory.module.functions.get(name)
+    meaning = meaning_of(name, defined=function is not None and not function.is_declaration)
     if meaning is not None:
         _meaningful(t, instruction, name, meaning)
         return
@@ -43,7 +44,6 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
         _allocate(t, instruction, name)
         return
     t.callees.add(name)
-    function = t.memory.module.functions.get(name)
     if kind == "defined" or kind in ("ignored", "reads"):
         _known(t, instruction, name, kind)
     else:
@@ -61,7 +61,7 @@ def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: 
     loc = instruction.loc
     match meaning:
         case Meaning.NONDET:
-            signed = name.rsplit("_", 1)[-1] not in _UNSIGNED_SUFFIXES
+            signed = nondet_signed(name) is not False
             shown = name.removeprefix("__VERIFIER_")
             t.define(instruction, t.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed))
         case Meaning.ASSUME:
@@ -75,28 +75,11 @@ def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: 
             t.end = End("abort", None, None, loc)
         case Meaning.EXIT:
             t.end = End("exit", None, None, loc)
-
-
-_UNSIGNED_SUFFIXES = frozenset(
-    [
-        "uint",
-        "unsigned",
-        "ulong",
-        "ushort",
-        "uchar",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "size",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "ulonglong",
-        "bool",
-    ]
-)
+        case Meaning.IGNORE:
+            pass
+        case Meaning.SYMBOLIC | Meaning.ENTRY:
+            refused = Refused(Reason.UNKNOWN_CALL, t.where(loc), f"a call of {name} is not followed")
+            _opaque(t, instruction, name, refused)
 
 
 def _argument_condition(t: Translator, instruction: ir.Instruction) -> Condition:

@@ -262,7 +262,12 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     declared = module.functions.get(name)
     effect = effect_of(name)
     if effect is not None:
-        return {Effect.NONE: "ignored", Effect.READS: "reads", Effect.ALLOCATES: "ignored"}.get(effect, "unknown")
+        return {
+            Effect.NONE: "ignored",
+            Effect.READS: "reads",
+            Effect.ALLOCATES: "ignored",
+            Effect.FREES: "ignored",
+        }.get(effect, "unknown")
     if declared is not None:
         if "memory(none)" in declared.attributes:
             return "ignored"

@@ -96,7 +96,7 @@ def _matters(statement: Statement, variables: set[Var]) -> bool:
 
 def _control_dependence(loop: LoopInfo, blocks: Mapping[str, Block]) -> dict[str, set[str]]:
     """Per block of the loop the branches that decide whether one iteration reaches it (Ferrante et al. 1987)."""
-    forward: nx.DiGraph[str] = nx.DiGraph()
+    forward: nx.DiGraph[object] = nx.DiGraph()
     forward.add_nodes_from(blocks)
     for label, block in blocks.items():
         for edge in block.edges:
@@ -117,9 +117,9 @@ def _control_dependence(loop: LoopInfo, blocks: Mapping[str, Block]) -> dict[str
             continue
         stop = post.get(label)
         for successor in successors:
-            current: str | None = successor
+            current = successor if isinstance(successor, str) else None
             while current is not None and current not in (stop, _SINK):
                 result[current].add(label)
                 following = post.get(current)
-                current = None if following == current else following
+                current = following if isinstance(following, str) and following != current else None
     return result

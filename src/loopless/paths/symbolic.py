@@ -23,7 +23,7 @@ from loopless.flowgraph.model import (
     Origin,
     Store,
 )
-from loopless.logic import feasible
+from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.relevance import Relevance
@@ -155,12 +155,12 @@ class Body:
         if blocked is not None:
             raise Unreadable(blocked)
         block = self.graph.blocks[label]
-        after: State | None = state
+        after = state
         for statement in block.statements:
-            after = self._statement(label, statement, after)
-            if after is None:
+            following = self._statement(label, statement, after)
+            if following is None:
                 return []
-        assert after is not None
+            after = following
         if block.end is not None:
             self._end(block, after)
             return []
@@ -287,11 +287,7 @@ class Body:
         return result
 
     def _along(self, state: State, edge: Edge) -> State:
-        new = {
-            target: self._in(state, value)
-            for target, value in edge.assigns
-            if target in self.relevant.variables
-        }
+        new = {target: self._in(state, value) for target, value in edge.assigns if target in self.relevant.variables}
         return replace(state, values={**state.values, **new})
 
     def _leave(self, state: State, condition: Condition, exit: Exit) -> None:

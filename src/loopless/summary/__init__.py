@@ -1,0 +1,30 @@
+"""Disjunctive loop summaries: what a loop does, as a function of its entry values."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.paths import LoopPaths, NoPaths, loop_paths
+from loopless.refusals import Reason, Refused
+from loopless.summary.model import Case, Outcome, Residual, Run, Summary, Undefined
+from loopless.summary.several import summarize_exits_only
+from loopless.summary.single import NotSummarized, summarize_single, where
+
+__all__ = ["Case", "Outcome", "Residual", "Run", "Summary", "Undefined", "summarize"]
+
+
+def summarize(paths: LoopPaths | NoPaths) -> Outcome:
+    """The summary of a loop from its paths; a refusal where nothing can be said."""
+    if isinstance(paths, NoPaths):
+        return paths.refused
+    inputs = [u for path in paths.all for u in path.unknowns]
+    if inputs:
+        first = inputs[0]
+        place = str(first.loc) if first.loc is not None else where(paths)
+        detail = f"an iteration depends on {first.name}: {first.origin.value}"
+        return Refused(Reason.INPUT_DEPENDENT, place, detail)
+    try:
+        if len(paths.iterative) <= 1:
+            return summarize_single(paths)
+        return summarize_exits_only(paths)
+    except NotSummarized as failure:
+        return failure.refused

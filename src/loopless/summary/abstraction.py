@@ -1,0 +1,49 @@
+"""Names for terms over loop invariants that isl cannot express: n·m as a limit is as good as a variable.
+
+Exact, not an approximation: the name stands for the term everywhere, and the term is put back in the answer.
+"""
+
+from __future__ import annotations
+
+from loopless.logic.abstraction import Abstraction
+from loopless.terms import Condition, Term, Var, between, conjunction, range_of, substitute
+
+
+class Names:
+    """Terms that have been given names, kept consistent over several conditions."""
+
+    def __init__(self) -> None:
+        self._abstraction = Abstraction()
+
+    def named(self, condition: Condition) -> Condition:
+        """``condition`` with each maximal part that is not quasi-affine named."""
+        return self._abstraction.condition(condition)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms that have names."""
+        return tuple(self._abstraction.unknowns)
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """The names."""
+        return tuple(self._abstraction.unknowns.values())
+
+    def bounds(self) -> Condition:
+        """The ranges of the named terms, on the names."""
+        parts = []
+        for term, name in self._abstraction.unknowns.items():
+            low, high = range_of(term)
+            parts.append(between(low, name, high))
+        return conjunction(parts)
+
+    def condition(self, condition: Condition) -> Condition:
+        """``condition`` with the terms put back."""
+        return substitute(condition, self._back())
+
+    def term(self, term: Term) -> Term:
+        """``term`` with the terms put back."""
+        return substitute(term, self._back())
+
+    def _back(self) -> dict[Var, Term]:
+        return {name: term for term, name in self._abstraction.unknowns.items()}

@@ -1,0 +1,114 @@
+"""Checks along a run that are not Presburger: the extremes of a sum decide (prototype-widths, section 3, C).
+
+A check G(X_k) ≤ 0 must hold for every k < n. Where G moves one way, one end of the run decides; where its difference
+is affine in k, both ends or the turning point do. The result is a condition on the entry values, exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopless.logic import NotPresburger, Region
+from loopless.recurrences import sign_over
+from loopless.refusals import Reason
+from loopless.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Term,
+    Var,
+    at_most_zero,
+    conjunction,
+    conjuncts,
+    disjunction,
+    greater_equal,
+    less,
+    less_equal,
+    minimum,
+    negate,
+    sub,
+    substitute,
+)
+
+
+class Undecided(Exception):
+    """It is not known for which entry values the check holds all along; the text says which check."""
+
+
+def split_conjuncts(
+    condition: Condition,
+    is_plain: Callable[[Condition], bool],
+    is_check: Callable[[Condition], bool],
+    refuse: Callable[[Reason, str], Exception],
+) -> tuple[list[Condition], list[Condition]]:
+    """The plain conjuncts, and the others, which must all be checks."""
+    plain: list[Condition] = []
+    side: list[Condition] = []
+    for part in conjuncts(condition):
+        if is_plain(part):
+            plain.append(part)
+        elif is_check(part):
+            side.append(part)
+        else:
+            raise refuse(Reason.NON_AFFINE_CONDITION, f"the condition {part} is not affine in the number of iterations")
+    return plain, side
+
+
+def all_along(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
+    """The entry values in ``region`` for which ``shown`` (the check ``condition`` after ``counter`` iterations) holds
+    for all counters from 0 to ``count`` - 1. Raises :class:`Undecided`."""
+    parts = [_one(condition, part, counter, count, region) for part in conjuncts(shown)]
+    return conjunction(parts)
+
+
+def _one(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
+    never_runs = less_equal(count, ZERO)
+    if counter not in shown.variables:
+        required = shown
+    elif isinstance(shown, Compare) and shown.relation == "le":
+        required = _bounded(condition, shown.term, counter, count, region)
+    else:
+        raise Undecided(f"whether {condition} holds all along is not decided")
+    if _empty(region, never_runs):
+        return TRUE if _empty(region, negate(required)) else required
+    whole = disjunction((never_runs, required))
+    return TRUE if _empty(region, negate(whole)) else whole
+
+
+def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region: Region) -> Condition:
+    """``term`` ≤ 0 for all counters from 0 to count - 1."""
+    final = sub(count, ONE)
+    at_first = at_most_zero(substitute(term, {counter: ZERO}))
+    at_last = at_most_zero(substitute(term, {counter: final}))
+    move = sign_over(term, counter)
+    if move.delta is not None:
+        within = conjunction((less_equal(ZERO, counter), less(counter, final)))
+        if _empty(region, conjunction((within, less(move.delta, ZERO)))):
+            return at_last
+        if _empty(region, conjunction((within, less(ZERO, move.delta)))):
+            return at_first
+    if move.kind == "constant" and move.offset is not None:
+        rising = greater_equal(move.offset, ZERO)
+        return disjunction((conjunction((rising, at_last)), conjunction((negate(rising), at_first))))
+    if move.kind == "affine" and move.slope is not None:
+        ends = conjunction((at_first, at_last))
+        if move.sign == 1:
+            return ends
+        if move.first_nonpositive is not None:
+            turn = minimum(move.first_nonpositive, final)
+            at_turn = at_most_zero(substitute(term, {counter: turn}))
+            if move.sign == -1:
+                return at_turn
+            convex = greater_equal(move.slope, ZERO)
+            return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
+    raise Undecided(f"whether {condition} holds all along is not decided: its value moves both ways")
+
+
+def _empty(region: Region, condition: Condition) -> bool:
+    """Whether no point of ``region`` surely satisfies ``condition``; False where that is not Presburger."""
+    try:
+        return (region & Region.of(condition)).is_empty()
+    except NotPresburger:
+        return False

@@ -1,0 +1,342 @@
+"""Loops with at most one iterative path: closed forms and one parametric least value.
+
+The run length from entry values X is n(X) = lexmin {k ≥ 0 : the path's condition fails for X_k}, where X_k is the
+closed form of k iterations (design, sections 3 and 5.3; prototype, section 3). Undefined behaviour is an exit like the
+others: the path's condition includes that every check holds. Where no such k exists the loop diverges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.recurrences import Closed, solve
+from loopless.refusals import Reason, Refused
+from loopless.summary.abstraction import Names
+from loopless.summary.model import Case, Residual, Run, Summary, Undefined
+from loopless.summary.side import Undecided, all_along, split_conjuncts
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Or,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    less_equal,
+    conjuncts,
+    negate,
+    substitute,
+)
+
+COUNTER = Var("k", INTEGERS)
+OPERATIONS = 3_000_000
+"""isl's operations allowed for one loop: about a second."""
+
+
+_NO_VALUES = ("undefined", "assumption", "unsupported")
+
+
+class NotSummarized(Exception):
+    """A strategy does not apply; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The regions as they are collected."""
+
+    cases: list[Case] = field(default_factory=list)
+    diverges: list[Condition] = field(default_factory=list)
+    undefined: list[Undefined] = field(default_factory=list)
+    residual: list[Residual] = field(default_factory=list)
+
+
+def summarize_single(paths: LoopPaths) -> Summary:
+    """The summary of a loop with at most one iterative path and no inputs. Raises :class:`NotSummarized`."""
+    solver = _Solver(paths)
+    try:
+        with budget(OPERATIONS):
+            parts = solver.solve()
+    except BudgetExceeded:
+        detail = "the logic needs more steps than its budget for this loop"
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
+    except TermTooLarge as error:
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
+    return Summary(
+        paths.loop,
+        paths,
+        tuple(parts.cases),
+        disjunction(parts.diverges),
+        tuple(parts.undefined),
+        tuple(parts.residual),
+        "acceleration",
+        paths.assumptions,
+    )
+
+
+def where(paths: LoopPaths) -> str:
+    """The loop's place for a refusal."""
+    return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
+
+
+class _Solver:
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+        self.path = paths.iterative[0] if paths.iterative else None
+        self.solution = solve(self.path.update if self.path else {}, COUNTER)
+        self.names = Names()
+        self.parts = _Parts()
+        self.entry = sorted(
+            {v for p in paths.all for v in p.condition.variables}
+            | {v for p in paths.all for t in p.update.values() for v in t.variables}
+            | {v for p in paths.all for v in p.update},
+            key=lambda v: v.key,
+        )
+
+    # -- closed forms ---------------------------------------------------------------------------------------------
+
+    def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
+        return NotSummarized(Refused(reason, where(self.paths), detail))
+
+    def _closed(self, variable: Var) -> Closed:
+        found = self.solution.closed.get(variable)
+        if found is None:
+            raise self._refuse(Reason.NO_CLOSED_FORM, self.solution.refused[variable])
+        if found.term is None:
+            detail = f"{variable.name} after k iterations is computed by powers of a matrix, which has no printed form"
+            raise self._refuse(Reason.NO_CLOSED_FORM, detail)
+        return found
+
+    def _start(self, variables: frozenset[Var]) -> int:
+        """From which iteration on the closed forms of ``variables`` are valid."""
+        update = self.path.update if self.path else {}
+        return max((self._closed(v).valid_from for v in variables if v in update), default=0)
+
+    def _at(self, variables: frozenset[Var], count: Term | int) -> dict[Var, Term]:
+        """The variables after ``count`` iterations; a term must be ≥ their start."""
+        update = self.path.update if self.path else {}
+        values: dict[Var, Term] = {}
+        for variable in variables:
+            if variable in update:
+                closed = self._closed(variable)
+                if isinstance(count, int):
+                    values[variable] = closed.at(count)
+                else:
+                    assert closed.term is not None
+                    values[variable] = substitute(closed.term, {COUNTER: count})
+        return values
+
+    def _along(self, condition: Condition) -> list[tuple[Condition, Condition]]:
+        """``condition`` after k iterations, for k by k: pairs (condition on k, condition on the entry values and k)."""
+        start = self._start(condition.variables)
+        pairs = [
+            (equal(COUNTER, const(k)), substitute(condition, self._at(condition.variables, k))) for k in range(start)
+        ]
+        later = substitute(condition, self._at(condition.variables, COUNTER))
+        pairs.append((less_equal(const(start), COUNTER), later))
+        return pairs
+
+    # -- the run --------------------------------------------------------------------------------------------------
+
+    def solve(self) -> _Parts:
+        if self.path is None:
+            self._land(Region.universe(self.entry), ZERO, TRUE)
+            return self.parts
+        plain, side = self._split(self.path)
+        fails: list[Condition] = []
+        for part in plain:
+            for guard, shown in self._along(part):
+                fails.append(conjunction((guard, negate(self._presburger(shown)))))
+        found = first(
+            conjunction((less_equal(ZERO, COUNTER), disjunction(fails))),
+            COUNTER,
+            self._frame(),
+            within=self._universe(),
+        )
+        for region, count in found.pieces:
+            self._piece(region, count, side)
+        if not found.never.is_empty():
+            self._forever(found.never, side)
+        return self.parts
+
+    def _frame(self) -> list[Var]:
+        return [*self.entry, *self.names.variables]
+
+    def _universe(self) -> Region:
+        """The entry states: type ranges, and the ranges of the abstracted terms."""
+        return Region.universe(self._frame()) & Region.of(self.names.bounds(), self._frame())
+
+    def _presburger(self, condition: Condition) -> Condition:
+        """``condition`` with terms over invariants that isl cannot express named by variables."""
+        return self.names.named(condition)
+
+    def _split(self, path: Path) -> tuple[list[Condition], list[Condition]]:
+        """The conjuncts of the path's condition that are Presburger along the run, and the other ones."""
+        return split_conjuncts(path.condition, self._is_presburger_along, self._is_check, self._refuse)
+
+    def _is_presburger_along(self, condition: Condition) -> bool:
+        return all(self._is_presburger(shown) for _, shown in self._along(condition))
+
+    def _is_presburger(self, condition: Condition) -> bool:
+        trial = Names()
+        trial.named(condition)
+        return all(COUNTER not in term.variables for term in trial.terms)
+
+    def _is_check(self, condition: Condition) -> bool:
+        """Whether the failure of ``condition`` means undefined behaviour and nothing else."""
+        failed = negate(condition)
+        for exit in self.paths.exits:
+            assert exit.exit is not None
+            if exit.exit.kind != "undefined" and _mentions(exit.condition, failed):
+                return False
+        return any(p.exit and p.exit.kind == "undefined" and _mentions(p.condition, failed) for p in self.paths.exits)
+
+    # -- landing --------------------------------------------------------------------------------------------------
+
+    def _piece(self, region: Region, count: Term, side: list[Condition]) -> None:
+        """Entry values in ``region`` run ``count`` iterations and then leave."""
+        start = self._start(frozenset(v for p in self.paths.all for v in _needed(p)) | self._outputs())
+        for k in range(start):
+            part = region & Region.of(equal(count, const(k)), self._frame())
+            if not part.is_empty():
+                self._checked(part, const(k), side)
+        rest = region & Region.of(less_equal(const(start), count), self._frame()) if start else region
+        if not rest.is_empty():
+            self._checked(rest, count, side)
+
+    def _checked(self, region: Region, count: Term, side: list[Condition]) -> None:
+        """Split off the entry values whose run fails a side condition."""
+        holds: Condition = TRUE
+        for condition in side:
+            try:
+                along = all_along(condition, self._closed_condition(condition), COUNTER, self.names.term(count), region)
+            except Undecided as undecided:
+                refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
+                self.parts.residual.append(Residual(self._shown(region), refused))
+                return
+            if along is not TRUE:
+                exit = self._exit_of_check(condition)
+                failed = conjunction((self._shown(region), holds, negate(along)))
+                if failed is not FALSE:
+                    self.parts.undefined.append(Undefined(failed, exit.detail, exit.line))
+                holds = conjunction((holds, along))
+        self._land(region, count, holds)
+
+    def _closed_condition(self, condition: Condition) -> Condition:
+        pairs = self._along(condition)
+        if len(pairs) > 1:
+            raise Undecided(f"{condition} takes its final form only after some iterations")
+        return pairs[0][1]
+
+    def _exit_of_check(self, condition: Condition) -> Exit:
+        failed = negate(condition)
+        for path in self.paths.exits:
+            if path.exit is not None and path.exit.kind == "undefined" and _mentions(path.condition, failed):
+                return path.exit
+        raise AssertionError(condition)
+
+    def _land(self, region: Region, count: Term, holds: Condition) -> None:
+        """After ``count`` iterations the run leaves by the exit path whose condition holds there."""
+        fixed = count.value if isinstance(count, Const) else None
+        for path in self.paths.exits:
+            wanted = _needed(path) if path.exit and path.exit.kind in _NO_VALUES else _needed(path) | self._outputs()
+            values = self._at(wanted, count if fixed is None else fixed)
+            landed = substitute(path.condition, values)
+            plain = self._presburger(landed)
+            try:
+                here = region & Region.of(plain, self._frame())
+            except (NotPresburger, ValueError):
+                self._land_beyond(region, count, holds, path, landed, values)
+                continue
+            if not here.is_empty():
+                self._emit(conjunction((self._shown(here), holds)), count, path, values)
+
+    def _land_beyond(
+        self,
+        region: Region,
+        count: Term,
+        holds: Condition,
+        path: Path,
+        landed: Condition,
+        values: Mapping[Var, Term],
+    ) -> None:
+        """A landing condition that is not Presburger stands in the case as it is."""
+        self._emit(conjunction((self._shown(region), holds, landed)), count, path, values)
+
+    def _outputs(self) -> frozenset[Var]:
+        """The variables whose final values a case gives: those asked for, and all others that have a closed form."""
+        update = self.path.update if self.path else {}
+        solved = {v for v, closed in self.solution.closed.items() if closed.term is not None}
+        return frozenset(v for v in update if v in self.paths.shown or v in solved)
+
+    def _shown(self, region: Region) -> Condition:
+        """The region's condition, abstracted terms put back."""
+        return self.names.condition(region.condition())
+
+    def _emit(self, when: Condition, count: Term, path: Path, values: Mapping[Var, Term]) -> None:
+        exit = path.exit
+        assert exit is not None
+        if when is FALSE:
+            return
+        if exit.kind == "undefined":
+            self.parts.undefined.append(Undefined(when, exit.detail, exit.line))
+            return
+        if exit.kind == "unsupported":
+            refused = Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
+            self.parts.residual.append(Residual(when, refused))
+            return
+        update = self.path.update if self.path else {}
+        changed = (frozenset(update) & frozenset(values)) | frozenset(path.update)
+        shown = self.names.term(count)
+        state = {v: self.names.term(t) for v, t in values.items()}
+        then = {v: substitute(path.update.get(v, v), state) for v in sorted(changed, key=lambda v: v.key)}
+        trace = (Run(self.path.id, shown),) if self.path is not None and count is not ZERO else ()
+        self.parts.cases.append(
+            Case(
+                when,
+                {v: t for v, t in then.items() if t is not v},
+                exit,
+                path.id,
+                shown,
+                {} if self.path is None else {self.path.id: shown},
+                trace,
+                substitute(path.result, state) if path.result is not None else None,
+            )
+        )
+
+    def _forever(self, region: Region, side: list[Condition]) -> None:
+        """Entry values for which the plain conditions hold for ever."""
+        if not side:
+            self.parts.diverges.append(self._shown(region))
+            return
+        names = ", ".join(str(condition) for condition in side)
+        detail = f"the loop runs until one of these fails, and when is not decided: {names}"
+        refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)
+        self.parts.residual.append(Residual(self._shown(region), refused))
+
+
+def _needed(path: Path) -> frozenset[Var]:
+    used = set(path.condition.variables) | set(path.update)
+    for term in path.update.values():
+        used |= term.variables
+    if path.result is not None:
+        used |= path.result.variables
+    return frozenset(used)
+
+
+def _mentions(condition: Condition, part: Condition) -> bool:
+    """Whether ``part`` is a conjunct of ``condition``, or of one of its alternatives."""
+    return any(found is part or (isinstance(found, Or) and part in found.args) for found in conjuncts(condition))
