@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from loopless.check.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
+from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError, UsageError
+from loopless.source.vocabulary import VOCABULARY, Meaning
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
 
@@ -175,7 +178,8 @@ for attempt in (lambda: open({str(tmp_path / "new")!r}, "w"), lambda: os.write(k
     except (OSError, MemoryError) as error:
         print(type(error).__name__)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["OSError", "OSError", "MemoryError"]
     assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("kept", 0)]
 
@@ -259,6 +263,35 @@ def test_uninitialised_locals_can_be_chosen() -> None:
         assert oracle.run("f", [0], uninit=[-3, 77, 5]).return_value == -2922
         assert oracle.run("f", [4], uninit=[2, 77, 5]).return_value == 2005
         assert oracle.run("f", [0]).return_value == 1
+        assert oracle.run("f", [0], uninit={"f.y": 30, "c": -2}).return_value == -1969
+        with pytest.raises(UsageError, match="no uninitialised integer local x"):
+            oracle.run("f", [0], uninit={"x": 1})
+
+
+KINDS = {
+    Meaning.ASSUME: {"assume", "assume_wide"},
+    Meaning.ASSERT: {"assert"},
+    Meaning.ERROR: {"error", "assert_fail"},
+    Meaning.ABORT: {"abort"},
+    Meaning.EXIT: {"exit"},
+    Meaning.IGNORE: {"nothing"},
+    Meaning.SYMBOLIC: {"klee_make_symbolic"},
+}
+
+
+def test_the_runtime_knows_every_word_that_the_reader_knows() -> None:
+    known = {**MEANINGS, **WEAK_MEANINGS}
+    for name, meaning in VOCABULARY.items():
+        if meaning in KINDS:
+            assert known[name] in KINDS[meaning], name
+
+
+def test_several_files_make_one_program(host: NativeHost, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.c", tmp_path / "two.c"
+    one.write_text("int other(int); static int g = 1; int f(int x) { return other(x) + g; }")
+    two.write_text("static int g = 10; int other(int x) { return x * g; }")
+    with NativeOracle([one, two], host=host) as oracle:
+        assert oracle.run("f", [4]).return_value == 41
 
 
 def test_main_needs_no_arguments(host: NativeHost) -> None:

@@ -86,7 +86,7 @@ def _expression(expr: Expr) -> tuple[str, int]:
         case Var(name):
             return name, _PRIMARY
         case Element(array, index, masked):
-            inner = f"{expression(index, _LEVEL['&'] + 1)} & {ARRAY_LENGTH - 1}" if masked else expression(index)
+            inner = f"{expression(index, _UNARY)} & {ARRAY_LENGTH - 1}" if masked else expression(index)
             return f"{array}[{inner}]", _PRIMARY
         case Unary(op, operand):
             return f"{op}{expression(operand, _PRIMARY)}", _UNARY

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -30,10 +30,11 @@ from typing import Any, Self, cast
 
 from loopless.check.native_build import Prepared, prepare
 from loopless.check.native_runtime import MAX_ARGUMENTS, SOURCE
-from loopless.check.native_shim import compile_c
 from loopless.check.native_signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, compile_ir
+from loopless.source.worker import WORKER
 
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
@@ -63,19 +64,19 @@ class Run:
 
     ``args``: one per parameter. ``nondet``: what the program's input functions (``__VERIFIER_nondet_*``, functions
     without a body) return, in the order of the calls, each reduced to its type. ``uninit``: what uninitialised integer
-    locals hold, in the order of the activations, 0 after its end. ``globals``: scalar globals that start with another
+    locals hold, by ``variable`` or ``function.variable``, or in the order of the activations; 0 where nothing is said. ``globals``: scalar globals that start with another
     value than the program gives them.
     """
 
     args: Sequence[Argument] = ()
     nondet: Sequence[int] = ()
-    uninit: Sequence[int] = ()
+    uninit: Sequence[int] | Mapping[str, int] = ()
     globals: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @lru_cache(maxsize=1)
 def _runtime() -> str:
-    return compile_c(SOURCE)
+    return compile_ir(SOURCE, SourceOptions())
 
 
 class NativeHost:
@@ -110,11 +111,12 @@ class NativeHost:
                 "unresolved": prepared.unresolved,
                 "scalars": scalars,
                 "variables": len(prepared.globals),
+                "locals": len(prepared.locals),
             }
         )
         answer = self._receive(self._start_seconds)
-        if answer is None:
-            complaint = self._complaint()
+        if answer != "":
+            complaint = answer or self._complaint()
             self.close()
             raise SourceError(f"the program cannot be compiled for a native run: {complaint}")
         self.loaded = prepared
@@ -224,13 +226,14 @@ class NativeOracle:
         self,
         program: str | Path | Iterable[Path],
         *,
+        options: SourceOptions = SourceOptions(),
         limits: Limits = Limits(),
         allow_run: bool = True,
         uninitialised: bool = False,
         ir: bool = False,
         host: NativeHost | None = None,
     ) -> None:
-        """``program`` is C text, or paths of C files; with ``ir`` it is the text of an LLVM module.
+        """``program`` is C text, or paths of files as ``source.load`` takes them; with ``ir``, text of an LLVM module.
 
         ``uninitialised`` makes what uninitialised locals hold an input (:attr:`Run.uninit`). ``host`` lets several
         oracles share one child process, one after the other.
@@ -241,7 +244,7 @@ class NativeOracle:
         """
         if not allow_run:
             raise RunForbidden(_FORBIDDEN)
-        text = _program_ir(program, ir)
+        text = _program_ir(program, options, ir)
         self.prepared = prepare(text, uninitialised=uninitialised)
         self.limits = limits
         self._own_host = host is None
@@ -271,7 +274,7 @@ class NativeOracle:
         args: Sequence[Argument] = (),
         *,
         nondet: Sequence[int] = (),
-        uninit: Sequence[int] = (),
+        uninit: Sequence[int] | Mapping[str, int] = (),
         globals: Mapping[str, int] | None = None,
         signature: Signature | None = None,
     ) -> Outcome:
@@ -331,9 +334,20 @@ class NativeOracle:
         return {
             "args": [list(a) if isinstance(a, Sequence) else a for a in args],
             "nondet": list(run.nondet),
-            "uninit": list(run.uninit),
+            "uninit": [] if isinstance(run.uninit, Mapping) else list(run.uninit),
+            "chosen": self._chosen(run.uninit) if isinstance(run.uninit, Mapping) else [],
             "globals": dict(run.globals),
         }
+
+    def _chosen(self, values: Mapping[str, int]) -> list[tuple[int, int]]:
+        """The values for uninitialised locals, by the number of the local in the prepared module."""
+        found: list[tuple[int, int]] = []
+        for name, value in values.items():
+            sites = [n for n, local in enumerate(self.prepared.locals) if name in (local, local.rpartition(".")[2])]
+            if not sites:
+                raise UsageError(f"the program has no uninitialised integer local {name}")
+            found.extend((site, value) for site in sites)
+        return found
 
     def close(self) -> None:
         """End the child process, unless it is shared."""
@@ -347,14 +361,17 @@ class NativeOracle:
         self.close()
 
 
-def _program_ir(program: str | Path | Iterable[Path], ir: bool) -> str:
+def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, ir: bool) -> str:
+    """The text of one module with traps; modules that come as IR get no traps from a compiler."""
+    options = replace(options, traps=True)
     if isinstance(program, str):
-        return program if ir else compile_c(program)
+        return program if ir else compile_ir(program, options)
     paths = [program] if isinstance(program, Path) else list(program)
-    if len(paths) != 1:
-        raise UsageError("a native run takes one file; link several into one module first")
-    text = paths[0].read_text()
-    return text if ir else compile_c(text)
+    parts: list[tuple[str, str | bytes]] = [
+        (str(path), path.read_bytes() if path.suffix in IR_SUFFIXES else compile_ir(path, options)) for path in paths
+    ]
+    alone = parts[0][1] if len(parts) == 1 else b""
+    return alone if isinstance(alone, str) else WORKER.link(parts, options.timeout_s)
 
 
 def _wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[int, bool, bool] | None]]:

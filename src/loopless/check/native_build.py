@@ -39,7 +39,6 @@ _TRAP: Final = re.compile(
 )
 _ALLOCA: Final = re.compile(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca i(8|16|32|64|1), align (\d+)')
 _DECLARED: Final = re.compile(r'^\s+#dbg_declare\(ptr (%"[^"]+"|%[\w$.\-]+), !(\d+),')
-_ARGUMENT: Final = re.compile(r"^!\d+ = !DILocalVariable\(.*\barg: ")
 _RETURN: Final = re.compile(r"(signext |zeroext )?(?:range\([^)]*\) )?(void|i\d+|ptr|float|double|[\[{<%].*)\s*$")
 
 
@@ -57,7 +56,8 @@ class Prepared:
     """A module ready to be compiled and linked with the runtime.
 
     ``globals`` is in the order of the table ``@loopless.table`` in the text; ``runtime`` are the runtime's functions
-    that the text calls; ``unresolved`` names, by the index passed to the runtime, the functions that cannot be run.
+    that the text calls; ``unresolved`` names, by the index passed to the runtime, the functions that cannot be run;
+    ``locals`` names, likewise, the integer locals that start with an input, as ``function.variable``.
     """
 
     text: str
@@ -66,7 +66,8 @@ class Prepared:
     globals: tuple[Global, ...]
     runtime: frozenset[str]
     unresolved: tuple[str, ...]
-    assumed: tuple[str, ...] = field(default=())
+    assumed: tuple[str, ...] = ()
+    locals: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
     _choose_meanings(module)
     out: list[str] = []
     variables: list[tuple[str, str, int | None]] = []
-    fresh = _fresh_values(lines) if uninitialised else {}
+    local_names, fresh = _fresh_values(lines, debug) if uninitialised else ([], {})
     for number, line in enumerate(module.lines):
         if line.startswith("@"):
             out.append(_variable(line, module, variables))
@@ -120,6 +121,7 @@ def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
         runtime=frozenset(module.runtime),
         unresolved=tuple(module.unresolved),
         assumed=tuple(module.assumed),
+        locals=tuple(local_names),
     )
 
 
@@ -149,7 +151,10 @@ def _choose_meanings(module: _Module) -> None:
         meaning = MEANINGS.get(name) or (WEAK_MEANINGS.get(name) if name in module.declared else None)
         if name.startswith("llvm."):
             continue
-        if meaning is None and name.startswith("__VERIFIER_nondet_"):
+        if meaning is None and (
+            name.startswith("__VERIFIER_nondet_")
+            or (name in module.declared and (name == "nondet" or name.startswith("nondet_")))
+        ):
             meaning = _input(name, module)
         if meaning is not None:
             module.runtime.add(meaning)
@@ -312,23 +317,27 @@ def _table(variables: list[tuple[str, str, int | None]]) -> str:
     return f"@loopless.table = global [{len(variables)} x {{ ptr, i64 }}] [{rows}]"
 
 
-def _fresh_values(lines: list[str]) -> dict[int, list[str]]:
-    """For ``uninitialised``: the lines to add after each alloca of an integer local that is no parameter."""
-    arguments = {line.split(" ", 1)[0] for line in lines if _ARGUMENT.match(line)}
+def _fresh_values(lines: list[str], debug: DebugInfo) -> tuple[list[str], dict[int, list[str]]]:
+    """The integer locals that are no parameters, by name, and the lines to add after each one's alloca."""
+    names: list[str] = []
     added: dict[int, list[str]] = {}
     allocas: dict[str, tuple[int, str, str]] = {}
+    function = ""
     for number, line in enumerate(lines):
-        if line.startswith("define"):
-            allocas = {}
+        head = _HEAD.match(line)
+        if head and head[1] == "define":
+            function, allocas = head[3].strip('"'), {}
         alloca = _ALLOCA.match(line)
         if alloca:
             allocas[alloca[1]] = (number, alloca[2], alloca[3])
         declared = _DECLARED.match(line)
-        if declared and declared[1] in allocas and f"!{declared[2]}" not in arguments:
+        variable = debug.local(int(declared[2])) if declared else None
+        if declared and declared[1] in allocas and variable is not None:
             at, bits, align = allocas.pop(declared[1])
             value = f"%loopless.fresh.{at}"
             added[at] = [
-                f"  {value} = call i{bits} @loopless_uninit()",
+                f"  {value} = call i{bits} @loopless_uninit(i32 {len(names)})",
                 f"  store i{bits} {value}, ptr {declared[1]}, align {align}",
             ]
-    return added
+            names.append(f"{function}.{variable}")
+    return names, added

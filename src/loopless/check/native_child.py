@@ -20,10 +20,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from loopless.check.native_runtime import ENDINGS, TRAP_KINDS
-from loopless.check.native_shim import Jit
+from loopless.errors import SourceError
+from loopless.source.jit import Jit
 
 _SIGNALS = {
     signal.SIGALRM: ("timeout", "still running at the time limit"),
@@ -83,7 +85,8 @@ class _Program:
         self.saved = ctypes.create_string_buffer(max(1, sum(size for _, size in self.variables)))
         self.save = self._function("save", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p)
         self.restore = self._function("restore", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p)
-        self.inputs = self._function("inputs", *[ctypes.c_void_p, ctypes.c_longlong] * 2)
+        self.inputs = self._function("inputs", *[ctypes.c_void_p, ctypes.c_longlong] * 2, ctypes.c_void_p)
+        self.locals: int = request["locals"]
         self.ending = self._function("ending", ctypes.c_void_p, ctypes.c_void_p)
         self.call = self._function("call", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)
         self.save(self.table, self.count, ctypes.addressof(self.saved))
@@ -155,7 +158,13 @@ class _Runner:
             program.set_global(name, value)
         cells, places = self._arguments(one["args"])
         stream, fresh = _longs(one["nondet"]), _longs(one["uninit"])
-        program.inputs(ctypes.addressof(stream), len(one["nondet"]), ctypes.addressof(fresh), len(one["uninit"]))
+        chosen = (ctypes.c_longlong * (2 * program.locals + 1))()  # for each local, whether it is chosen, and its value
+        for site, value in one["chosen"]:
+            chosen[2 * site], chosen[2 * site + 1] = 1, _signed64(value)
+        program.inputs(
+            ctypes.addressof(stream), len(one["nondet"]), ctypes.addressof(fresh), len(one["uninit"]),
+            ctypes.addressof(chosen),
+        )  # fmt: skip
         result = ctypes.c_longlong(0)
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
         program.call(self.address, len(cells), ctypes.addressof(_cells := _longs(cells)), ctypes.addressof(result))
@@ -222,8 +231,7 @@ def limit_process(limits: dict[str, Any], runs: int) -> None:
     seconds = int(limits["seconds"] * runs) + 2
     page = resource.getpagesize()
     try:
-        with open("/proc/self/statm", "rb") as statm:
-            used = int(statm.read().split()[0]) * page
+        used = int(Path("/proc/self/statm").read_bytes().split()[0]) * page
     except OSError:
         used = 1 << 30
     for what, bound in (
@@ -253,7 +261,7 @@ def _in_fork(program: _Program, request: dict[str, Any], first: int, last: int, 
         for one in request["runs"][first:last]:
             os.write(to, json.dumps(runner.run(one)).encode() + b"\n")
         os._exit(0)
-    except BaseException as error:  # the fork must never return into the server's loop
+    except BaseException as error:  # noqa: BLE001 - the fork must never return into the server's loop
         os.write(to, json.dumps(["unknown", None, [], {}, f"native run failed: {error!r}"]).encode() + b"\n")
         os._exit(3)
 
@@ -322,14 +330,18 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
     for line in commands:
         request = json.loads(line)
         if request["command"] == "load":
-            program = None
-            program = _Program(request)
+            program, complaint = None, ""
+            try:
+                program = _Program(request)
+            except SourceError as error:
+                complaint = str(error)
             gc.collect()
             gc.freeze()
-            answers.write(b'"loaded"\n')
+            answers.write(json.dumps(complaint).encode() + b"\n")
         else:
-            for answer in _answers(cast(_Program, program), request, keep):
-                answers.write(json.dumps(answer).encode() + b"\n")
+            answers.writelines(
+                json.dumps(answer).encode() + b"\n" for answer in _answers(cast(_Program, program), request, keep)
+            )
         answers.flush()
 
 

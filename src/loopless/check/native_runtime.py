@@ -51,7 +51,13 @@ MEANINGS: Final[dict[str, str]] = {
     "klee_int": "nondet_s32",
     "klee_range": "klee_range",
     "klee_silent_exit": "exit",
+    "klee_assert": "assert",
+    "klee_abort": "abort",
+    **dict.fromkeys(("klee_warning", "klee_warning_once", "klee_print_expr", "klee_print_range"), "nothing"),
+    **dict.fromkeys(("klee_stack_trace", "klee_open_merge", "klee_close_merge", "klee_prefer_cex"), "nothing"),
+    "__CPROVER_printf": "nothing",
     "__assert_fail": "assert_fail",
+    **dict.fromkeys(("__assert_perror_fail", "__assert_rtn", "_wassert"), "error"),
     "abort": "abort",
     "exit": "exit",
     "_exit": "exit",
@@ -62,7 +68,13 @@ MEANINGS: Final[dict[str, str]] = {
 }
 """Names with a meaning: what stands after ``loopless_`` in the runtime. They win over a program's own definitions."""
 
-WEAK_MEANINGS: Final[dict[str, str]] = {"assume": "assume", "assert": "assert", "__assume": "assume"}
+WEAK_MEANINGS: Final[dict[str, str]] = {
+    "assume": "assume",
+    "assert": "assert",
+    "__assume": "assume",
+    "__assert": "error",
+    "_assert": "error",
+}
 """Names that have a meaning only in programs that declare them without a definition."""
 
 SOURCE: Final = r"""
@@ -73,7 +85,7 @@ void longjmp(void *, int) __attribute__((noreturn));
 void *memcpy(void *, const void *, unsigned long);
 
 static struct { wide slots[64]; } target;
-static const wide *stream, *fresh;
+static const wide *stream, *fresh, *chosen;
 static wide stream_length, stream_used, fresh_length, fresh_used;
 static wide end_status, end_kind, end_value;
 static const char *end_text;
@@ -99,7 +111,6 @@ static wide next(void) {
     if (stream_used >= stream_length) finish(5, 0, stream_used, "");
     return stream[stream_used++];
 }
-static wide next_fresh(void) { return fresh_used < fresh_length ? fresh[fresh_used++] : (fresh_used++, 0); }
 
 _Bool loopless_nondet_bool(void) { return next() != 0; }
 signed char loopless_nondet_s8(void) { return (signed char)next(); }
@@ -110,7 +121,10 @@ int loopless_nondet_s32(void) { return (int)next(); }
 unsigned loopless_nondet_u32(void) { return (unsigned)next(); }
 wide loopless_nondet_s64(void) { return next(); }
 uwide loopless_nondet_u64(void) { return (uwide)next(); }
-wide loopless_uninit(void) { return next_fresh(); }
+wide loopless_uninit(int local) {
+    if (chosen[2 * local]) return chosen[2 * local + 1];
+    return fresh_used < fresh_length ? fresh[fresh_used++] : 0;
+}
 
 int loopless_klee_range(int low, int high) {
     int value = (int)next();
@@ -130,7 +144,8 @@ void loopless_save(const struct variable *table, wide count, unsigned char *to) 
 void loopless_restore(const struct variable *table, wide count, const unsigned char *from) {
     for (wide i = 0; i < count; i++) { memcpy(table[i].at, from, table[i].size); from += table[i].size; }
 }
-void loopless_inputs(const wide *values, wide count, const wide *fresh_values, wide fresh_count) {
+void loopless_inputs(const wide *values, wide count, const wide *fresh_values, wide fresh_count, const wide *fixed) {
+    chosen = fixed;
     stream = values; stream_length = count; stream_used = 0;
     fresh = fresh_values; fresh_length = fresh_count; fresh_used = 0;
 }

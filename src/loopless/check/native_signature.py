@@ -51,7 +51,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A type that a native call cannot pass: a struct, a floating-point number, a pointer to a pointer, …"""
+    """A type that a native call cannot pass: a struct, a floating-point number, a pointer to a pointer."""
 
     name: str
 
@@ -183,6 +183,12 @@ class DebugInfo:
                 return fields.get("name")
             scope = self._reference(fields, "scope")
         return None
+
+    def local(self, variable: int) -> str | None:
+        """The name of a local variable that is no parameter; ``None`` for everything else."""
+        fields = self._fields(variable)
+        is_local = self._kinds.get(variable) == "DILocalVariable" and "arg" not in fields
+        return fields.get("name") if is_local else None
 
     def line(self, location: int) -> int:
         """The source line of a location; an artificial one (line 0) counts as the place that it was inlined at."""

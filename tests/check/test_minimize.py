@@ -1,0 +1,145 @@
+"""Minimizing a planted failure: it stays a failure, it gets small, and what is kept can be read back and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
+from loopless.check.generate_ast import Binary, Function, While, walk
+from loopless.check.generate_case import Case, load_case, save_case
+from loopless.check.generate_validate import valid
+from loopless.check.minimize import minimize, size
+from loopless.check.native import Limits, NativeHost, NativeOracle
+from loopless.check.outcome import Outcome
+from loopless.errors import SourceError
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[NativeHost]:
+    with NativeHost() as shared:
+        yield shared
+
+
+def native(host: NativeHost, case: Case) -> Outcome:
+    with NativeOracle(print_program(case.program), host=host, limits=Limits(seconds=0.05)) as oracle:
+        return oracle.run("f", case.args, nondet=case.nondet)
+
+
+def cases(name: str, count: int) -> Iterator[Case]:
+    for seed in range(count):
+        program = generate(seed, PROFILES[name])
+        for args in inputs(program.signature, seed, 5):
+            yield Case(program, args, nondet_stream(seed, 50))
+
+
+def shows_a_remainder(case: Case) -> bool:
+    return any(isinstance(node, Binary) and node.op == "%" for node in walk(case.program.function))
+
+
+@pytest.mark.parametrize("name", ["everything", "nests", "eight-bit"])
+def test_a_planted_failure_shrinks_to_its_heart(name: str) -> None:
+    start = next(case for case in cases(name, 200) if shows_a_remainder(case))
+    small = minimize(start, shows_a_remainder, budget=5000)
+    assert shows_a_remainder(small)
+    assert valid(small.program)
+    assert small.args == ()
+    assert small.nondet == ()
+    text = print_program(small.program)
+    assert len(text.splitlines()) <= 7
+    assert "0 % 0;" in text or " %= 0;" in text
+
+
+def test_a_failure_of_the_native_run_shrinks_and_stays(host: NativeHost) -> None:
+    def overflows_in_a_loop(case: Case) -> bool:
+        outcome = native(host, case)
+        return outcome.status == "undefined" and "addition" in outcome.detail
+
+    start = next(case for case in cases("everything", 400) if overflows_in_a_loop(case))
+    small = minimize(start, overflows_in_a_loop, budget=150)
+    assert overflows_in_a_loop(small)
+    assert size(small) < size(start) / 2
+
+
+def test_loops_and_inputs_shrink_too(host: NativeHost) -> None:
+    def counts_to_ten(case: Case) -> bool:
+        outcome = native(host, case)
+        loops = any(isinstance(node, While) for node in walk(case.program))
+        return loops and bool(case.args) and outcome.status == "ok" and (outcome.return_value or 0) >= 10
+
+    start = next(case for case in cases("single-path", 400) if counts_to_ten(case))
+    small = minimize(start, counts_to_ten, budget=100)
+    assert counts_to_ten(small)
+    assert size(small) < size(start)
+
+
+def test_the_budget_is_kept() -> None:
+    asked = 0
+
+    def never(case: Case) -> bool:
+        nonlocal asked
+        asked += 1
+        return False
+
+    start = next(cases("everything", 1))
+    assert minimize(start, never, budget=7) == start
+    assert asked == 7
+
+
+def test_only_valid_smaller_programs_are_asked_about() -> None:
+    start = next(cases("everything", 1))
+    seen: list[Case] = []
+
+    def note(case: Case) -> bool:
+        seen.append(case)
+        return len(seen) % 3 == 0
+
+    minimize(start, note, budget=300)
+    assert len(seen) > 50
+    assert all(valid(case.program) for case in seen)
+    assert len(set(seen)) == len(seen)
+    assert all(size(case) < size(start) for case in seen)
+
+
+def test_every_cut_of_many_programs_compiles(host: NativeHost) -> None:
+    """What the validity check lets through must compile and end without a crash."""
+    for seed in (3, 11, 19):
+        program = generate(seed, PROFILES["everything"])
+        start = Case(program, inputs(program.signature, seed, 1)[0], nondet_stream(seed, 50))
+        statuses: list[str] = []
+
+        def run(case: Case, statuses: list[str] = statuses) -> bool:
+            statuses.append(native(host, case).status)
+            return len(statuses) % 2 == 0
+
+        minimize(start, run, budget=25)
+        assert len(statuses) > 10
+        assert "crashed" not in statuses
+
+
+def test_a_kept_case_can_be_read_back_and_run(host: NativeHost, tmp_path: Path) -> None:
+    for number, case in enumerate(list(cases("arrays", 4))[::5]):
+        outcome = native(host, case)
+        path = tmp_path / f"case{number}.c"
+        save_case(path, case, outcome, note="a comment must not end here: */ int x;")
+        kept = load_case(path)
+        assert (kept.function, kept.args, kept.nondet, kept.expected) == ("f", case.args, case.nondet, outcome)
+        assert kept.note.endswith("*/ int x;")
+        with NativeOracle(path, host=host, limits=Limits(seconds=0.05)) as oracle:
+            assert oracle.run(kept.function, kept.args, nondet=kept.nondet) == outcome
+
+
+@pytest.mark.parametrize("text", ["int f(void) { return 1; }", "/* kept case\n{}\n*/\n", "/* kept case\n{\n*/\n"])
+def test_other_files_are_no_kept_cases(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.c"
+    path.write_text(text)
+    with pytest.raises(SourceError, match="no kept case"):
+        load_case(path)
+
+
+def test_minimizing_keeps_the_function_a_function() -> None:
+    start = next(cases("everything", 1))
+    small = minimize(start, lambda case: isinstance(case.program.function, Function), budget=3000)
+    assert print_program(small.program).splitlines()[-3:] == ["{", "    return 0;", "}"]
