@@ -1,0 +1,138 @@
+"""The order in which compiled blocks stand: nested regions, one for each loop, and a number for each block.
+
+A region becomes one ``while True:`` whose body is a sequence of items, blocks and inner regions, in an order in which
+control mostly flows forward. Control goes to a later item by setting the number ``b`` and falling through, to an
+earlier one by ``continue``, out of the region by ``break``. That is right for every graph and every nesting of regions;
+that regions are loops only makes it fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopless.flowgraph.model import Block, LoopInfo
+
+MAX_NESTING = 12
+"""Python allows 20 nested loops and handlers; deeper loops are part of the region around them."""
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """``loop`` is the index of its loop, None for the whole function; ``items`` are labels and inner regions."""
+
+    loop: int | None
+    header: str
+    blocks: frozenset[str]
+    parent: Region | None
+    depth: int
+    items: list[str | Region] = field(default_factory=list)
+    place: dict[str, int] = field(default_factory=dict)
+    """For each block inside, the index of the item that holds it."""
+    low: int = 0
+    high: int = 0
+    again: bool = False
+    """Whether control can go from an item to the same or an earlier one."""
+    doors: frozenset[str] = frozenset()
+    """The blocks at which the body is entered from its top: from outside, or going back."""
+
+
+@dataclass(slots=True)
+class Layout:
+    """The regions of a function, the number of each block, and the innermost region that holds it."""
+
+    top: Region
+    numbers: dict[str, int]
+    home: dict[str, Region]
+    incoming: dict[str, int]
+    order: list[str]
+
+
+def reverse_postorder(blocks: Mapping[str, Block], entry: str) -> list[str]:
+    """The blocks that can be reached, each before those that it leads to except on ways back."""
+    order: list[str] = []
+    seen = {entry}
+    stack = [(entry, iter(blocks[entry].successors))]
+    while stack:
+        label, successors = stack[-1]
+        for target in successors:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(blocks[target].successors)))
+                break
+        else:
+            stack.pop()
+            order.append(label)
+    return order[::-1]
+
+
+def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -> Layout:
+    """Arrange the blocks."""
+    order = reverse_postorder(blocks, entry)
+    index = {label: at for at, label in enumerate(order)}
+    top = Region(None, entry, frozenset(order), None, 0)
+    regions = [top]
+    for number, loop in sorted(enumerate(loops), key=lambda pair: (-len(pair[1].blocks), pair[0])):
+        inside = loop.blocks & top.blocks
+        around = [region for region in regions if inside <= region.blocks]
+        strangers = [r for r in regions if r not in around and not inside.isdisjoint(r.blocks)]
+        if loop.header not in inside or strangers or any(r.header == loop.header for r in around[1:]):
+            continue
+        parent = min(around, key=lambda region: len(region.blocks), default=top)
+        if parent.depth < MAX_NESTING:
+            regions.append(Region(number, loop.header, inside, parent, parent.depth + 1))
+    found = Layout(top, {}, {}, dict.fromkeys(order, 0), order)
+    for region in regions:  # larger regions first, so the innermost one stays
+        for label in region.blocks:
+            found.home[label] = region
+    _arrange(regions, index, found)
+    _connect(regions, blocks, found)
+    return found
+
+
+def _arrange(regions: list[Region], index: Mapping[str, int], found: Layout) -> None:
+    for region in regions:
+        inner: list[str | Region] = [r for r in regions if r.parent is region]
+        own: list[str | Region] = [label for label in region.blocks if found.home[label] is region]
+
+        def first(item: str | Region) -> int:
+            return index[item] if isinstance(item, str) else index[item.header]
+
+        region.items = sorted(inner + own, key=first)
+        for at, item in enumerate(region.items):
+            for label in (item,) if isinstance(item, str) else item.blocks:
+                region.place[label] = at
+    _number(regions[0], found)
+
+
+def _number(region: Region, found: Layout) -> None:
+    region.low = len(found.numbers)
+    for item in region.items:
+        if isinstance(item, str):
+            found.numbers[item] = len(found.numbers)
+        else:
+            _number(item, found)
+    region.high = len(found.numbers) - 1
+
+
+def _connect(regions: list[Region], blocks: Mapping[str, Block], found: Layout) -> None:
+    doors: dict[int, set[str]] = {id(region): set() for region in regions}
+    for label in found.order:
+        for edge in blocks[label].edges:
+            found.incoming[edge.target] += 1
+            region: Region | None = found.home[edge.target]
+            while region is not None:
+                if label not in region.blocks:
+                    doors[id(region)].add(edge.target)
+                elif region.place[edge.target] <= region.place[label]:
+                    inner = found.home[edge.target]
+                    while inner is not region and label not in inner.blocks and inner.parent is not None:
+                        inner = inner.parent
+                    if inner is region:
+                        region.again = True
+                        doors[id(region)].add(edge.target)
+                region = region.parent
+    for region in regions:
+        if found.order[0] in region.blocks:
+            doors[id(region)].add(found.order[0])
+        region.doors = frozenset(doors[id(region)])

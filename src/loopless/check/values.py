@@ -1,0 +1,59 @@
+"""What interpreted runs pass around besides integers: the end of a run, and values that are not known.
+
+A value that nothing decides (an uninitialised variable, the result of a call without a body) does not end the run: it
+may be copied and forgotten. Only its use does, so a run is ``unknown`` exactly when the unknown value mattered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from loopless.check.outcome import Status
+from loopless.source.ir import Loc
+
+
+class Stop(Exception):
+    """The run ends here, for ``reason``, one phrase for people."""
+
+    def __init__(self, status: Status, reason: str, where: Loc | None = None) -> None:
+        super().__init__(status, reason)
+        self.status: Status = status
+        self.reason = reason
+        self.where = where
+
+
+class Missing:
+    """A value that is not known. Arithmetic, comparison, indexing and hashing raise :class:`Stop` ``unknown``.
+
+    ``absent``: there is no such value, since the memory that would hold it does not exist; then it is ``undefined``.
+    """
+
+    __slots__ = ("absent", "reason", "where")
+
+    def __init__(self, reason: str, where: Loc | None = None, *, absent: bool = False) -> None:
+        self.reason = reason
+        self.where = where
+        self.absent = absent
+
+    def refuse(self) -> NoReturn:
+        """End the run: the value matters."""
+        raise Stop("undefined" if self.absent else "unknown", self.reason, self.where)
+
+    def __repr__(self) -> str:
+        return f"Missing({self.reason!r})"
+
+    def _used(self, *_: Any) -> NoReturn:
+        self.refuse()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __pow__ = __rpow__ = _used
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _used
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __neg__ = __abs__ = __invert__ = __pos__ = _used
+    bit_length = _used
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __int__ = __index__ = _used
+    __eq__ = _used
+    __ne__ = _used
+    __hash__ = _used
+
+
+Value = int | Missing
+"""What a variable holds."""
