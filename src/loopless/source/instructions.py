@@ -1,4 +1,4 @@
-"""Reads one instruction (or debug record) at a time from its text."""
+"""Reads one instruction at a time from its text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from loopless.source.ir import (
     LoopMark,
     OpaqueT,
     OtherConst,
-    Poison,
     PtrT,
     StructT,
     Type,
@@ -48,8 +47,6 @@ _I1: Final = IntT(1)
 _UNKNOWN: Final = OpaqueT("unknown")
 _NONE: Final[frozenset[str]] = frozenset()
 _LABELS: Final = re.compile(r'label (%"[^"]*"|%[-\w.$]+)')
-_RECORD: Final = re.compile(r"#dbg_(\w+)\((.*)\)$")
-_OLD_RECORD: Final = re.compile(r"(?:tail |notail )?call void @llvm\.dbg\.(\w+)\((.*)\)")
 
 Attributes = Callable[[str], frozenset[str]]
 Locals = dict[str, Local]
@@ -111,55 +108,6 @@ class Reader:
         except (Unread, KeyError, IndexError, ValueError):
             found = _unsupported(text)
         return _placed(found, None if result is None else name_of(result), loc, loop)
-
-    def record(self, text: str, locals_: Locals) -> Instruction | None:
-        """A debug record, old style or new; None if ``text`` is not one."""
-        m = _RECORD.match(text) or (_OLD_RECORD.match(text) if "@llvm.dbg." in text else None)
-        if m is None:
-            return None
-        kind, inside = m.groups()
-        loc = None
-        place = re.search(r"!dbg !(\d+)", text)
-        if text.startswith("#"):
-            inside, _, last = inside.rpartition(", ")
-            place = re.match(r"!(\d+)", last)
-        number = int(place.group(1)) if place is not None else None
-        if number is not None:
-            loc = self.metadata.location(number)
-        op = {"declare": "dbg_declare", "value": "dbg_value", "assign": "dbg_value"}.get(kind, "dbg_label")
-        if op == "dbg_label":
-            return Instruction(op, None, _VOID, loc=loc, text=text)
-        try:
-            return self._variable_record(op, inside, number, locals_)
-        except (Unread, KeyError, IndexError, ValueError):
-            return Instruction("dbg_label", None, _VOID, loc=loc, text=text)
-
-    def _variable_record(self, op: str, inside: str, place: int | None, locals_: Locals) -> Instruction:
-        c = Cursor(tokenize(inside))
-        c.accept("metadata")
-        operands: list[Value] = []
-        if c.accept("!DIArgList"):
-            c.expect("(")
-            while not c.accept(")"):
-                c.accept(",")
-                operands.append(self.constants.typed(c, locals_))
-        elif c.peek()[:1] == "!":
-            c.next()
-            if c.accept("{"):
-                c.expect("}")
-        else:
-            operands.append(self.constants.typed(c, locals_))
-        c.expect(",")
-        c.accept("metadata")
-        variable = self.metadata.variable(int(c.next()[1:]), place)
-        c.expect(",")
-        c.accept("metadata")
-        c.expect("!DIExpression")
-        expression = c.balanced()[1:-1]
-        if any(isinstance(v, Poison) for v in operands):
-            operands = []
-        at = variable.declared if variable is not None else None
-        return Instruction(op, None, _VOID, tuple(operands), variable=variable, expression=expression, loc=at)
 
     # ------------------------------------------------------------------------------------------------------ arithmetic
 

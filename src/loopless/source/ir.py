@@ -356,21 +356,10 @@ class Instruction:
         return Local(self.result, self.type)
 
 
-TERMINATORS = frozenset(
-    {
-        "br",
-        "switch",
-        "ret",
-        "unreachable",
-        "indirectbr",
-        "invoke",
-        "callbr",
-        "resume",
-        "catchswitch",
-        "catchret",
-        "cleanupret",
-    }
-)
+TERMINATORS = frozenset({
+    "br", "switch", "ret", "unreachable", "indirectbr", "invoke", "callbr", "resume", "catchswitch", "catchret",
+    "cleanupret",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

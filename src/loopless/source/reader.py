@@ -19,12 +19,14 @@ from loopless.source.ir import (
     Module,
     OpaqueT,
     Param,
+    Type,
     Value,
     VoidT,
 )
 from loopless.source.layout import DataLayout
 from loopless.source.lexer import Cursor, Unread, name_of, tokenize, unescape
 from loopless.source.metadata import Metadata
+from loopless.source.records import read_record
 
 _LINKAGES: Final = frozenset(
     {
@@ -273,7 +275,7 @@ class _ModuleReader:
     def _blocks(self, body: list[str], locals_: dict[str, Local], first: str) -> Iterator[Block]:
         """The blocks of a function; an unnamed first one has no label in the text but the number ``first``."""
         label, instructions = first, list[Instruction]()
-        read, record = self.reader.instruction, self.reader.record
+        read = self.reader.instruction
         for line in body:
             if line[0] != " ":
                 if instructions:
@@ -284,7 +286,7 @@ class _ModuleReader:
                 continue
             text = line.strip()
             if text[0] == "#" or "@llvm.dbg." in text:
-                found = record(text, locals_)
+                found = read_record(self.constants, self.metadata, text, locals_)
                 if found is not None:
                     instructions.append(found)
                     continue
@@ -337,11 +339,14 @@ def _with_debug(
     """The parameters with the source parameters that they carry.
 
     A structure by reference is declared itself; a scalar is stored whole into the parameter's own memory (``_Bool``
-    widened first), or a record says that it is the variable's value.
+    widened first), or a record says that it is the variable's value. A structure that comes as an integer is neither.
     """
     found: dict[str, DebugVariable] = {p.name: variables[p.name] for p in params if p.name in variables}
     source = {p.name: p.name for p in params}
+    memory: dict[str | None, Type] = {}
     for i in blocks[0].instructions:
+        if i.op == "alloca" and i.access is not None:
+            memory[i.result] = i.access.type
         value = i.operands[0] if i.operands else None
         if not isinstance(value, Local) or value.name not in source:
             continue
@@ -349,8 +354,8 @@ def _with_debug(
             source[i.result] = source[value.name]
             continue
         variable = None
-        if i.op == "store" and isinstance(i.operands[1], Local):
-            variable = variables.get(i.operands[1].name)
+        if i.op == "store" and isinstance(address := i.operands[1], Local) and memory.get(address.name) == value.type:
+            variable = variables.get(address.name)
         elif i.op == "dbg_value" and not i.expression and len(i.operands) == 1:
             variable = i.variable
         if variable is not None and variable.arg and (variable.declared is None or not variable.declared.inlined_at):
