@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quasi_affine import X, Z, condition, points
 
+from logic.quasi_affine import X, Z, condition, points
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region

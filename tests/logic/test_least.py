@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from quasi_affine import SMALL, U, X, Z, condition, points, term, window
 
+from logic.quasi_affine import SMALL, U, X, Z, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import First, Region

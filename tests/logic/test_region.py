@@ -7,8 +7,8 @@ import pickle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quasi_affine import I4, SMALL, U, X, Z, condition, points, term, window
 
+from logic.quasi_affine import I4, SMALL, U, X, Z, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region

@@ -2,33 +2,68 @@
 
 The only package of the methods that imports ``islpy`` and ``z3``. Its interface speaks of variables by name
 (:class:`loopless.terms.Var`) and of :class:`loopless.terms.Condition`; dimensions, contexts and engine objects stay
-inside.
+inside. A variable takes the values of its type's range and no others; every statement here is about such values.
 
-A variable takes the values of its type's range and no others; every statement here is about such values.
+Regions
+    ``Region.of(condition, variables)``, ``Region.universe(variables)``; ``&``, ``|``, ``-``, ``complement``,
+    ``project_out``, ``preimage``, ``image``, ``gist``, ``coalesce``, ``is_empty``, ``is_subset``, ``is_equal``,
+    ``disjoint``, ``contains``, ``sample``, ``range_of``, and back by ``condition()``. Exact; a condition that is not
+    quasi-affine raises :class:`NotPresburger`, which names the first term in the way. ``enclosing_region`` and
+    ``over_approximation`` are the inexact, larger counterparts for such conditions.
+Least values and quantifiers
+    ``first(condition, counter)`` and ``last``: the least (greatest) counter for each value of the other variables, in
+    pieces, and where there is none. ``least`` and ``greatest`` of a term while a variable runs, ``pieces_of`` a term,
+    ``exists`` and ``for_all`` over an interval.
+Conditions for people
+    ``simplify(condition, context)``.
+Quick questions
+    ``feasible(condition)``: False means surely not.
+Beyond Presburger
+    ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`.
+Limits
+    ``with budget(operations):`` bounds the isl work of a block, by isl's own count; beyond it every call raises
+    :class:`BudgetExceeded`, and after the block all is as before. Z3 is bounded by its steps, then by time. Both look
+    at their limits between elementary operations: on numbers of many thousand digits one operation may take long, so
+    the last fence is a child process. Costly by nature: subtracting from or complementing unions of many parts with
+    divisions, projections through several divisions, large moduli that do not divide each other.
 """
 
 from __future__ import annotations
 
+from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
+from loopless.logic.feasible import feasible
 from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_all, greatest, last, least, pieces_of
 from loopless.logic.region import EmptyRegion, Region
+from loopless.logic.simplify import simplify
+from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
 from loopless.logic.translate import NotPresburger
 
 __all__ = [
     "DEFAULT_OPERATIONS",
+    "Answer",
     "BudgetExceeded",
     "EmptyRegion",
     "First",
+    "Model",
     "NotPresburger",
+    "Outcome",
+    "OverApproximation",
     "Pieces",
     "Region",
     "Unbounded",
     "budget",
+    "enclosing_region",
     "exists",
+    "feasible",
     "first",
     "for_all",
     "greatest",
     "last",
     "least",
+    "over_approximation",
     "pieces_of",
+    "satisfiable",
+    "simplify",
+    "valid",
 ]

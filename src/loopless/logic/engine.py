@@ -69,13 +69,14 @@ class _Meter:
             return False
         return True
 
-    def push(self, operations: int) -> None:
+    def push(self, operations: int) -> int:
         if self.remaining:
             outer = self.remaining[-1]
             self.remaining[-1] = max(outer - self.used(outer), 0)
             operations = min(operations, self.remaining[-1])
         self.remaining.append(operations)
         self._start(operations)
+        return operations
 
     def pop(self) -> None:
         limit = self.remaining.pop()
@@ -96,19 +97,19 @@ context = _meter.context
 
 
 @contextmanager
-def budget(operations: int) -> Iterator[None]:
+def budget(operations: int) -> Iterator[int]:
     """Let the logic spend at most ``operations`` isl operations in the block, in all its calls together.
 
     Budgets nest: an inner one never gives more than the outer one has left, and what it spends is charged to the outer
-    one. Inside, a call beyond the budget raises :class:`BudgetExceeded`, and so do further calls that are not free.
-    After the block everything works as before. Where no budget is in force each call has
-    :data:`DEFAULT_OPERATIONS` of its own.
+    one; the block is told what it was given. Inside, a call beyond the budget raises :class:`BudgetExceeded`, and so do
+    further calls that are not free. After the block everything works as before. Where no budget is in force each call
+    has :data:`DEFAULT_OPERATIONS` of its own.
     """
     if operations < 1:
         raise ValueError("a budget has at least one operation")
-    _meter.push(operations)
+    granted = _meter.push(operations)
     try:
-        yield
+        yield granted
     finally:
         _meter.pop()
 

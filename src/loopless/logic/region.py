@@ -73,13 +73,10 @@ class Region:
         """How many basic sets the region consists of: a measure of its size."""
         return self.points.n_basic_set()
 
+    @metered
     def over(self, variables: Iterable[Var]) -> Region:
         """The same region over further variables too, which take any value of their types."""
         frame = frame_of((*self.variables, *variables))
-        return self if frame.variables == self.variables else self._embedded(frame)
-
-    @metered
-    def _embedded(self, frame: Frame) -> Region:
         return Region(frame, frame.embed(self.frame, self.points))
 
     def _aligned(self, other: Region) -> tuple[Frame, isl.Set, isl.Set]:
@@ -180,6 +177,7 @@ class Region:
         """The same points in parts that do not overlap."""
         return Region(self.frame, self.points.make_disjoint())
 
+    @metered
     def split(self) -> list[Region]:
         """The convex parts (up to divisibility) of the region; they may overlap."""
         return [Region(self.frame, isl.Set.from_basic_set(part)) for part in self.points.get_basic_sets()]

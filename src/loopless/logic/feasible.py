@@ -1,0 +1,166 @@
+"""Whether a condition can be fulfilled at all: asked at every branch while paths are built, so it must be quick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from loopless.logic.abstraction import over_approximation
+from loopless.logic.engine import BudgetExceeded, budget, metered
+from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.translate import NotPresburger, frame_of
+from loopless.terms import (
+    FALSE,
+    And,
+    Compare,
+    Condition,
+    Read,
+    Sum,
+    Truth,
+    Var,
+    conjuncts,
+    walk,
+)
+
+OPERATIONS = 2_000_000
+"""The isl operations that one question may cost: a third of a second."""
+
+SOLVER_MS = 100
+"""What Z3 may take for one question that is not Presburger."""
+
+_CACHE_LIMIT = 50_000
+_known: dict[tuple[Condition, bool], bool] = {}
+_subjects: dict[Condition, tuple[str, ...]] = {}
+
+
+def feasible(condition: Condition, *, solver: bool = True) -> bool:
+    """False only if surely no values within the types' ranges fulfil ``condition``; True also when undecided.
+
+    Exact for Presburger conditions within :data:`OPERATIONS`. Others are relaxed to Presburger, then put to Z3 if
+    ``solver``, for at most :data:`SOLVER_MS`.
+    """
+    if isinstance(condition, Truth):
+        return condition.value
+    found = _known.get((condition, solver))
+    if found is not None:
+        return found
+    return all(_group_feasible(group, solver=solver) for group in _groups(conjuncts(condition)))
+
+
+def _groups(parts: Sequence[Condition]) -> Iterable[Condition]:
+    """Conjunctions that share no variable or memory object: each can be fulfilled for itself."""
+    if len(parts) == 1:
+        return parts
+    home: dict[str, list[Condition]] = {}
+    for part in parts:
+        merged: list[Condition] = []
+        for group in {id(home[name]): home[name] for name in _names(part) if name in home}.values():
+            merged.extend(group)
+        merged.append(part)
+        for member in merged:
+            for name in _names(member):
+                home[name] = merged
+    groups = {id(group): group for group in home.values()}.values()
+    return [group[0] if len(group) == 1 else And(tuple(group)) for group in groups]
+
+
+def _names(part: Condition) -> tuple[str, ...]:
+    """What the condition is about: the keys of its variables, the names of the objects that it reads."""
+    found = _subjects.get(part)
+    if found is None:
+        arrays = {f"memory {node.array}" for node in walk(part) if isinstance(node, Read)}
+        found = tuple(sorted({variable.key for variable in part.variables} | arrays))
+        if len(_subjects) > _CACHE_LIMIT:
+            _subjects.clear()
+        _subjects[part] = found
+    return found
+
+
+def _group_feasible(group: Condition, *, solver: bool) -> bool:
+    found = _known.get((group, solver))
+    if found is None:
+        found = _by_intervals(group)
+        certain = found is not None
+        if found is None:
+            found, certain = _by_isl(group, solver=solver)
+        if certain:
+            if len(_known) > _CACHE_LIMIT:
+                _known.clear()
+            _known[group, solver] = found
+    return found
+
+
+def _by_intervals(group: Condition) -> bool | None:
+    """The answer where the conjuncts bound single variables, None where it takes more."""
+    bounds: dict[Var, tuple[int | None, int | None]] = {}
+    excluded: dict[Var, set[int]] = {}
+    plain = True
+    for part in conjuncts(group):
+        single = _single(part) if isinstance(part, Compare) else None
+        if single is None:
+            plain = False
+            continue
+        relation, variable, sign, constant = single
+        limit = -constant * sign
+        low, high = bounds.get(variable, (variable.type.min, variable.type.max))
+        if relation == "ne":
+            excluded.setdefault(variable, set()).add(limit)
+        if relation == "eq" or (relation == "le" and sign < 0):
+            low = limit if low is None else max(low, limit)
+        if relation == "eq" or (relation == "le" and sign > 0):
+            high = limit if high is None else min(high, limit)
+        if low is not None and high is not None and low > high:
+            return False
+        bounds[variable] = (low, high)
+    for variable, values in excluded.items():
+        low, high = bounds[variable]
+        if low is not None and high is not None and all(v in values for v in range(low, min(high, low + 64) + 1)):
+            if high <= low + 64:
+                return False
+            plain = False
+    return True if plain else None
+
+
+def _single(part: Compare) -> tuple[str, Var, int, int] | None:
+    """(relation, v, ±1, k) where the part is ±v + k ~ 0."""
+    term = part.term
+    if isinstance(term, Var):
+        return part.relation, term, 1, 0
+    if not isinstance(term, Sum) or len(term.items) > 2:
+        return None
+    constant = 0
+    found: tuple[Var, int] | None = None
+    for monomial, coefficient in term.items:
+        if not monomial:
+            constant = coefficient
+        elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var) and coefficient in (1, -1):
+            found = (monomial[0][0], coefficient)
+        else:
+            return None
+    return None if found is None or len(term.items) - (constant != 0) != 1 else (part.relation, *found, constant)
+
+
+def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
+    """The answer, and whether it is one for all times: not where an outer budget cut the question short."""
+    with budget(OPERATIONS) as granted:
+        try:
+            return not _is_empty(group), True
+        except NotPresburger:
+            pass
+        except BudgetExceeded:
+            return True, granted == OPERATIONS
+        try:
+            relaxed = over_approximation(group).condition
+            if relaxed is FALSE or _is_empty(relaxed):
+                return False, True
+        except BudgetExceeded:
+            if granted != OPERATIONS:
+                return True, False
+    if not solver:
+        return True, True
+    return satisfiable(group, SOLVER_MS).answer is not Answer.NO, True
+
+
+@metered
+def _is_empty(condition: Condition) -> bool:
+    frame = frame_of(condition.variables)
+    return frame.points(condition).intersect(frame.box).is_empty()

@@ -1,0 +1,119 @@
+"""Conditions in fewer words, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopless.logic.engine import BudgetExceeded, budget
+from loopless.logic.region import Region
+from loopless.logic.translate import NotPresburger
+from loopless.terms import (
+    TRUE,
+    And,
+    Compare,
+    Condition,
+    Or,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+    disjuncts,
+    walk,
+)
+
+OPERATIONS = 5_000_000
+"""The isl operations that one simplification may cost: about a second."""
+
+
+def simplify(
+    condition: Condition, context: Condition = TRUE, variables: Iterable[Var] = (), *, operations: int = OPERATIONS
+) -> Condition:
+    """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, in fewer words.
+
+    Parts that are not Presburger, or cost more than ``operations``, stay as they are, and so does what does not get
+    shorter: the words of the source are kept where they are as good. ``context`` is used as far as it is Presburger.
+    ``variables`` may name further variables; those of the two conditions need not be named.
+    """
+    try:
+        with budget(operations):
+            given = _known(context)
+            return _simplified(condition, given.over(variables))
+    except BudgetExceeded:
+        return condition
+
+
+def _known(context: Condition) -> Region:
+    """What the Presburger conjuncts of the context say: less than it says, which is sound."""
+    parts = []
+    for part in conjuncts(context):
+        try:
+            Region.of(part)
+        except NotPresburger:
+            continue
+        parts.append(part)
+    return Region.of(conjunction(parts))
+
+
+def _simplified(condition: Condition, given: Region) -> Condition:
+    try:
+        region = Region.of(condition)
+    except NotPresburger:
+        return _by_parts(condition, given)
+    found = region.gist(given).coalesce()
+    if (given - region).is_empty():
+        return TRUE
+    return shorter(condition, (found & Region.universe(found.variables)).condition())
+
+
+def _by_parts(condition: Condition, given: Region) -> Condition:
+    match condition:
+        case And():
+            plain, others = _sorted_out(condition.args)
+            if plain:
+                simple = _simplified(conjunction(plain), given)
+                # What the other conjuncts are needed for is only where the plain ones hold.
+                given = given & Region.of(conjunction(plain))
+                return conjunction((simple, *(_by_parts(part, given) for part in others)))
+            return conjunction(_by_parts(part, given) for part in others)
+        case Or():
+            plain, others = _sorted_out(condition.args)
+            kept = [_by_parts(part, given) for part in others]
+            return disjunction(([_simplified(disjunction(plain), given)] if plain else []) + kept)
+        case _:
+            return condition
+
+
+def _sorted_out(parts: Iterable[Condition]) -> tuple[list[Condition], list[Condition]]:
+    """The Presburger parts and the others."""
+    plain: list[Condition] = []
+    others: list[Condition] = []
+    for part in parts:
+        try:
+            Region.of(part)
+        except NotPresburger:
+            others.append(part)
+        else:
+            plain.append(part)
+    return plain, others
+
+
+def shorter(first: Condition, second: Condition) -> Condition:
+    """The one that takes fewer words; the first if they are equally long."""
+    return second if _length(second) < _length(first) else first
+
+
+def _length(condition: Condition) -> tuple[int, int]:
+    comparisons = _comparisons(condition)
+    return comparisons, sum(1 for _ in walk(condition))
+
+
+def _comparisons(condition: Condition) -> int:
+    match condition:
+        case Compare():
+            return 1
+        case And():
+            return sum(_comparisons(part) for part in conjuncts(condition))
+        case Or():
+            return sum(_comparisons(part) for part in disjuncts(condition))
+        case _:
+            return 0

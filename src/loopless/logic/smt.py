@@ -1,0 +1,158 @@
+"""Questions to Z3 about conditions that are not Presburger.
+
+A satisfiable answer is believed only after its model has been evaluated with :func:`loopless.terms.holds`; an
+unsatisfiable one rests on Z3 and on translations that never lose a solution. Everything else is UNKNOWN.
+
+Each question has a Z3 context and a seed of its own, so that its answer does not depend on the questions before it.
+The limit is first of all one on Z3's own count of steps, which is the same on every machine; the clock comes second.
+Z3 looks at both now and then only: simplifying very long numbers or terms can overrun them, and a child process is
+the last fence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Any
+
+from loopless.logic.smt_bits import BitTranslation
+from loopless.logic.smt_integers import IntegerTranslation
+from loopless.terms import (
+    TRUE,
+    Condition,
+    EvaluationError,
+    IntType,
+    Node,
+    Op,
+    Sum,
+    Var,
+    conjunction,
+    holds,
+    negate,
+    walk,
+)
+
+STEPS_PER_MS = 4_000
+"""Z3 makes 5 to 10 million of its steps a second."""
+
+_BIT_OPERATORS = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
+
+
+class Answer(Enum):
+    """Yes, no, or not decided within the limits."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Values of variables, and of the elements of memory objects: (object, byte offset, type) to value."""
+
+    values: Mapping[Var, int]
+    elements: Mapping[tuple[str, int, IntType], int]
+
+    def read(self, array: str, offset: int, type: IntType) -> int:
+        """The element at a byte offset, for :func:`loopless.terms.evaluate`."""
+        try:
+            return self.elements[array, offset, type]
+        except KeyError:
+            raise EvaluationError(f"the content of {array} at {offset} is not given") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer; with YES of :func:`satisfiable` a solution, with NO of :func:`valid` a counterexample."""
+
+    answer: Answer
+    model: Model | None = None
+
+
+def satisfiable(condition: Condition, timeout_ms: int = 1000) -> Outcome:
+    """Whether some values within the types' ranges fulfil ``condition``."""
+    if condition is TRUE:
+        return Outcome(Answer.YES, Model({}, {}))
+    ways = _ways(condition)
+    for way in ways:
+        outcome = _ask(condition, way, max(timeout_ms // len(ways), 1))
+        if outcome.answer is not Answer.UNKNOWN:
+            return outcome
+    return Outcome(Answer.UNKNOWN)
+
+
+def valid(condition: Condition, given: Condition = TRUE, timeout_ms: int = 1000) -> Outcome:
+    """Whether ``condition`` holds for all values within the types' ranges for which ``given`` does.
+
+    Values at which a term has no value (a division by zero) count for neither side.
+    """
+    outcome = satisfiable(conjunction((given, negate(condition))), timeout_ms)
+    match outcome.answer:
+        case Answer.YES:
+            return Outcome(Answer.NO, outcome.model)
+        case Answer.NO:
+            return Outcome(Answer.YES)
+        case Answer.UNKNOWN:
+            return outcome
+
+
+Way = type[IntegerTranslation] | type[BitTranslation]
+
+
+def _ways(condition: Condition) -> tuple[Way, ...]:
+    """The translations worth trying, best first."""
+    if not BitTranslation.applies(condition):
+        return (IntegerTranslation,)
+    if any(isinstance(node, Op) and node.op in _BIT_OPERATORS for node in walk(condition)):
+        return (BitTranslation,)
+    if any(_is_nonlinear(node) for node in walk(condition)):
+        return (IntegerTranslation, BitTranslation)
+    return (IntegerTranslation,)
+
+
+def _is_nonlinear(node: Node) -> bool:
+    return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
+
+
+def _ask(condition: Condition, way: Way, timeout_ms: int) -> Outcome:
+    import z3  # type: ignore[import-untyped]
+
+    context = z3.Context()
+    translation = way(z3, context)
+    goal = translation.condition(condition)
+    solver = z3.Solver(ctx=context)
+    solver.set(random_seed=1, timeout=timeout_ms, rlimit=timeout_ms * STEPS_PER_MS)
+    solver.add(goal, *translation.facts)
+    try:
+        found = solver.check()
+        if found == z3.unsat:
+            return Outcome(Answer.NO)
+        if found == z3.sat:
+            return _checked(condition, translation, solver.model())
+    except z3.Z3Exception:
+        pass  # out of its limits in the middle of something
+    return Outcome(Answer.UNKNOWN)
+
+
+def _checked(condition: Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> Outcome:
+    """The solver's model as ours, if the condition really holds there."""
+    values = {variable: translation.number(found, known) for variable, known in translation.variables.items()}
+    elements = {
+        (array, translation.number(found, offset), type_): translation.number(found, element)
+        for (array, type_), reads in translation.reads.items()
+        for offset, element in reads
+    }
+    model = Model(values, elements)
+    try:
+        right = _one_memory(elements) and holds(condition, values, model.read)
+    except EvaluationError:
+        right = False
+    return Outcome(Answer.YES, model) if right else Outcome(Answer.UNKNOWN)
+
+
+def _one_memory(elements: Mapping[tuple[str, int, IntType], int]) -> bool:
+    """Whether no two elements of one object overlap without being the same one."""
+    spans = sorted((array, offset, (type_.width or 8) // 8) for array, offset, type_ in elements)
+    return all(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in pairwise(spans))

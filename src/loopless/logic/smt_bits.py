@@ -1,0 +1,105 @@
+"""Terms and conditions of bounded range over Z3's bit vectors, all of one width, wide enough for every value."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+from loopless.logic.smt_integers import IntegerTranslation
+from loopless.terms import Condition, Const, IntType, Op, Term, range_of, walk
+
+MAX_WIDTH = 192
+"""Wider values are not asked about in bits."""
+
+
+class BitTranslation(IntegerTranslation):
+    """As over the integers, in signed bit vectors in which no value of any term overflows."""
+
+    def __init__(self, z3: Any, context: Any) -> None:
+        super().__init__(z3, context)
+        self.width = 1
+
+    @staticmethod
+    def applies(condition: Condition) -> bool:
+        """Whether every term of the condition has a range that fits."""
+        return _width(condition) is not None
+
+    def number(self, model: Any, value: Any) -> int:
+        """The value of a Z3 term in a model."""
+        return int(model.eval(value, model_completion=True).as_signed_long())
+
+    def condition(self, condition: Condition) -> Any:
+        """The condition as a Z3 formula."""
+        width = _width(condition)
+        assert width is not None
+        self.width = width
+        return super().condition(condition)
+
+    def _sort(self) -> Any:
+        return self.z3.BitVecSort(self.width, self.context)
+
+    def _constant(self, value: int) -> Any:
+        return self.z3.BitVecVal(value, self.width, self.context)
+
+    def _fresh(self, name: str) -> Any:
+        return self.z3.BitVec(name, self.width, self.context)
+
+    def _wrap(self, value: Any, type: IntType) -> Any:
+        if type.width is None:
+            return value
+        low = self.z3.Extract(type.width - 1, 0, value)
+        missing = self.width - type.width
+        return self.z3.SignExt(missing, low) if type.signed else self.z3.ZeroExt(missing, low)
+
+    def _operator(self, term: Op, args: list[Any]) -> Any:
+        a, b = args[0], args[-1]
+        match term.op:
+            case "min":
+                return reduce(lambda p, q: self.z3.If(p <= q, p, q), args)
+            case "max":
+                return reduce(lambda p, q: self.z3.If(p >= q, p, q), args)
+            case "mod":
+                return self._unless_zero(b, a % b)  # the sign of the divisor
+            case "floor_div":
+                exact = self.z3.Or(self.z3.SRem(a, b) == 0, (a < 0) == (b < 0))
+                return self._unless_zero(b, self.z3.If(exact, a / b, a / b - 1))
+            case "trunc_div":
+                return self._unless_zero(b, a / b)
+            case "trunc_rem":
+                return self._unless_zero(b, self.z3.SRem(a, b))
+            case "bit_and":
+                return a & b
+            case "bit_or":
+                return a | b
+            case "bit_xor":
+                return a ^ b
+            case "shl":
+                return a << b
+            case "shr":
+                return a >> b
+            case "pow" if isinstance(term.args[0], Const) and term.args[0].value == 2:
+                return self._constant(1) << b
+            case _:
+                return self._meaningless(term, args)
+
+    def _unless_zero(self, divisor: Any, value: Any) -> Any:
+        zero = self._constant(0)
+        return self.z3.If(divisor == zero, zero, value)
+
+    def _meaningless(self, term: Op, args: list[Any]) -> Any:
+        value = self.z3.Function(term.op, self._sort(), self._sort(), self._sort())(*args)
+        self._bound(value, term)
+        return value
+
+
+def _width(condition: Condition) -> int | None:
+    """The least width that holds every term's range and one bit more, None where there is none up to the limit."""
+    widest = 1
+    for node in walk(condition):
+        if isinstance(node, Term):
+            low, high = range_of(node)
+            if low is None or high is None:
+                return None
+            widest = max(widest, low.bit_length(), high.bit_length())
+    # one bit for the sign, one so that no quotient of the least value overflows
+    return widest + 2 if widest + 2 <= MAX_WIDTH else None

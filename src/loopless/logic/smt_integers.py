@@ -1,0 +1,176 @@
+"""Terms and conditions over Z3's integers.
+
+Where the theory has no counterpart (bit operations on unknowns, powers, array reads) a function without meaning stands,
+with the range of the term and a few true facts: that never loses a solution, and may add some. A division by zero,
+which no solution evaluates, gives 0.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+from loopless.terms import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    IntType,
+    Ite,
+    Node,
+    Op,
+    Or,
+    Read,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+    range_of,
+    walk,
+)
+
+
+class IntegerTranslation:
+    """One question's translation into a Z3 context; ``facts`` are to be asserted beside it."""
+
+    def __init__(self, z3: Any, context: Any) -> None:
+        self.z3 = z3  # the module: it loads slowly, so only where there is a question
+        self.context = context
+        self.facts: list[Any] = []
+        self.variables: dict[Var, Any] = {}
+        self.reads: dict[tuple[str, IntType], list[tuple[Any, Any]]] = {}
+        self.done: dict[Node, Any] = {}
+
+    def number(self, model: Any, value: Any) -> int:
+        """The value of a Z3 term in a model."""
+        return int(model.eval(value, model_completion=True).as_long())
+
+    def condition(self, condition: Condition) -> Any:
+        """The condition as a Z3 formula."""
+        for node in walk(condition):
+            if node not in self.done:
+                self.done[node] = self._node(node)
+        return self.done[condition]
+
+    def _node(self, node: Node) -> Any:
+        match node:
+            case Truth():
+                return self.z3.BoolVal(node.value, self.context)
+            case Compare():
+                term = self.done[node.term]
+                zero = self._constant(0)
+                return {"le": term <= zero, "eq": term == zero, "ne": term != zero}[node.relation]
+            case And():
+                return self.z3.And(*(self.done[arg] for arg in node.args))
+            case Or():
+                return self.z3.Or(*(self.done[arg] for arg in node.args))
+            case Term():
+                return self._term(node)
+            case _:
+                raise AssertionError(node)
+
+    def _term(self, term: Term) -> Any:
+        match term:
+            case Const():
+                return self._constant(term.value)
+            case Var():
+                found = self.variables[term] = self._fresh(f"v{len(self.variables)}")
+                self._bound(found, term)
+                return found
+            case Sum():
+                return self._sum(term)
+            case Wrap():
+                return self._wrap(self.done[term.arg], term.type)
+            case Ite():
+                return self.z3.If(self.done[term.condition], self.done[term.then], self.done[term.otherwise])
+            case Read():
+                return self._read(term)
+            case Op():
+                return self._operator(term, [self.done[arg] for arg in term.args])
+            case _:
+                raise AssertionError(term)
+
+    def _sum(self, term: Sum) -> Any:
+        total = self._constant(0)
+        for monomial, coefficient in term.items:
+            product = self._constant(coefficient)
+            for atom, exponent in monomial:
+                for _ in range(exponent):
+                    product = product * self.done[atom]
+            total = total + product
+        return total
+
+    def _read(self, term: Read) -> Any:
+        offset = self.done[term.offset]
+        # The name must be this memory's alone, whatever characters it has.
+        memory = self.z3.Function(f"{term.array}:{term.type}", self._sort(), self._sort())
+        element = memory(offset)
+        self._bound(element, term)
+        self.reads.setdefault((term.array, term.type), []).append((offset, element))
+        return element
+
+    def _bound(self, value: Any, term: Term) -> None:
+        low, high = range_of(term)
+        if low is not None:
+            self.facts.append(value >= self._constant(low))
+        if high is not None:
+            self.facts.append(value <= self._constant(high))
+
+    # What bit vectors do differently:
+
+    def _sort(self) -> Any:
+        return self.z3.IntSort(self.context)
+
+    def _constant(self, value: int) -> Any:
+        return self.z3.IntVal(value, self.context)
+
+    def _fresh(self, name: str) -> Any:
+        return self.z3.Int(name, self.context)
+
+    def _wrap(self, value: Any, type: IntType) -> Any:
+        if type.width is None or type.min is None:
+            return value
+        return (value - type.min) % (1 << type.width) + type.min
+
+    def _operator(self, term: Op, args: list[Any]) -> Any:
+        match term.op:
+            case "min":
+                return reduce(lambda a, b: self.z3.If(a <= b, a, b), args)
+            case "max":
+                return reduce(lambda a, b: self.z3.If(a >= b, a, b), args)
+            case "floor_div":
+                return self._floor(term, *args)
+            case "mod":
+                return args[0] - args[1] * self._floor(term, *args)
+            case "trunc_div":
+                return self._truncated(term, *args)
+            case "trunc_rem":
+                return args[0] - args[1] * self._truncated(term, *args)
+            case _:
+                return self._meaningless(term, args)
+
+    def _floor(self, term: Op, a: Any, b: Any) -> Any:
+        """Z3's ``div`` leaves a remainder ≥ 0: for divisors > 0 it is the floor."""
+        divisor = range_of(term.args[1])
+        if divisor[0] is not None and divisor[0] > 0:
+            return a / b
+        return self.z3.If(b > 0, a / b, self.z3.If(b < 0, (-a) / (-b), 0))
+
+    def _truncated(self, term: Op, a: Any, b: Any) -> Any:
+        divisor = range_of(term.args[1])
+        if divisor[0] is not None and divisor[0] > 0:
+            return self.z3.If(a >= 0, a / b, -((-a) / b))
+        size = self.z3.If(b > 0, b, -b)
+        quotient = self.z3.If(a >= 0, a / size, -((-a) / size))
+        return self.z3.If(b > 0, quotient, self.z3.If(b < 0, -quotient, 0))
+
+    def _meaningless(self, term: Op, args: list[Any]) -> Any:
+        function = self.z3.Function(term.op, self._sort(), self._sort(), self._sort())
+        value = function(*args)
+        self._bound(value, term)
+        base = term.args[0]
+        if term.op == "pow" and isinstance(base, Const) and base.value >= 2:
+            # Bernoulli's inequality, and powers grow with the exponent
+            self.facts.append(self.z3.Implies(args[1] >= 0, value >= 1 + args[1] * (base.value - 1)))
+        return value

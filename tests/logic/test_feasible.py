@@ -1,0 +1,123 @@
+"""Feasibility never denies what some values fulfil, and is exact where the condition is Presburger."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logic.quasi_affine import I4, I8, U, X, Z, condition, points, window
+from loopless import logic
+from loopless import terms as t
+from loopless.terms import Condition, EvaluationError, Var
+
+Y = Var("y", I4)
+U32 = t.IntType(32, signed=False)
+TRIPLE = (U, X, Y)
+
+
+def fulfilled(c: Condition, variables: tuple[Var, ...]) -> bool:
+    def at(p: dict[Var, int]) -> bool:
+        try:
+            return t.holds(c, p)
+        except EvaluationError:
+            return False
+
+    return any(at(p) for p in points(variables))
+
+
+@given(condition((X, Z), depth=1))
+@settings(deadline=None, max_examples=150)
+def test_exact_for_presburger_conditions(c: Condition) -> None:
+    assert logic.feasible(t.conjunction((c, window((X, Z))))) == fulfilled(c, (X, Z))
+
+
+@st.composite
+def bound(draw: st.DrawFn) -> Condition:
+    v = draw(st.sampled_from((X, Y, Z)))
+    relation = draw(st.sampled_from([t.less_equal, t.greater_equal, t.equal, t.not_equal]))
+    return relation(v, t.const(draw(st.integers(-9, 9))))
+
+
+@given(st.lists(bound(), max_size=8))
+@settings(deadline=None, max_examples=300)
+def test_bounds_on_single_variables(parts: list[Condition]) -> None:
+    c = t.conjunction((*parts, window((Z,))))
+    assert logic.feasible(c) == fulfilled(c, (X, Y, Z))
+
+
+def test_a_variable_all_of_whose_values_are_excluded() -> None:
+    parts = [t.not_equal(X, t.const(i)) for i in range(-8, 8)]
+    assert not logic.feasible(t.conjunction(parts))
+    assert logic.feasible(t.conjunction(parts[1:]))
+    wide = [t.not_equal(Z, t.const(i)) for i in range(100)]
+    assert logic.feasible(t.conjunction([*wide, t.between(0, Z, 100)]))
+    assert not logic.feasible(t.conjunction([*wide, t.between(0, Z, 99)]))
+
+
+@st.composite
+def nonlinear(draw: st.DrawFn) -> Condition:
+    terms = [t.mul(X, Y), t.mul(X, U), t.floor_div(U, X), t.trunc_rem(Y, U), t.bit_xor(X, Y), t.shift_left(X, U)]
+    a, b = draw(st.sampled_from(terms)), draw(st.sampled_from([*terms, X, U, t.const(3), t.const(-40)]))
+    relation = draw(st.sampled_from([t.less, t.equal, t.greater, t.not_equal]))
+    return relation(t.add(a, t.const(draw(st.integers(-9, 9)))), b)
+
+
+@given(nonlinear(), st.one_of(nonlinear(), condition((X, U), depth=0)))
+@settings(deadline=None, max_examples=60)
+def test_never_denied_where_fulfilled_beyond_presburger(c: Condition, d: Condition) -> None:
+    both = t.conjunction((c, d))
+    if fulfilled(both, TRIPLE):
+        assert logic.feasible(both, solver=False)
+        assert logic.feasible(both)
+
+
+def test_products_are_refuted_by_their_range_or_by_the_solver() -> None:
+    square = t.mul(Z, Z)
+    assert not logic.feasible(t.conjunction((t.less(square, t.const(-1)), t.greater(Z, t.const(3)))), solver=False)
+    other = Var("n", t.INTEGERS)
+    signs = t.conjunction((t.greater(Z, t.const(0)), t.greater(other, t.const(0)), t.less(t.mul(Z, other), t.const(0))))
+    assert logic.feasible(signs, solver=False)
+    assert not logic.feasible(signs)
+
+
+def test_the_same_unknown_stands_for_the_same_term() -> None:
+    other = Var("n", t.INTEGERS)
+    twice = t.conjunction((t.less(t.mul(Z, other), t.const(3)), t.greater(t.scale(t.mul(Z, other), 2), t.const(8))))
+    assert not logic.feasible(twice, solver=False)
+    element = t.read("a", t.const(4), I8)
+    assert not logic.feasible(t.conjunction((t.less(element, X), t.less(X, element))), solver=False)
+    three = t.const(3)
+    assert not logic.feasible(t.conjunction((t.less(element, three), t.greater(element, three))), solver=False)
+    assert not logic.feasible(t.less(element, t.const(-128)), solver=False)
+
+
+@given(nonlinear(), condition((U, X), depth=0))
+@settings(deadline=None, max_examples=40)
+def test_the_enclosing_region_contains_all_points(c: Condition, d: Condition) -> None:
+    both = t.disjunction((t.conjunction((c, d)), t.conjunction((t.negate(c), t.negate(d)))))
+    region = logic.enclosing_region(both, TRIPLE)
+    assert set(region.variables) == set(TRIPLE)
+    for values in product((-8, -3, -1, 1, 2, 7), (1, 2, 5, 15), (-8, -2, 1, 3)):
+        p = dict(zip((X, U, Y), values, strict=True))
+        if t.holds(both, p):
+            assert region.contains(p)
+
+
+def test_an_exhausted_budget_leaves_the_question_undecided_and_unremembered() -> None:
+    hard = t.conjunction(
+        t.equal(t.mod(t.add(t.scale(Z, i), Var("p", t.INTEGERS)), t.const(2 * i + 3)), t.const(i)) for i in range(1, 7)
+    )
+    impossible = t.conjunction((hard, t.equal(t.mod(t.add(Z, Var("p", t.INTEGERS)), t.const(5)), t.const(2))))
+    with logic.budget(50):
+        assert logic.feasible(impossible)
+    assert not logic.feasible(impossible)
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_division_by_zero_behind_a_disjunct_is_no_contradiction(guarded: bool) -> None:
+    quotient = t.greater(t.floor_div(X, Y), t.const(20))
+    c = t.disjunction((t.equal(Y, t.const(0)), quotient)) if guarded else quotient
+    assert logic.feasible(c) == guarded

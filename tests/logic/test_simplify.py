@@ -1,0 +1,109 @@
+"""Simplified conditions agree with the original wherever the context holds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+
+from logic.quasi_affine import I4, X, Z, condition, points
+from loopless import logic
+from loopless import terms as t
+from loopless.logic import Region
+from loopless.terms import Condition, Var
+
+PAIR = (X, Z)
+Y = Var("y", I4)
+N, M = Var("n", t.IntType(32)), Var("m", t.IntType(32))
+
+
+@given(condition(PAIR), condition(PAIR, depth=1))
+@settings(deadline=None, max_examples=120)
+def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> None:
+    simple = logic.simplify(c, context, PAIR)
+    for p in points(PAIR):
+        if t.holds(context, p):
+            assert t.holds(simple, p) == t.holds(c, p)
+
+
+@given(condition((X, Y), depth=1), condition((X, Y), depth=0))
+@settings(deadline=None, max_examples=60)
+def test_parts_that_are_not_presburger_stay(c: Condition, context: Condition) -> None:
+    product = t.less(t.mul(X, Y), t.const(7))
+    power = t.equal(t.bit_and(X, Y), t.const(2))
+    for mixed in (
+        t.conjunction((c, product)),
+        t.disjunction((t.conjunction((power, c)), product, t.negate(c))),
+        t.conjunction((t.disjunction((c, power)), context, product)),
+    ):
+        simple = logic.simplify(mixed, context)
+        for p in points((X, Y)):
+            if t.holds(context, p):
+                assert t.holds(simple, p) == t.holds(mixed, p)
+
+
+@pytest.mark.parametrize(
+    ("given_", "context", "expected"),
+    [
+        (t.conjunction((t.less(N, M), t.less(N, t.add(M, t.const(5))))), t.TRUE, "n < m"),
+        (t.conjunction((t.less_equal(N, M), t.less_equal(M, N))), t.TRUE, "m == n"),
+        (t.disjunction((t.less(N, t.const(5)), t.greater(N, t.const(5)))), t.TRUE, "n != 5"),
+        (t.less(N, t.const(9)), t.less(N, M), "n <= 8"),
+        (t.conjunction((t.less(N, M), t.less(N, t.const(9)))), t.less(N, M), "n <= 8"),
+        (t.less_equal(N, t.const(2**31 - 1)), t.TRUE, "true"),
+        (t.less(t.wrap(t.add(N, t.const(1)), N.type), M), t.less(N, t.const(100)), "n + 2 <= m"),
+        (t.disjunction((t.equal(N, t.const(0)), t.less(t.const(0), N))), t.greater_equal(N, t.const(0)), "true"),
+        (t.less(N, M), t.less(M, N), "false"),
+    ],
+)
+def test_what_people_read(given_: Condition, context: Condition, expected: str) -> None:
+    assert t.text(logic.simplify(given_, context)) == expected
+
+
+def test_too_costly_or_no_shorter_means_unchanged() -> None:
+    c = t.conjunction((t.less(N, M), t.equal(t.mod(N, t.const(3)), t.const(1))))
+    assert logic.simplify(c) is c
+    assert logic.simplify(t.conjunction((c, t.less(N, t.add(M, t.const(1))))), operations=10).variables == {N, M}
+
+
+SCRIPT = """
+from loopless import logic, terms as t
+names = [t.Var(name, t.IntType(32)) for name in ("n", "x", "z", "a", "b", "q")]
+k = t.Var("k", t.INTEGERS)
+n, x, z, a, b, q = names
+c = t.disjunction((
+    t.conjunction((t.less(x, n), t.not_equal(z, a), t.equal(t.mod(t.add(x, b), t.const(3)), t.const(1)))),
+    t.conjunction((t.less(b, q), t.less_equal(n, t.add(x, z)), t.equal(a, t.scale(q, 2)))),
+))
+print(logic.Region.of(c))
+print(logic.Region.of(c).complement())
+print(logic.Region.of(c).sample())
+print(logic.first(t.disjunction((c, t.greater_equal(t.add(x, t.scale(k, 7)), n))), k))
+print(logic.simplify(c, t.less(n, z)))
+print(logic.satisfiable(t.conjunction((c, t.equal(t.mul(x, z), t.mul(n, q)), t.greater(z, t.const(2))))))
+"""
+
+
+def test_the_same_text_whatever_the_hash_seed() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "77")
+    }
+    assert len(outputs) == 1
+    assert "mod(" in outputs.pop()
+
+
+@given(condition(PAIR))
+@settings(deadline=None, max_examples=60)
+def test_the_text_does_not_depend_on_the_order_of_union(c: Condition) -> None:
+    a, b = Region.of(c, PAIR), Region.of(t.less(X, t.const(0)), PAIR)
+    assert (a | b).condition() is (a | b).condition()
+    assert (a & b).condition().variables <= set(PAIR)
