@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
@@ -106,9 +107,7 @@ class _Builder:
             held = source_type if source_type == FLAG_TYPE else self.memory.number_type(bits, signed)
             var = self.memory.fresh(shown, Kind.PARAMETER, held)
         info = self.memory.variables[var]
-        self.memory.variables[var] = type(info)(
-            var, info.shown, Kind.PARAMETER, info.object, info.offset, info.pointer_part, info.declared
-        )
+        self.memory.variables[var] = replace(info, kind=Kind.PARAMETER)
         if bits == 1:
             self.t.values[param.name] = flag_of(var)
         else:
@@ -116,7 +115,7 @@ class _Builder:
         return Parameter(shown, var, source_type)
 
     def _pointer_parameter(self, param: ir.Param, shown: str, home: tuple[Base, int] | None) -> Parameter:
-        base = Base("parameter", param.name)
+        base = self.memory.points.parameters[param.name]
         number = self.memory.number(base)
         null = self.memory.nullable.get(base)
         owner = self.memory.object_term(base)
@@ -125,12 +124,13 @@ class _Builder:
             var = slot.var
         else:
             var = self.memory.fresh(shown, Kind.PARAMETER, self.memory.offset_type, pointer_part="offset")
-        self.t.values[param.name] = Address(owner, const(0))
+        shared = param.name in self.memory.points.shared
+        self.t.values[param.name] = Address(owner, var if shared else const(0))
         debug = self.memory.debug_type(base)
         pointee = None
         if debug is not None and debug.signed is not None and debug.bits:
             pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else IntType(debug.bits, debug.signed)
-        return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes)
+        return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes, shared)
 
     def _home(self, param: ir.Param) -> tuple[Base, int] | None:
         """The variable in memory that clang copies the parameter to at the very start, and that alone."""
@@ -152,7 +152,7 @@ class _Builder:
         slot = self.memory.slots.get(key)
         if slot is None or slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
             return None
-        if isinstance(param.type, ir.PtrT) and Base("parameter", param.name) in self.memory.nullable:
+        if isinstance(param.type, ir.PtrT) and self.memory.points.parameters[param.name] in self.memory.nullable:
             return None
         return key
 
@@ -399,7 +399,13 @@ class _Builder:
                 bases[base] = bases.get(base, False) or access.writes
         pointees = [base for base in bases if base.kind == "parameter"]
         others = sorted(bases)
-        found = []
+        found: list[str] = []
+        groups: dict[Base, list[str]] = {}
+        for param in self.function.params:
+            if param.name in self.memory.points.shared:
+                shown = param.debug.name if param.debug is not None else param.name
+                groups.setdefault(self.memory.points.parameters[param.name], []).append(shown)
+        found.extend(f"{', '.join(names)} point into the same object" for names in groups.values())
         for i, a in enumerate(others):
             for b in others[i + 1 :]:
                 if (a in pointees or b in pointees) and (bases[a] or bases[b]):

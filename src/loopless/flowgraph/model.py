@@ -52,7 +52,7 @@ class VariableInfo:
 
     ``shown`` is the name in the source (``x``, ``s.count``, ``*p``), not unique within the function;
     ``object`` and ``offset`` say which memory the variable stands for (None: none, it is a value);
-    ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
+    ``size`` is that of the scalar in bytes, 0 for values; ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
     """
 
     var: Var
@@ -61,6 +61,7 @@ class VariableInfo:
     object: int | None = None
     offset: int = 0
     pointer_part: str = ""
+    size: int = 0
     declared: Loc | None = None
 
     @property
@@ -84,6 +85,8 @@ class MemoryObject:
     constant: bool = False
     content: bytes | None = None
     parameter: int | None = None
+    symbol: str = ""
+    """The name in the module of a global or function, unique there."""
     relocations: tuple[tuple[int, str, int], ...] = ()
     """Pointers inside ``content``: (offset, name of the global pointed to, byte offset there)."""
 
@@ -254,6 +257,8 @@ class Parameter:
 
     ``type`` is the integer type as the source has it; for a pointer ``pointee`` is the type of what it points to (None
     where that is no integer) and ``null`` the 0/1 variable that says that the argument is the null pointer.
+    ``shared``: the pointer is compared with another parameter, so both point into one object, this one at the byte
+    offset ``var`` (an input).
     """
 
     name: str
@@ -263,6 +268,7 @@ class Parameter:
     pointee: IntType | None = None
     null: Var | None = None
     constant: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

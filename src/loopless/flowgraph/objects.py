@@ -151,6 +151,7 @@ class Memory:
             constant,
             content,
             index if base.kind == "parameter" else None,
+            base.name if base.kind in ("global", "function") else "",
             relocations,
         )
 
@@ -260,13 +261,13 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
         content = memory.points.cells.get((base, offset), Target())
         fixed = memory.fixed(content) if base.kind == "local" else None
         var = memory.fresh(
-            shown, kind, memory.offset_type, object=number, offset=offset, pointer_part="offset", declared=declared
+            shown, kind, memory.offset_type, object=number, offset=offset, size=access.size, pointer_part="offset", declared=declared
         )
         if fixed is not None:
             offsets = {place for _, place in content.places}
             return Slot(var, None, fixed, next(iter(offsets)) if len(offsets) == 1 else None)
         other = memory.fresh(
-            f"{shown}.object", kind, INTEGERS, object=number, offset=offset, pointer_part="object", declared=declared
+            f"{shown}.object", kind, INTEGERS, object=number, offset=offset, size=access.size, pointer_part="object", declared=declared
         )
         return Slot(var, other)
     type = memory.number_type(access.bits, True)
@@ -276,7 +277,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
         if leaf is not None and leaf.signed is not None:
             boolean = leaf.kind is DebugKind.BOOL
             type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, leaf.signed)
-    return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, declared=declared))
+    return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, size=access.size, declared=declared))
 
 
 def _find_nullable(memory: Memory) -> None:

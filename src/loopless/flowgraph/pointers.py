@@ -90,6 +90,10 @@ class PointsTo:
     """Objects whose address was an argument of a call of unknown effect."""
     touched: set[Base] = field(default_factory=set)
     """Objects that library calls or block operations read or write as a whole."""
+    parameters: dict[str, Base] = field(default_factory=dict)
+    """The object of each pointer parameter; parameters that are compared or subtracted share one."""
+    shared: set[str] = field(default_factory=set)
+    """Parameters that share their object with another one: their offset is not known."""
     differences: set[str] = field(default_factory=set)
     """Pointers turned into numbers that are only subtracted or compared: these cannot become pointers again."""
     unknown_access: bool = False
@@ -115,10 +119,25 @@ class PointsTo:
 
 def analyse(function: ir.Function, module: ir.Module) -> PointsTo:
     """Where the pointers of ``function`` point."""
+    names = [param.name for param in function.params if isinstance(param.type, ir.PtrT)]
+    leader = {name: name for name in names}
+    while True:
+        result = _solve(function, module, leader)
+        joined = _joined_parameters(result, function, leader)
+        if joined == leader:
+            return result
+        leader = joined
+
+
+def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) -> PointsTo:
     result = PointsTo()
-    for param in function.params:
-        if isinstance(param.type, ir.PtrT):
-            result.targets[param.name] = Target({(Base("parameter", param.name), 0)})
+    for name, first in leader.items():
+        base = Base("parameter", first)
+        result.parameters[name] = base
+        together = sum(1 for other in leader.values() if other == first) > 1
+        if together:
+            result.shared.add(name)
+        result.targets[name] = Target({(base, None if together else 0)})
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
     result.differences = _only_subtracted(instructions)
     changed = True
@@ -129,6 +148,26 @@ def analyse(function: ir.Function, module: ir.Module) -> PointsTo:
     for instruction in instructions:
         _record(instruction, result, module)
     return result
+
+
+def _joined_parameters(state: PointsTo, function: ir.Function, leader: Mapping[str, str]) -> dict[str, str]:
+    """Pointers that are ordered, compared or subtracted mean the same object: so do their parameters."""
+    joined = dict(leader)
+    numbers: dict[str, ir.Value] = {}
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.op == "ptrtoint" and instruction.result is not None:
+                numbers[instruction.result] = instruction.operands[0]
+            if instruction.op not in ("icmp", "sub"):
+                continue
+            sides = [numbers.get(o.name, o) if isinstance(o, ir.Local) else o for o in instruction.operands]
+            if not all(_is_pointer(side) for side in sides):
+                continue
+            bases = {b.name for side in sides for b, _ in state.of(side).places if b.kind == "parameter"}
+            if len(bases) > 1:
+                first = min(bases, key=list(leader).index)
+                joined = {name: first if old in bases else old for name, old in joined.items()}
+    return joined
 
 
 def _only_subtracted(instructions: list[ir.Instruction]) -> set[str]:
