@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Flowgraph, Kind, LoopInfo
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.paths.joining import join
@@ -50,7 +50,7 @@ def loop_paths(
         return NoPaths(loop, unreadable.refused)
     needed = live[loop.header] & relevant.variables
     iterative = _numbered(_merge(finished, None, needed, live, ends), "")
-    exits = _exit_paths(finished, relevant.variables, live, ends)
+    exits = _exit_paths(graph, finished, relevant.variables, live, ends)
     occurring: set[Var] = set()
     for path in (*iterative, *exits):
         occurring |= path.condition.variables | set(path.update)
@@ -105,9 +105,7 @@ def default_interest(
     after: set[Var] = set()
     for label, index in loop.exits:
         edge = graph.blocks[label].edges[index]
-        after |= live[edge.target] - {target for target, _ in edge.assigns}
-        after |= {target for target, _ in edge.assigns if target in live[edge.target]}
-        after |= {v for target, value in edge.assigns if target in live[edge.target] for v in value.variables}
+        after |= edge_uses(edge, live[edge.target])
     for label in loop.blocks:
         end = graph.blocks[label].end
         if end is not None:
@@ -132,6 +130,7 @@ def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
 
 
 def _exit_paths(
+    graph: Flowgraph,
     finished: list[Finished],
     relevant: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
@@ -141,9 +140,11 @@ def _exit_paths(
     kinds.sort(key=lambda e: (_EXIT_ORDER.index(e.kind), e.line, e.block, e.edge or 0, e.detail))
     paths: list[Path] = []
     for exit in kinds:
-        needed = (live[exit.target] if exit.target is not None else ends) & relevant
-        if exit.kind in ("undefined", "assumption", "error", "unsupported"):
-            needed = frozenset()
+        if exit.edge is not None and exit.target is not None:
+            edge = graph.blocks[exit.block].edges[exit.edge]
+            needed = frozenset(edge_uses(edge, live[exit.target])) & relevant
+        else:
+            needed = ends & relevant if exit.kind in ("return", "exit", "abort") else frozenset()
         paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed, live, ends))
     return _numbered(paths, "e")
 

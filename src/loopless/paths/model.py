@@ -25,9 +25,10 @@ class Unknown:
 class Exit:
     """How a path leaves the loop.
 
-    ``kind``: "normal" (along an edge to ``target``), "return", "abort", "exit", "error", "undefined" (``detail`` says
-    which undefined behaviour), "assumption" (an assumption fails: no such run), "unsupported".
-    ``block`` and ``edge`` name the edge taken, where there is one.
+    ``kind``: "normal" (to the code behind the loop, a break included), "return", "abort", "exit", "error", "undefined"
+    (``detail`` says which undefined behaviour), "assumption" (an assumption fails: no such run), "unsupported".
+    ``block`` and ``edge`` name the edge taken to ``target``, where there is one; the values at the exit are then those
+    before the edge's own assignments.
     """
 
     kind: str

@@ -273,12 +273,13 @@ class Body:
             following = self._under(state, condition, edge.loc if len(block.edges) > 1 else None)
             if following is None:
                 continue
-            if edge.assigns:
+            if edge.assigns and edge.target in self.loop.blocks:
                 following = self._along(following, edge)
             if edge.target == self.loop.header:
                 self.finished.append(Finished(following, None))
             elif edge.target not in self.loop.blocks:
-                exit = Exit("normal", _line(edge.loc), block.label, index, edge.target)
+                kind = exit_kind(self.graph, self.loop, edge.target)
+                exit = Exit(kind, _line(edge.loc), block.label, index, edge.target)
                 self.finished.append(Finished(following, exit))
             else:
                 result.append((edge.target, following))
@@ -317,6 +318,32 @@ class Body:
         if len(merged) > MAX_PATHS:
             raise TooManyPaths
         return merged
+
+
+def exit_kind(graph: Flowgraph, loop: LoopInfo, target: str) -> str:
+    """What an edge out of the loop to ``target`` means: "normal" (the code behind the loop, a break included), or
+    "return", "abort", "exit", "error" where that alone can follow."""
+    by_block = {label: graph.blocks[label].edges[index].target for label, index in loop.exits}
+    # A do loop is left from its latch, the others from their header.
+    usual = {by_block[label] for label in loop.latches if label in by_block}
+    usual = usual or {by_block[label] for label in (loop.header,) if label in by_block}
+    current = _chain(graph, target)
+    if usual & set(current):
+        return "normal"
+    end = graph.blocks[current[-1]].end
+    if end is None or not usual:
+        return "normal"
+    return end.kind if end.kind in ("return", "abort", "exit", "error") else "normal"
+
+
+def _chain(graph: Flowgraph, label: str) -> list[str]:
+    """The blocks that surely follow each other from ``label`` on."""
+    chain = [label]
+    while True:
+        after = graph.blocks[chain[-1]].successors
+        if len(after) != 1 or after[0] in chain:
+            return chain
+        chain.append(after[0])
 
 
 def merge_states(group: list[State]) -> State:
