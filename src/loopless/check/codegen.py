@@ -98,7 +98,7 @@ class _Writer(StatementWriter):
         self.emitted: set[str] = set()
         live = Relevance(flowgraph, results=True).at[flowgraph.entry]
         given = {var for p in flowgraph.parameters for var in (p.var, p.null) if var is not None}
-        given |= {var for item in self.shared for var in (item.var, item.owner) if var is not None}
+        given |= {var for item in self.shared if not item.local for var in (item.var, item.owner) if var is not None}
         doubtful = perhaps_missing(flowgraph, frozenset(given), live)
         loops = zip(flowgraph.loops, self.keys, strict=True)
         self.witnesses = [self._witness(loop, key, doubtful) for loop, key in loops]

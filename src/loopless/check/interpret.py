@@ -140,7 +140,16 @@ class Interpreter:
             return None
         content, relocations = initial_content(self.module, found)
         size = self.module.layout.size_of(found.type)
-        return MemoryObject(0, symbol, "global", size, None, found.constant, content, None, relocations)
+        return MemoryObject(
+            0,
+            symbol,
+            "global",
+            size,
+            constant=found.constant,
+            content=content,
+            symbol=symbol,
+            relocations=relocations,
+        )
 
     def _find_globals(self) -> tuple[GlobalScalar, ...]:
         """The scalar integer globals that a run reports."""

@@ -1,4 +1,4 @@
-"""What the functions of the C library do in interpreted runs, as far as they are pure or only read memory.
+"""What the common functions of the C library do in interpreted runs.
 
 A result of which the standard fixes the sign only (``strcmp``) or the truth only (``isdigit``) is one permitted choice:
 the difference of the bytes, and 1. The locale is "C".
@@ -86,6 +86,32 @@ def _free(frame: Frame, at: Pointer) -> None:
     frame.world.end(storage, "which was freed")
 
 
+def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0) -> Pointer:
+    """strcpy and its kin: the text and its end go ``behind`` bytes after ``to``."""
+    text = _text(frame, source, limit) + b"\0"
+    for at, byte in enumerate(text):
+        frame.store(to[0], to[1] + behind + at, 1, byte)
+    return to
+
+
+def _copy_padded(frame: Frame, to: Pointer, source: Pointer, limit: int) -> Pointer:
+    """strncpy: at most ``limit`` bytes, filled up with zeros."""
+    text = _text(frame, source, min(limit, _LONGEST - 1))
+    for at in range(limit):
+        frame.store(to[0], to[1] + at, 1, text[at] if at < len(text) else 0)
+    return to
+
+
+def _copied(frame: Frame, to: Pointer, source: Pointer, length: int) -> Pointer:
+    frame.copy(to, source, length)
+    return to
+
+
+def _filled(frame: Frame, to: Pointer, byte: int, length: int) -> Pointer:
+    frame.fill(*to, byte, length)
+    return to
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
@@ -115,6 +141,12 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "toupper": ("i", lambda _, code: code - 32 if 97 <= code <= 122 else code),
     "tolower": ("i", lambda _, code: code + 32 if 65 <= code <= 90 else code),
     "free": ("p", _free),
+    "strcpy": ("pp", _copy_text),
+    "strcat": ("pp", lambda frame, to, source: _copy_text(frame, to, source, behind=len(_text(frame, to)))),
+    "strncpy": ("ppn", _copy_padded),
+    "memcpy": ("ppn", _copied),
+    "memmove": ("ppn", _copied),
+    "memset": ("pin", _filled),
 }
 """By name: the kinds of the arguments (``i`` int, ``l`` long, ``q`` long long, ``n`` size_t, ``p`` pointer) and what
 the function does with the caller's frame and the arguments, pointers in the caller's numbers.

@@ -334,7 +334,7 @@ class Frame:
 
 def symbol_of(described: MemoryObject) -> str:
     """What identifies a global in the whole program."""
-    return str(getattr(described, "symbol", "")) or described.name
+    return described.symbol or described.name
 
 
 def initialise(storage: Storage, described: MemoryObject) -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from loopless.check.library import is_library, library_call
-from loopless.check.memory import Frame, Mark, Storage, World
+from loopless.check.memory import Frame, Mark, Storage, World, symbol_of
 from loopless.check.values import Missing, Stop, Value
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject
 from loopless.source.ir import Loc
@@ -249,6 +249,8 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
     values: list[Value] = [_no_value(var) for var in code.variables]
     bind_parameters(code, frame, values, arguments)
     for item in code.shared:
+        if item.local:
+            continue
         if (
             item.number in frame.places
             or flowgraph.objects[item.number].kind != "parameter"
@@ -328,7 +330,7 @@ def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Stor
 
 
 def _is_symbol(described: MemoryObject, symbol: str) -> bool:
-    return described.kind == "global" and (getattr(described, "symbol", "") or described.name) == symbol
+    return described.kind == "global" and symbol_of(described) == symbol
 
 
 def _equal(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from loopless.check.expressions import Expressions, Lines, byte_size
+from loopless.check.library import is_library
 from loopless.check.memory import symbol_of
 from loopless.check.outcome import Status
 from loopless.check.values import Missing, Value
@@ -42,7 +43,11 @@ _ENDS: Mapping[str, tuple[Status, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A scalar in memory that others can reach and the function holds in variables; ``owner`` is a pointer's object."""
+    """A scalar in memory that the function holds in variables; ``owner`` is a pointer's object.
+
+    ``size`` is 0 for a pointer whose object is not in a variable: it cannot go to memory. ``local`` ones matter to calls
+    only.
+    """
 
     number: int
     offset: int
@@ -50,6 +55,7 @@ class Shared:
     var: Var
     owner: Var | None
     written: bool
+    local: bool
 
 
 class StatementWriter:
@@ -86,22 +92,23 @@ class StatementWriter:
         groups: dict[tuple[int, int], dict[str, Var]] = {}
         for var, info in self.flowgraph.variables.items():
             described = None if info.object is None else self.flowgraph.objects.get(info.object)
-            if info.object is not None and described is not None and described.kind in ("global", "parameter"):
+            if info.object is not None and described is not None and described.kind in ("global", "parameter", "local"):
                 groups.setdefault((info.object, info.offset), {})[info.pointer_part] = var
         found = []
         for (number, offset), parts in groups.items():
             var = parts.get("") or parts.get("offset")
             if var is None:
                 continue
-            size = self.pointer_size if "offset" in parts else self._size(var, self.flowgraph.objects[number])
+            holder = self.flowgraph.objects[number]
             owner = parts.get("object")
+            size = self._size(var, holder) if "offset" not in parts else self.pointer_size if owner is not None else 0
             written = any(part in self.assigned for part in parts.values())
-            found.append(Shared(number, offset, size, var, owner, written))
+            found.append(Shared(number, offset, size, var, owner, written, holder.kind == "local"))
         return tuple(found)
 
     def _size(self, var: Var, holder: MemoryObject) -> int:
         """The bytes of a scalar in memory; a variable of ℤ has the size of its object's elements."""
-        known = byte_size(var.type) or int(getattr(self.flowgraph.variables[var], "size", 0))
+        known = byte_size(var.type) or self.flowgraph.variables[var].size
         return known or (byte_size(holder.element) if holder.element is not None else 0)
 
     def stop(self, status: Status, reason: str, where: Loc | None) -> str:
@@ -125,7 +132,7 @@ class StatementWriter:
             if end.value_object is not None:
                 value = f"({self.expressions.term(end.value_object)}, {value})"
             out(f"r = {value}")
-            self._sync()
+            self._sync(local=False)
             out("return r")
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -185,13 +192,16 @@ class StatementWriter:
                 self.places.append((statement.name, statement.loc))
                 return f"draw({type.width}, {type.signed}, P[{len(self.places) - 1}])"
             case Origin.UNINITIALISED:
-                missing = self._missing(f"reads the uninitialised variable {shown}", statement.loc)
+                missing = self.missing_value(f"reads the uninitialised variable {shown}", statement.loc)
                 return missing if pointer else f"fresh({type.width}, {type.signed}, {missing})"
             case _:
                 detail = statement.refused.detail if statement.refused is not None else statement.origin.value
-                return self._missing(f"needs the {statement.origin.value} ({statement.name}): {detail}", statement.loc)
+                return self.missing_value(
+                    f"needs the {statement.origin.value} ({statement.name}): {detail}", statement.loc
+                )
 
-    def _missing(self, reason: str, where: Loc | None) -> str:
+    def missing_value(self, reason: str, where: Loc | None) -> str:
+        """An unknown value, whose use ends the run for ``reason``."""
         self.missing.append(Missing(reason, where))
         return f"K[{len(self.missing) - 1}]"
 
@@ -219,9 +229,9 @@ class StatementWriter:
         arguments = ", ".join(
             f"({self._pointer(a)})" if isinstance(a, Pointer) else self.expressions.term(a) for a in statement.arguments
         )
-        touches = self.defined(statement.callee)
+        touches = self.defined(statement.callee) or (statement.writes_memory and is_library(statement.callee))
         if touches:
-            self._sync()
+            self._sync(local=True)
         self.places.append((statement.callee, statement.loc))
         writes = statement.writes_memory
         self.out(f"r = call(P[{len(self.places) - 1}], ({arguments}{',' if arguments else ''}), {writes})")
@@ -236,10 +246,10 @@ class StatementWriter:
             for item in self.shared:
                 self._fetch(item)
 
-    def _sync(self) -> None:
+    def _sync(self, *, local: bool) -> None:
         """Write the scalars that others can reach back to memory."""
         for item in self.shared:
-            if not item.written:
+            if not item.written or not item.size or (item.local and not local):
                 continue
             value = self.names[item.var]
             if item.owner is not None:
@@ -249,7 +259,10 @@ class StatementWriter:
 
     def _fetch(self, item: Shared) -> None:
         value = self.names[item.var]
-        if item.owner is not None:
+        if not item.size:
+            name = self.flowgraph.variables[item.var].shown
+            self.out(f"{value} = {self.missing_value(f'reads {name}, which a call may have changed', None)}")
+        elif item.owner is not None:
             self.out(f"{self.names[item.owner]}, {value} = fetchp({item.number}, {item.offset}, {item.size})")
         else:
             width, signed = item.var.type.width, item.var.type.signed
