@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Flowgraph, Kind, LoopInfo
+from loopless.flowgraph.model import Call, Flowgraph, LoopInfo
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
@@ -110,15 +110,10 @@ def default_interest(
         end = graph.blocks[label].end
         if end is not None:
             after |= ends | (end.value.variables if end.value is not None else frozenset())
-    used = {v for v in changed & after if _source(graph, v)}
+    used = changed & after
     if not used:
-        used = {v for v in changed & live[loop.header] if _source(graph, v)}
+        used = changed & live[loop.header]
     return tuple(sorted(used, key=_by_name))
-
-
-def _source(graph: Flowgraph, var: Var) -> bool:
-    info = graph.variables.get(var)
-    return info is not None and (info.is_source or info.kind is Kind.TEMPORARY)
 
 
 def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:

@@ -1,0 +1,167 @@
+"""Evaluation: what a function returns for given inputs, its loops jumped over by their summaries where they can be.
+
+The run itself is the judge's interpreter; at each entry of a loop whose summary says something about the present values,
+exit values and counts are computed from the summary instead. What no summary covers is iterated, and the answer says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopless.check.interpret import Argument, Interpreter, Jump, Run
+from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.refusals import Refused
+from loopless.summary import Case, Outcome, Summary
+from loopless.terms import EvaluationError, Var, evaluate, holds
+
+
+def _nothing() -> Mapping[str, int]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of one call.
+
+    ``status``: "ok", "diverges", "undefined", "aborted", "assumption-failed", "error-reached" or "unknown" (then
+    ``reason``). ``outputs``: per pointer parameter what it points to afterwards. ``iterations``: taken back edges by
+    loop. ``by``: "summary" where no loop was iterated, else "interpretation". ``jumped``: the loops that a summary
+    passed over; ``iterated``: those that ran.
+    """
+
+    status: str
+    return_value: int | None
+    outputs: tuple[tuple[int, ...], ...]
+    globals: Mapping[str, int]
+    iterations: Mapping[str, int]
+    by: str
+    reason: str = ""
+    jumped: frozenset[str] = field(default_factory=frozenset)
+    iterated: frozenset[str] = field(default_factory=frozenset)
+    nondet_used: int = 0
+
+
+class Evaluator:
+    """Evaluates calls of one function; ``summaries`` gives the outcome of summarizing a loop (None: do not ask)."""
+
+    def __init__(
+        self,
+        graph: Flowgraph,
+        interpreter: Interpreter,
+        summaries: Callable[[LoopInfo], Outcome] | None,
+    ) -> None:
+        self._graph = graph
+        self._interpreter = interpreter
+        self._summaries = summaries
+        self._usable: dict[str, Summary | None] = {}
+
+    def run(
+        self,
+        arguments: Sequence[Argument],
+        nondet: Sequence[int] = (),
+        *,
+        max_steps: int = 10_000_000,
+        deadline: float | None = None,
+    ) -> Evaluation:
+        """One call. ``max_steps`` bounds the iterations that are interpreted, ``deadline`` is a monotonic time."""
+        trip = _Trip(self)
+        run = self._interpreter.run(
+            arguments,
+            nondet,
+            max_steps=max_steps,
+            deadline=deadline,
+            on_loop=trip.enter if self._summaries is not None else None,
+        )
+        return _answer(run, trip)
+
+    def summary(self, loop: LoopInfo) -> Summary | None:
+        """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
+        if loop.header not in self._usable:
+            found = None
+            if self._summaries is not None and not _changes_memory(self._graph, loop):
+                outcome = self._summaries(loop)
+                found = None if isinstance(outcome, Refused) else outcome
+            self._usable[loop.header] = found
+        return self._usable[loop.header]
+
+
+class _Trip:
+    """The jumps of one run."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.jumped: set[str] = set()
+        self.counted: dict[str, int] = {}
+        self.ended_by_summary = False
+
+    def enter(self, loop: LoopInfo, values: Mapping[Var, int]) -> Jump | None:
+        summary = self._evaluator.summary(loop)
+        if summary is None:
+            return None
+        try:
+            jump = self._jump(summary, values)
+        except EvaluationError:
+            return None  # a value is missing or too large to be built: the loop is iterated
+        if jump is not None:
+            self.jumped.add(loop.name)
+            for name, count in jump.iterations.items():
+                self.counted[name] = self.counted.get(name, 0) + count
+        return jump
+
+    def _jump(self, summary: Summary, values: Mapping[Var, int]) -> Jump | None:
+        for case in summary.cases:
+            if holds(case.when, values):
+                return _leave(summary, case, values)
+        if holds(summary.diverges, values):
+            self.ended_by_summary = True
+            return Jump(status="diverges", reason=f"the loop {summary.loop.name} never ends from these values")
+        for undefined in summary.undefined:
+            if holds(undefined.when, values):
+                self.ended_by_summary = True
+                place = f"{summary.loop.file}:{undefined.line}"
+                return Jump(status="undefined", reason=f"{undefined.kind.replace('-', ' ')} at {place}")
+        return None
+
+
+def _leave(summary: Summary, case: Case, values: Mapping[Var, int]) -> Jump | None:
+    if case.exit.edge is None:
+        return None
+    return Jump(
+        {var: evaluate(term, values) for var, term in case.then.items()},
+        (case.exit.block, case.exit.edge),
+        {summary.loop.name: evaluate(case.iterations, values)},
+    )
+
+
+def _changes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether an iteration may do something that the summary, which is about variables, does not say."""
+    for label in loop.blocks:
+        for statement in graph.blocks[label].statements:
+            if isinstance(statement, Store | Fill | Copy | Allocate):
+                return True
+            if isinstance(statement, Call) and statement.writes_memory:
+                return True
+    return False
+
+
+def _answer(run: Run, trip: _Trip) -> Evaluation:
+    outcome = run.outcome
+    iterated = frozenset(name for name, count in run.iterations.items() if count > trip.counted.get(name, 0))
+    status, reason = outcome.status, run.reason or outcome.detail
+    if status in ("timeout", "crashed"):
+        status, reason = "unknown", reason or "the run did not end within its limits"
+    found_by_running = status == "diverges" and not trip.ended_by_summary
+    by = "interpretation" if iterated or found_by_running else "summary"
+    return Evaluation(
+        status,
+        outcome.return_value,
+        outcome.outputs,
+        outcome.globals,
+        dict(run.iterations),
+        by,
+        reason,
+        frozenset(trip.jumped),
+        iterated,
+        run.nondet_used,
+    )
