@@ -88,9 +88,9 @@ def test_programs_are_valid(name: str) -> None:
 def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> None:
     """Every program compiles; no run crashes, which only wild memory accesses would do."""
     found: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(40):
         program = generate(seed, PROFILES[name])
-        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.03)) as oracle:
+        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.015)) as oracle:
             assert oracle.signature("f") == program.signature
             runs = [Run(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 8)]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
@@ -100,9 +100,9 @@ def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> No
 
 def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
     found: Counter[str] = Counter()
-    for seed in range(100, 180):
+    for seed in range(100, 140):
         program = generate(seed)
-        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.03)) as oracle:
+        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.015)) as oracle:
             runs = [Run(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 10)]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
     assert all(found[status] for status in ("undefined", "timeout", "assumption-failed"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from loopless.check.generate_ast import Binary, Function, While, walk
 from loopless.check.generate_case import Case, load_case, save_case
 from loopless.check.generate_validate import valid
 from loopless.check.minimize import minimize, size
-from loopless.check.native import Limits, NativeHost, NativeOracle
+from loopless.check.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError
 
@@ -35,6 +35,19 @@ def cases(name: str, count: int) -> Iterator[Case]:
             yield Case(program, args, nondet_stream(seed, 50))
 
 
+def first(host: NativeHost, name: str, wanted: Callable[[Outcome], bool]) -> Case:
+    """The first generated case whose native outcome is as wanted."""
+    for seed in range(300):
+        program, stream = generate(seed, PROFILES[name]), nondet_stream(seed, 50)
+        drawn = inputs(program.signature, seed, 8)
+        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.02)) as oracle:
+            found = oracle.run_many("f", [Run(args, stream) for args in drawn])
+        for args, outcome in zip(drawn, found, strict=True):
+            if wanted(outcome):
+                return Case(program, args, stream)
+    raise AssertionError("the generator makes no such case")
+
+
 def shows_a_remainder(case: Case) -> bool:
     return any(isinstance(node, Binary) and node.op == "%" for node in walk(case.program.function))
 
@@ -53,25 +66,25 @@ def test_a_planted_failure_shrinks_to_its_heart(name: str) -> None:
 
 
 def test_a_failure_of_the_native_run_shrinks_and_stays(host: NativeHost) -> None:
-    def overflows_in_a_loop(case: Case) -> bool:
-        outcome = native(host, case)
+    def overflows(outcome: Outcome) -> bool:
         return outcome.status == "undefined" and "addition" in outcome.detail
 
-    start = next(case for case in cases("everything", 400) if overflows_in_a_loop(case))
-    small = minimize(start, overflows_in_a_loop, budget=150)
-    assert overflows_in_a_loop(small)
+    start = first(host, "everything", overflows)
+    small = minimize(start, lambda case: overflows(native(host, case)), budget=150)
+    assert overflows(native(host, small))
     assert size(small) < size(start) / 2
 
 
 def test_loops_and_inputs_shrink_too(host: NativeHost) -> None:
-    def counts_to_ten(case: Case) -> bool:
-        outcome = native(host, case)
-        loops = any(isinstance(node, While) for node in walk(case.program))
-        return loops and bool(case.args) and outcome.status == "ok" and (outcome.return_value or 0) >= 10
+    def ten(outcome: Outcome) -> bool:
+        return outcome.status == "ok" and (outcome.return_value or 0) >= 10
 
-    start = next(case for case in cases("single-path", 400) if counts_to_ten(case))
-    small = minimize(start, counts_to_ten, budget=100)
-    assert counts_to_ten(small)
+    def loops_to_ten(case: Case) -> bool:
+        return any(isinstance(node, While) for node in walk(case.program)) and ten(native(host, case))
+
+    start = next(case for case in cases("single-path", 400) if loops_to_ten(case))
+    small = minimize(start, loops_to_ten, budget=100)
+    assert loops_to_ten(small)
     assert size(small) < size(start)
 
 

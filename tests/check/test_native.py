@@ -14,6 +14,7 @@ from loopless.check.native import Limits, NativeHost, NativeOracle, Run, RunForb
 from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError, UsageError
+from loopless.source.compile import SourceOptions, compile_ir
 from loopless.source.vocabulary import VOCABULARY, Meaning
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
@@ -68,8 +69,8 @@ def test_undefined_behaviour_ends_the_run(host: NativeHost, expression: str, arg
         ("_Bool f(int a) { return a; }", [256], 1),
         ("int f(int a, int b) { return a / b; }", [-7, 2], -3),
         ("int f(int a, int b) { return a % b; }", [-7, 2], -1),
-        ("__attribute__((used)) static int f(char a, short b, long c, int d, int e, int g, int h, int i) {"
-         " return a+b+c+d+e+g+h*i; }",
+        (("__attribute__((used)) static int f(char a, short b, long c, int d, int e, int g, int h, int i) "
+          "{ return a+b+c+d+e+g+h*i; }"),
          [-1, -2, -3, 4, 5, 6, 7, -8], -47),
     ],
 )  # fmt: skip
@@ -85,8 +86,8 @@ def test_defined_arithmetic_gives_its_value(host: NativeHost, program: str, args
         ("reach_error();", "error-reached", "error"),
         ("__VERIFIER_error();", "error-reached", "error"),
         ("__VERIFIER_assert(x > 100);", "error-reached", "assertion"),
-        ("__CPROVER_assert(x > 100, \"large\");", "error-reached", "assertion"),
-        ("if (x) __assert_fail(\"x == 0\", \"f.c\", 1, \"f\");", "error-reached", "x == 0"),
+        ('__CPROVER_assert(x > 100, "large");', "error-reached", "assertion"),
+        ('if (x) __assert_fail("x == 0", "f.c", 1, "f");', "error-reached", "x == 0"),
         ("__VERIFIER_assume(x > 100);", "assumption-failed", ""),
         ("assume_abort_if_not(x > 100);", "assumption-failed", ""),
         ("klee_assume(x > 100);", "assumption-failed", ""),
@@ -292,6 +293,72 @@ def test_several_files_make_one_program(host: NativeHost, tmp_path: Path) -> Non
     two.write_text("static int g = 10; int other(int x) { return x * g; }")
     with NativeOracle([one, two], host=host) as oracle:
         assert oracle.run("f", [4]).return_value == 41
+
+
+@pytest.mark.parametrize(
+    ("expression", "args"),
+    [
+        ("a + b", [INT_MAX, 1]),
+        ("a - b", [INT_MIN, 1]),
+        ("a * b", [65536, 32768]),
+        ("-a + b * 0", [INT_MIN, 0]),
+        ("a << b", [1, 32]),
+        ("a >> b", [1, -1]),
+        ("a / b", [1, 0]),
+        ("(int)((unsigned)a % (unsigned)b)", [1, 0]),
+        ("a % b", [INT_MIN, -1]),
+    ],
+)
+def test_modules_without_checks_of_the_compiler_get_ours(
+    host: NativeHost, expression: str, args: list[int], tmp_path: Path
+) -> None:
+    program = f"int f(int a, int b) {{\n  return {expression};\n}} unsigned g(unsigned a) {{ return a * 3 + a - 9; }}"
+    plain = compile_ir(program, SourceOptions(traps=False))
+    (tmp_path / "plain.ll").write_text(plain)
+    for oracle in (NativeOracle(plain, ir=True, host=host), NativeOracle(tmp_path / "plain.ll", host=host)):
+        outcome = oracle.run("f", args)
+        assert outcome.status == "undefined"
+        assert outcome.detail.endswith("line 2")
+        assert oracle.run("f", [-7, 3]) == NativeOracle(program, host=host).run("f", [-7, 3])
+        assert oracle.run("g", [0]).return_value == 2**32 - 9
+
+
+IR = """
+define i16 @f(i16 %a, i16 %b) !dbg !4 {
+  %r = OPERATION i16 %a, %b
+  ret i16 %r
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!8}
+!0 = distinct !DICompileUnit(language: DW_LANG_C11, file: !1, emissionKind: FullDebug)
+!1 = !DIFile(filename: "f.c", directory: "")
+!2 = !DIBasicType(name: "short", size: 16, encoding: DW_ATE_signed)
+!3 = !{!2, !2, !2}
+!4 = distinct !DISubprogram(name: "f", file: !1, line: 1, type: !5, unit: !0, spFlags: DISPFlagDefinition)
+!5 = !DISubroutineType(types: !3)
+!8 = !{i32 2, !"Debug Info Version", i32 3}
+"""
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "shl"])
+def test_flags_of_operations_are_checked_exactly(host: NativeHost, op: str, signed: bool) -> None:
+    """Against the definition: undefined if and only if the exact result leaves the (un)signed range."""
+    exact = {"add": int.__add__, "sub": int.__sub__, "mul": int.__mul__, "shl": lambda a, b: a << b}[op]
+    values = [0, 1, 2, 3, 15, 16, 127, 255, 256, 16384, 32767, -1, -2, -256, -16384, -32767, -32768]
+    pairs = [(a, b) for a in values for b in values]
+    with NativeOracle(IR.replace("OPERATION", f"{op} {'nsw' if signed else 'nuw'}"), ir=True, host=host) as oracle:
+        found = oracle.run_many("f", [Run(pair) for pair in pairs])
+    for (a, b), outcome in zip(pairs, found, strict=True):
+        x, y = (a, b) if signed else (a & 65535, b & 65535)
+        if op == "shl" and not 0 <= b < 16:
+            assert outcome.status == "undefined"
+            continue
+        value = exact(x, y)
+        inside = -32768 <= value <= 32767 if signed else 0 <= value <= 65535
+        assert outcome.status == ("ok" if inside else "undefined"), (a, b)
+        if inside:
+            assert outcome.return_value is not None and (outcome.return_value - value) % 65536 == 0
 
 
 def test_main_needs_no_arguments(host: NativeHost) -> None:

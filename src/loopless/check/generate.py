@@ -84,7 +84,7 @@ class _Programs:
             body.extend(writer.loop(profile.depth))
             if writer.chance(0.3):
                 body.extend(writer.statement())
-        observed = self._observe(writer, names, {var.name for var in variables})
+        observed = self._observe(names, {var.name for var in variables})
         body.extend(Assign(Var(var.name), "", Var(source)) for var, source in observed)
         body.append(Return(writer.answer()))
         result = rng.choice(self.types)
@@ -145,7 +145,7 @@ class _Programs:
             names.references["bump"] = ctype
         return helpers
 
-    def _observe(self, writer: Loops, names: Names, globals_: set[str]) -> list[tuple[GlobalVar, str]]:
+    def _observe(self, names: Names, globals_: set[str]) -> list[tuple[GlobalVar, str]]:
         """Globals that take the final values of the scalars that are not globals already."""
         if self.random.random() >= self.profile.observe:
             return []

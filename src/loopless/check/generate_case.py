@@ -1,4 +1,4 @@
-"""A generated program with inputs: as a tree that can be minimized, and as a C file that is kept as a regression test."""
+"""A generated program with inputs: a tree that can be minimized, or a C file that is kept as a regression test."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Expressions:
     def _sum(self, depth: int) -> Expr:
         return Binary(self.pick("+", "+", "-"), self.value(depth), self.value(depth) if depth else self.constant())
 
-    def _product(self, depth: int) -> Expr:
+    def _product(self, _depth: int) -> Expr:
         return Binary("*", self.variable(), Const(self.pick(2, 3, 5, -1, 10)) if self.chance(0.6) else self.variable())
 
     def _cast(self, depth: int) -> Expr:
@@ -148,7 +148,7 @@ class Expressions:
             return Binary("&", self.value(depth), Const(self.pick(1, 3, 7, 15, 127, 255, 6)))
         return Binary(self.pick("&", "|", "^"), self.value(depth), self.value(depth))
 
-    def _unary(self, depth: int) -> Expr:
+    def _unary(self, _depth: int) -> Expr:
         return Unary(self.pick("-", "~"), self.variable())
 
     def call(self, depth: int) -> Expr:

@@ -153,7 +153,7 @@ class Loops(Statements):
         progress = Assign(Var(counter), op, Const(base))
         return (*before, *self.around(condition, lambda: self.body(depth, counter, limit), progress))
 
-    def _two_counters(self, depth: int) -> Block:
+    def _two_counters(self, _depth: int) -> Block:
         before, first = self.counter()
         with self.scope(keep=(first,)):
             more, second = self.counter()
@@ -176,7 +176,7 @@ class Loops(Statements):
 
         return (*before, *more, *self.around(condition, make, None))
 
-    def _oscillation(self, depth: int) -> Block:
+    def _oscillation(self, _depth: int) -> Block:
         before, clock = self.counter(Const(0))
         with self.scope(keep=(clock,)):
             more, moving = self.counter()
@@ -193,7 +193,7 @@ class Loops(Statements):
 
         return (*before, *more, *self.around(Binary("<", Var(clock), limit), make, self.step(clock, 1)))
 
-    def _phases(self, depth: int) -> Block:
+    def _phases(self, _depth: int) -> Block:
         before, counter = self.counter()
         limit = self.bound(counter)
         cut: Expr = Const(self.pick(3, 10, 40)) if self.chance(0.5) else self.bound(counter)
@@ -207,7 +207,7 @@ class Loops(Statements):
 
         return (*before, *self.around(self.guarded(Binary("<", Var(counter), limit)), make, None))
 
-    def _euclid(self, depth: int) -> Block:
+    def _euclid(self, _depth: int) -> Block:
         ctype = self.random.choice(self.types)
         first = self.declare("a", ctype, self.variable())
         second = self.declare("b", ctype, self.variable())
@@ -228,7 +228,7 @@ class Loops(Statements):
 
         return (first, second, *self.around(Binary("&&", positive, bounded), subtract, None))
 
-    def _state_machine(self, depth: int) -> Block:
+    def _state_machine(self, _depth: int) -> Block:
         state = self.declare("state", self.random.choice(self.types), Const(self.pick(0, 0, 1)))
         before, clock = self.counter(Const(0))
         limit = self.bound(clock)
@@ -249,7 +249,7 @@ class Loops(Statements):
 
         return (state, *before, *self.around(Binary("<", Var(clock), limit), make, self.step(clock, 1)))
 
-    def _reset(self, depth: int) -> Block:
+    def _reset(self, _depth: int) -> Block:
         before, outer = self.counter(Const(0))
         inner = self.declare("j", self.random.choice(self.types), Const(0))
         limit, turn = self.bound(outer), self.bound(inner.name)

@@ -208,7 +208,7 @@ def _parameter(param: Param) -> str:
     return f"{param.type.name} {param.name}" + (f"[{ARRAY_LENGTH}]" if param.array else "")
 
 
-def _function(function: Function, static: bool) -> Iterator[str]:
+def _function(function: Function, *, static: bool) -> Iterator[str]:
     params = ", ".join(_parameter(param) for param in function.params) or "void"
     yield f"{'static ' if static else ''}{function.result.name} {function.name}({params})"
     yield "{"

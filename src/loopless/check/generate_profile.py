@@ -229,51 +229,47 @@ def _below(node: object, kind: type) -> bool:
     return any(isinstance(item, kind) for part in parts(node) for item in walk(part))
 
 
+_KINDS: Final[dict[type, str]] = {
+    While: "while",
+    DoWhile: "do-while",
+    For: "for",
+    GotoLoop: "goto-loop",
+    If: "branch",
+    Break: "break",
+    Continue: "continue",
+    Switch: "switch",
+    Choice: "ternary",
+    Cast: "cast",
+    Assume: "assume",
+    Invoke: "helper-by-reference",
+    DeclareArray: "local-array",
+}
+
+
 def _of_node(node: object) -> set[str]:
+    found = {_KINDS[type(node)]} if type(node) in _KINDS else set()
     match node:
         case While() | DoWhile() | For() | GotoLoop():
-            names = {While: "while", DoWhile: "do-while", For: "for", GotoLoop: "goto-loop"}
-            found = {names[type(node)]}
-            if _loops_below(node):
-                found.add("nest")
-            if _below(node, Return):
-                found.add("return-in-loop")
-            return found
+            return (
+                found
+                | ({"nest"} if _loops_below(node) else set())
+                | ({"return-in-loop"} if _below(node, Return) else set())
+            )
         case If():
-            return {"branch", "nested-branch"} if _below(node, If) else {"branch"}
-        case Break():
-            return {"break"}
-        case Continue():
-            return {"continue"}
-        case Switch():
-            return {"switch"}
-        case Choice():
-            return {"ternary"}
-        case Cast():
-            return {"cast"}
-        case Assume():
-            return {"assume"}
-        case Invoke():
-            return {"helper-by-reference"}
-        case DeclareArray():
-            return {"local-array"}
+            return found | ({"nested-branch"} if _below(node, If) else set())
         case Param(array=True):
             return {"array-parameter"}
         case Step(_, op):
             return {"increment" if op == "++" else "decrement"}
         case Assign(target, op, value):
-            found = _of_operator(op, value) if op else set()
-            return (
-                found
-                | ({"compound-assignment"} if op else set())
-                | ({"array-written"} if isinstance(target, Element) else set())
-            )
+            written = {"array-written"} if isinstance(target, Element) else set()
+            return written | ({"compound-assignment"} | _of_operator(op, value) if op else set())
         case Binary(op, _, right):
             return _of_operator(op, right)
         case Const(value) if value in _EDGES and abs(value) > 64:
             return {"edge-constant"}
         case _:
-            return set()
+            return found
 
 
 def _of_operator(op: str, right: object) -> set[str]:

@@ -261,6 +261,24 @@ def _hoisted(stmt: Stmt) -> Iterator[Block]:
 
 def _statements(stmt: Stmt) -> Iterator[Stmt]:
     """A statement with a smaller part."""
+    yield from _plainer(stmt)
+    for spec in fields(stmt):
+        value = getattr(stmt, spec.name)
+        if spec.name == "target":
+            continue
+        if isinstance(value, _EXPRESSIONS):
+            for smaller in _expressions(value):
+                yield _with(stmt, spec.name, smaller)
+        elif isinstance(value, Assign | Step):
+            for part in _statements(value):
+                yield _with(stmt, spec.name, part)
+        elif spec.name in {"body", "then", "otherwise", "default"}:
+            for block in _blocks(cast("Block", value)):
+                yield _with(stmt, spec.name, block)
+
+
+def _plainer(stmt: Stmt) -> Iterator[Stmt]:
+    """The same statement without one of its own features."""
     match stmt:
         case Declare(_, ctype) if ctype != INT:
             yield replace(stmt, type=INT)
@@ -277,20 +295,7 @@ def _statements(stmt: Stmt) -> Iterator[Stmt]:
             if step:
                 yield replace(stmt, step=None)
         case _:
-            pass
-    for spec in fields(stmt):
-        value = getattr(stmt, spec.name)
-        if spec.name == "target":
-            continue
-        if isinstance(value, _EXPRESSIONS):
-            for smaller in _expressions(value):
-                yield _with(stmt, spec.name, smaller)
-        elif isinstance(value, Assign | Step):
-            for part in _statements(value):
-                yield _with(stmt, spec.name, part)
-        elif spec.name in {"body", "then", "otherwise", "default"}:
-            for block in _blocks(cast("Block", value)):
-                yield _with(stmt, spec.name, block)
+            return
 
 
 def _with(node: _Node, name: str, part: object) -> _Node:

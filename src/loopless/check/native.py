@@ -33,7 +33,7 @@ from loopless.check.native_runtime import MAX_ARGUMENTS, SOURCE
 from loopless.check.native_signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
-from loopless.source.compile import IR_SUFFIXES, SourceOptions, compile_ir
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.worker import WORKER
 
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
@@ -42,6 +42,7 @@ Argument = int | Sequence[int] | None
 """An integer, or the elements that a pointer points to, or ``None`` for the null pointer."""
 
 
+_OPTIONS = SourceOptions()
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
 
 
@@ -64,8 +65,8 @@ class Run:
 
     ``args``: one per parameter. ``nondet``: what the program's input functions (``__VERIFIER_nondet_*``, functions
     without a body) return, in the order of the calls, each reduced to its type. ``uninit``: what uninitialised integer
-    locals hold, by ``variable`` or ``function.variable``, or in the order of the activations; 0 where nothing is said. ``globals``: scalar globals that start with another
-    value than the program gives them.
+    locals hold, by ``variable`` or ``function.variable``, or in the order of the activations; 0 where nothing is said.
+    ``globals``: scalar globals that start with another value than the program gives them.
     """
 
     args: Sequence[Argument] = ()
@@ -151,7 +152,7 @@ class NativeHost:
             "HOME": self._folder.name,
             "LC_ALL": "C",
         }
-        with open(Path(self._folder.name) / "log", "wb") as log:
+        with (Path(self._folder.name) / "log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "loopless.check.native_child"],
                 stdin=subprocess.PIPE,
@@ -226,7 +227,7 @@ class NativeOracle:
         self,
         program: str | Path | Iterable[Path],
         *,
-        options: SourceOptions = SourceOptions(),
+        options: SourceOptions = _OPTIONS,
         limits: Limits = Limits(),
         allow_run: bool = True,
         uninitialised: bool = False,
@@ -244,7 +245,7 @@ class NativeOracle:
         """
         if not allow_run:
             raise RunForbidden(_FORBIDDEN)
-        text = _program_ir(program, options, ir)
+        text = _program_ir(program, options, ir=ir)
         self.prepared = prepare(text, uninitialised=uninitialised)
         self.limits = limits
         self._own_host = host is None
@@ -361,17 +362,23 @@ class NativeOracle:
         self.close()
 
 
-def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, ir: bool) -> str:
+def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, *, ir: bool) -> str:
     """The text of one module with traps; modules that come as IR get no traps from a compiler."""
     options = replace(options, traps=True)
     if isinstance(program, str):
         return program if ir else compile_ir(program, options)
     paths = [program] if isinstance(program, Path) else list(program)
-    parts: list[tuple[str, str | bytes]] = [
-        (str(path), path.read_bytes() if path.suffix in IR_SUFFIXES else compile_ir(path, options)) for path in paths
-    ]
+    parts = [(str(path), _part(path, options)) for path in paths]
     alone = parts[0][1] if len(parts) == 1 else b""
     return alone if isinstance(alone, str) else WORKER.link(parts, options.timeout_s)
+
+
+def _part(path: Path, options: SourceOptions) -> str | bytes:
+    """The IR of one file: assembly as text, bitcode as bytes."""
+    if path.suffix not in IR_SUFFIXES:
+        return compile_ir(path, options)
+    check_file(path)
+    return path.read_bytes() if path.suffix == ".bc" else path.read_text(encoding="utf-8")
 
 
 def _wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[int, bool, bool] | None]]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.check.native_checks import checked
 from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.native_signature import CType, DebugInfo, Signature
 
@@ -80,6 +81,7 @@ class _Module:
     renamed: dict[str, str] = field(default_factory=dict)
     runtime: set[str] = field(default_factory=set)
     stubs: list[str] = field(default_factory=list)
+    checks: dict[str, str] = field(default_factory=dict)
     unresolved: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
 
@@ -109,7 +111,9 @@ def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
         if number in fresh:
             module.runtime.add("uninit")
             out.extend(fresh[number])
-    out.extend(module.stubs)
+    out.extend((*module.stubs, *module.checks.values(), *_intrinsics(module)))
+    if module.checks:
+        module.runtime.add("trap")
     out.append(_table(variables))
     out.extend(f"declare void @loopless_{name}(...)" for name in sorted(module.runtime))
     types = debug.global_types({symbol: number for symbol, _, number in variables if number is not None})
@@ -123,6 +127,14 @@ def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
         assumed=tuple(module.assumed),
         locals=tuple(local_names),
     )
+
+
+def _intrinsics(module: _Module) -> Iterator[str]:
+    """Declarations of the intrinsics that the checks call and the module does not declare itself."""
+    called = {name for text in module.checks.values() for name in re.findall(r"@(llvm\.[\w.]+)", text)}
+    for name in sorted(called - module.declared.keys()):
+        kind = name.rpartition(".")[2]
+        yield f"declare {{ {kind}, i1 }} @{name}({kind}, {kind})"
 
 
 def _described(symbol: str, types: Mapping[str, tuple[str, object]]) -> Global:
@@ -267,7 +279,7 @@ def _body(line: str, module: _Module, debug: DebugInfo) -> str:
         at = debug.line(int(trap[2])) if trap[2] else 0
         place = f", !dbg !{trap[2]}" if trap[2] else ""
         return f"{line[: trap.start()]}call void @loopless_trap(i32 {kind}, i32 {at}){place}"
-    return _renamed(line, module)
+    return _renamed(checked(line, debug, module.checks), module)
 
 
 def _variable(line: str, module: _Module, variables: list[tuple[str, str, int | None]]) -> str:
