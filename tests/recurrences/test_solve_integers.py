@@ -235,6 +235,9 @@ REFUSED = [
         "rounds towards 0",
     ),
     ({X: plus(variable(X), residue(variable(I), 67)), I: plus(variable(I), number(1))}, X, "modulo 67 have no period"),
+    ({X: (t.trunc_div(t.add(X, t.ONE), t.const(3)), None)}, X, "(x + 1) / 3 is not linear in x"),
+    ({X: (t.add(t.trunc_div(t.sub(X, t.const(3)), t.const(3)), t.ONE), None)}, X, "(x - 3) / 3 is not linear in x"),
+    ({X: plus(variable(X), (t.shift_left(t.ONE, I), None)), I: plus(variable(I), number(-1))}, X, "does not grow by"),
     ({X: plus(variable(X), variable(Y)), Y: times(variable(Y), variable(Y))}, X, "y has no closed form"),
 ]
 

@@ -160,6 +160,7 @@ def test_reading_a_wrapped_variable():
     }
     solution = check(program, {u: 250, v: 9, w: 0, s: 0})
     assert solution.closed.keys() == {u, v}
+    assert (solution.closed[v].kind, solution.closed[v].valid_from) == ("polynomial", 0)
     assert "u wraps around at 8 bits and is read at 32 bits" in solution.refused[w]
     assert "u wraps around at 8 bits and is read where its exact value counts" in solution.refused[s]
 
@@ -215,4 +216,18 @@ def test_signed_char_counts_around():
     closed = solved({b: wrapped(plus(variable(b), number(1)), I8)}).closed[b]
     assert [closed.evaluate({b: 126}, k) for k in range(4)] == [126, 127, -128, -127]
     assert closed.evaluate({b: 126}, 10**18) == (126 + 10**18 + 128) % 256 - 128
-    assert t.text(closed.term) == "(int8_t)(b + k)"
+    assert t.text(closed.term) == "(int8_t)(b + k)" and closed.valid_from == 0
+
+
+def test_residues_by_other_numbers_need_the_exact_value():
+    u, s = Var("u", U8), Var("s", INTEGERS)
+    program = {u: wrapped(plus(variable(u), number(2)), U8), s: plus(variable(s), residue(variable(u), 3))}
+    solution = check(program, {u: 250, s: 0})
+    assert "u wraps around at 8 bits" in solution.refused[s]
+
+
+def test_a_mutual_dependency_with_an_exact_variable():
+    u, s = Var("u", U8), Var("s", INTEGERS)
+    program = {u: wrapped(plus(variable(u), variable(s)), U8), s: plus(variable(s), variable(u))}
+    solution = check(program, {u: 250, s: 3})
+    assert "u wraps around at 8 bits and s, on which it depends in turn, needs exact values" in solution.refused[s]
