@@ -157,7 +157,9 @@ class Constants:
         types: dict[str, Type] = {}
         while True:
             token = c.tokens[c.at]
-            if not token or not (token[0].isalpha() or token[0] == '"') or starts_type(token) or token in _VALUE_WORDS:
+            if not token or not (token[0].isalpha() or token[0] == '"') or token[:2] == 'c"':
+                break
+            if starts_type(token) or token in _VALUE_WORDS:
                 break
             c.at += 1
             if token == "align" and c.peek() != "(":

@@ -146,7 +146,7 @@ class Metadata:
         kind, fields = self.node(ident)
         if kind != "DILocalVariable":
             return None
-        line = int(fields.get("line", "0"))
+        line = _number(fields.get("line", ""))
         file, function = self.scope(_ref(fields.get("scope", "")))
         if at is None or at.line != line:
             at = Loc(file, line, 0, function, at.inlined_at if at is not None else None)
@@ -154,7 +154,7 @@ class Metadata:
             _text(fields.get("name", "")),
             self.type(_ref(fields.get("type", ""))),
             at,
-            int(fields.get("arg", "0")),
+            _number(fields.get("arg", "")),
             "DIFlagArtificial" in fields.get("flags", ""),
         )
 
@@ -168,7 +168,7 @@ class Metadata:
         if kind != "DIGlobalVariable" or "name" not in fields:
             return None
         _, function = self.scope(_ref(fields.get("scope", "")))
-        loc = Loc(self.file(_ref(fields.get("file", ""))), int(fields.get("line", "0")), 0, function)
+        loc = Loc(self.file(_ref(fields.get("file", ""))), _number(fields.get("line", "")), 0, function)
         return DebugVariable(_text(fields["name"]), self.type(_ref(fields.get("type", ""))), loc)
 
     def subprogram(self, ident: int) -> tuple[str, Loc, DebugType | None] | None:
@@ -177,7 +177,7 @@ class Metadata:
         if kind != "DISubprogram":
             return None
         name = _text(fields.get("name", ""))
-        loc = Loc(self.file(_ref(fields.get("file", ""))), int(fields.get("line", "0")), 0, name)
+        loc = Loc(self.file(_ref(fields.get("file", ""))), _number(fields.get("line", "")), 0, name)
         _, signature = self.node(_ref(fields.get("type", "")))
         types = self.elements(_ref(signature.get("types", "")))
         result = self.type(types[0]) if types and types[0] is not None else None
@@ -191,23 +191,21 @@ class Metadata:
 
     def _read_type(self, ident: int) -> DebugType:
         kind, fields = self.node(ident)
-        tag, name, bits = fields.get("tag", ""), _text(fields.get("name", "")), int(fields.get("size", "0"))
+        tag, name, bits = fields.get("tag", ""), _text(fields.get("name", "")), _number(fields.get("size", ""))
         base = _ref(fields.get("baseType", ""))
         if kind == "DIBasicType":
             return _basic(name, bits, fields.get("encoding", ""), ident)
         if kind == "DIDerivedType" and (tag == "DW_TAG_typedef" or tag in _QUALIFIERS):
             return self._wrapped(tag, name, self.type(base))
         if tag in _POINTERS:
-            target = self._spelling(base)
-            mark = _POINTERS[tag]
-            text = (
-                target.replace("(*)", f"({mark}*)", 1) if "(*)" in target else f"{target} {mark}".replace("* *", "**")
-            )
+            text = self._pointer_spelling(base, _POINTERS[tag])
             return DebugType(Kind.POINTER, text, bits, ident, None, base)
         if tag == "DW_TAG_array_type":
             counts = tuple(self._count(i) for i in self.elements(_ref(fields.get("elements", ""))))
             element = self.type(base)
-            text = element.description + "".join(f"[{'' if c is None else c}]" for c in counts)
+            dimensions = "".join(f"[{'' if c is None else c}]" for c in counts)
+            text = element.description
+            text = text.replace("(*)", f"(*{dimensions})", 1) if "(*)" in text else text + dimensions
             return DebugType(Kind.ARRAY, text, bits, ident, None, base, counts)
         if tag == "DW_TAG_enumeration_type":
             under = self.type(base) if base is not None else None
@@ -246,9 +244,21 @@ class Metadata:
         """How a type is written without following pointers into structures (they may point back)."""
         return self.type(ident).description
 
+    def _pointer_spelling(self, base: int | None, mark: str) -> str:
+        """C's spelling of a pointer or reference: ``char **``, ``int (*)[3]``, ``int (**)(char *)``."""
+        target = self._spelling(base)
+        kind, fields = self.node(base)
+        if kind == "DISubroutineType" or fields.get("tag") == "DW_TAG_array_type":
+            head, bracket, rest = target.partition("(" if kind == "DISubroutineType" else "[")
+            return f"{head.rstrip()} ({mark}){bracket}{rest}"
+        if "(*" in target:
+            return target.replace("(*", f"(*{mark}", 1)
+        return target + mark if target.endswith("*") else f"{target} {mark}"
+
     def _signature(self, fields: dict[str, str]) -> str:
-        parts = [self._spelling(i) for i in self.elements(_ref(fields.get("types", "")))]
-        return f"{parts[0] if parts else 'void'} (*)({', '.join(parts[1:]) or 'void'})"
+        result, *params = self.elements(_ref(fields.get("types", ""))) or (None,)
+        texts = ["..." if i is None else self._spelling(i) for i in params]
+        return f"{self._spelling(result)} ({', '.join(texts) or 'void'})"
 
     def _count(self, ident: int | None) -> int | None:
         _, fields = self.node(ident)
@@ -265,9 +275,9 @@ class Metadata:
             if kind != "DIDerivedType" or tag not in ("DW_TAG_member", "DW_TAG_inheritance") or "Static" in flags:
                 continue
             t = self.type(_ref(f.get("baseType", "")))
-            bits = int(f.get("size", "0")) or t.bits
+            bits = _number(f.get("size", "")) or t.bits
             name = "" if tag == "DW_TAG_inheritance" else _text(f.get("name", ""))
-            members.append(Member(name, t, int(f.get("offset", "0")), bits, "BitField" in flags))
+            members.append(Member(name, t, _number(f.get("offset", "")), bits, "BitField" in flags))
         return tuple(members)
 
 
@@ -292,6 +302,11 @@ def _basic(name: str, bits: int, encoding: str, ident: int) -> DebugType:
 def _ref(text: str) -> int | None:
     m = _REF.match(text)
     return int(m.group(1)) if m else None
+
+
+def _number(text: str) -> int:
+    """A plain number; 0 for none, and for sizes that are computed at run time."""
+    return int(text) if text.isdigit() else 0
 
 
 def _text(raw: str) -> str:

@@ -15,6 +15,7 @@ from loopless.source.ir import (
     Function,
     GlobalVar,
     Instruction,
+    IntT,
     Local,
     Module,
     OpaqueT,
@@ -350,7 +351,7 @@ def _with_debug(
         value = i.operands[0] if i.operands else None
         if not isinstance(value, Local) or value.name not in source:
             continue
-        if i.op == "zext" and i.result is not None:
+        if i.op == "zext" and i.result is not None and value.type == IntT(1):
             source[i.result] = source[value.name]
             continue
         variable = None
