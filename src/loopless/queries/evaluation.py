@@ -73,7 +73,7 @@ class Evaluator:
             deadline=deadline,
             on_loop=trip.enter if self._summaries is not None else None,
         )
-        return _answer(run, trip)
+        return _answer(run, trip, self._graph)
 
     def summary(self, loop: LoopInfo) -> Summary | None:
         """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
@@ -145,7 +145,7 @@ def _changes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
     return False
 
 
-def _answer(run: Run, trip: _Trip) -> Evaluation:
+def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
     outcome = run.outcome
     iterated = frozenset(name for name, count in run.iterations.items() if count > trip.counted.get(name, 0))
     status, reason = outcome.status, run.reason or outcome.detail
@@ -158,7 +158,7 @@ def _answer(run: Run, trip: _Trip) -> Evaluation:
         outcome.return_value,
         outcome.outputs,
         outcome.globals,
-        dict(run.iterations),
+        {loop.name: 0 for loop in graph.loops} | dict(run.iterations),
         by,
         reason,
         frozenset(trip.jumped),
