@@ -196,6 +196,8 @@ def test_effects():
     assert effect_of("printf") is Effect.READS and library_function("printf").prints
     assert effect_of("memset") is Effect.WRITES and library_function("memset").writes == (0,)
     assert effect_of("strtol") is Effect.WRITES and library_function("strtol").writes == (1,)
+    assert library_function("__isoc23_strtol") == library_function("strtol") == library_function("\x01_strtol")
+    assert library_function("__isoc99_sscanf").writes == (2, -1) and library_function("scanf").writes == (1, -1)
     assert effect_of("abs") is Effect.NONE and library_function("abs").pure
     assert effect_of("rand") is Effect.NONE and not library_function("rand").pure
     assert effect_of("malloc") is Effect.ALLOCATES and effect_of("free") is Effect.FREES

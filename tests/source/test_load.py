@@ -236,6 +236,13 @@ def test_c_and_ir_mix_and_clashes_are_told(write):
     assert error([b, c]) == f"cannot link {c}: g is defined in another of the files too"
 
 
+def test_files_for_different_targets_do_not_go_together(write):
+    a, b = (write(f"{m}.ll", compile_ir("int g(int);", SourceOptions(data_model=m))) for m in ("LP64", "ILP32"))
+    assert error([a, b]).startswith(f"cannot link {b}: it is compiled for another target: i386-")
+    with pytest.raises(UsageError, match="LLP64 is no data model"):
+        load(write("t.c", "int x;"), SourceOptions(data_model="LLP64"))  # type: ignore[arg-type]
+
+
 # ----------------------------------------------------------------------------------------- the worker
 
 

@@ -50,8 +50,11 @@ def _link(llvm: Any, parts: list[tuple[str, str | bytes]]) -> tuple[str, ...]:
             module.verify()
             if whole is None:
                 whole = module
-            else:
-                whole.link_in(module)
+                continue
+            here, before = ((m.triple, m.data_layout) for m in (module, whole))
+            if here != before:
+                return "error", name, f"target: {here[0]}, the files before it: {before[0]}"
+            whole.link_in(module)
         except RuntimeError as e:
             return "error", name, str(e)
     return "ok", str(whole)

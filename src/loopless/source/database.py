@@ -14,7 +14,7 @@ from loopless.errors import SourceError
 _WITH_VALUE: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot", "-F")
 _DROPPED_WITH_VALUE: Final = frozenset(
     {"-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-z", "-u", "-Xlinker", "-Xassembler", "-Xpreprocessor"}
-    | {"--param", "-A", "-arch", "-e", "--serialize-diagnostics", "-dumpbase", "-dumpdir", "-aux-info"}
+    | {"--param", "-A", "-arch", "-e", "--serialize-diagnostics", "-dumpbase", "-dumpdir", "-aux-info", "-include-pch"}
 )
 # Of the -f and -m flags only those that change what the source means; the others steer optimisation, code generation
 # and diagnostics, and clang does not know all of gcc's.
@@ -28,7 +28,7 @@ _MEANING: Final = (
     "-ffast-math", "-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-pic", "-fno-pie", "-fopenmp", "-fno-operator-names",
 )  # fmt: skip
 _PREFIXES: Final = (
-    "-std=", "--std=", "-ansi", "-nostdinc", "-pthread", "-include-", "--sysroot=", "-fmacro-prefix-map=", "-trigraphs",
+    "-std=", "--std=", "-ansi", "-nostdinc", "-pthread", "--sysroot=", "-fmacro-prefix-map=", "-trigraphs",
     "-ftemplate-depth", "-fconstexpr-", "-fno-builtin-", "-fpack-struct=",
 )  # fmt: skip
 

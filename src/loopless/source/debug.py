@@ -98,6 +98,8 @@ class DebugTypes:
     def __getitem__(self, key: int) -> DebugType:
         found = self._types.get(key)
         if found is None:
+            # While it is read it stands for itself: types of other languages than C may contain themselves unnamed.
+            self._types[key] = DebugType(Kind.OTHER, "...", 0, key)
             found = self._types[key] = self._read(key)
         return found
 

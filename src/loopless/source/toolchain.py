@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from loopless.errors import LimitError, SourceError
+from loopless.errors import LimitError, SourceError, UsageError
 
 TARGETS: Mapping[str, str] = {"ILP32": "x86-linux-musl", "LP64": "x86_64-linux-musl"}
 
@@ -38,6 +38,8 @@ def clang_command(clang: str | None, data_model: str | None, *, cxx: bool) -> li
 
     Without a data model the host's own target is taken, with the host's own headers where it has any.
     """
+    if data_model is not None and data_model not in TARGETS:
+        raise UsageError(f"{data_model} is no data model; it is ILP32 or LP64 (--data-model)")
     if clang is not None:
         found = shutil.which(clang)
         if found is None:

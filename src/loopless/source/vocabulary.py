@@ -7,6 +7,7 @@ The effects of library functions are those that the C standard (ISO/IEC 9899:201
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -17,7 +18,7 @@ class Meaning(Enum):
     """What a call of a function of the verification vocabulary means."""
 
     NONDET = "returns an input of the program"
-    SYMBOLIC = "fills memory with inputs of the program: (address, size, name)"
+    SYMBOLIC = "fills memory with inputs of the program: (address, size)"
     ASSUME = "ends the run silently unless its argument holds"
     ASSERT = "an error unless its argument holds"
     ERROR = "the error"
@@ -29,6 +30,7 @@ class Meaning(Enum):
 
 VOCABULARY: Final[Mapping[str, Meaning]] = {
     "__VERIFIER_nondet_*": Meaning.NONDET,
+    "__VERIFIER_nondet_memory": Meaning.SYMBOLIC,
     "__VERIFIER_assume": Meaning.ASSUME,
     "__VERIFIER_assert": Meaning.ASSERT,
     "__VERIFIER_error": Meaning.ERROR,
@@ -52,7 +54,6 @@ VOCABULARY: Final[Mapping[str, Meaning]] = {
     "klee_assume": Meaning.ASSUME,
     "klee_assert": Meaning.ASSERT,
     "klee_int": Meaning.NONDET,
-    "klee_range": Meaning.NONDET,
     "klee_make_symbolic": Meaning.SYMBOLIC,
     "klee_report_error": Meaning.ERROR,
     "klee_silent_exit": Meaning.EXIT,
@@ -104,7 +105,7 @@ def meaning_of(name: str, *, defined: bool = False) -> Meaning | None:
 def nondet_signed(name: str) -> bool | None:
     """Whether the input that ``name`` (meaning ``NONDET``) returns is signed, by its suffix; None: not an integer."""
     suffix = name.removeprefix("__VERIFIER_").removeprefix("nondet").removeprefix("_")
-    if name in ("klee_int", "klee_range", "nondet") or suffix in _SIGNED:
+    if name in ("klee_int", "nondet") or suffix in _SIGNED:
         return True
     return False if suffix in _UNSIGNED else None
 
@@ -170,8 +171,7 @@ def _table() -> dict[str, LibraryFunction]:
     add("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,)))
     add("read recv", LibraryFunction(Effect.WRITES, (1,)))
     add("scanf", LibraryFunction(Effect.WRITES, (1, -1)))
-    add("sscanf fscanf __isoc99_scanf __isoc99_sscanf __isoc99_fscanf", LibraryFunction(Effect.WRITES, (1, 2, -1)))
-    table["__isoc99_scanf"] = table["scanf"]
+    add("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1)))
     add("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES))
     add("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES))  # operator new, new[]
     add("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES))
@@ -183,12 +183,18 @@ LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
 """The common library functions. Not here: what calls back (``qsort``), what moves memory (``realloc``), threads."""
 
 
+_RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
+
+
 def effect_of(name: str) -> Effect | None:
     """The effect of a library function on memory, None where it is not known."""
-    found = LIBRARY.get(name)
+    found = library_function(name)
     return None if found is None else found.effect
 
 
 def library_function(name: str) -> LibraryFunction | None:
-    """All effects of a library function, None where they are not known."""
-    return LIBRARY.get(name)
+    r"""All effects of a library function, None where they are not known.
+
+    Headers rename some: glibc to ``__isoc99_scanf``, ``__isoc23_strtol``; macOS to ``\1_fopen``.
+    """
+    return LIBRARY.get(_RENAMED.sub("", name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import marshal
 import os
@@ -26,7 +27,6 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
-        self._owner = 0
         self._lock = threading.Lock()
 
     def link(self, parts: Sequence[tuple[str, str | bytes]], timeout_s: float) -> str:
@@ -73,12 +73,9 @@ class Worker:
             return answer[0]
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """The child of this very process: one inherited over a fork is the parent's."""
-        if self._process is not None and self._owner == os.getpid() and self._process.poll() is None:
+        if self._process is not None and self._process.poll() is None:
             return self._process
-        if self._owner == os.getpid():
-            self._drop()
-        self._owner = os.getpid()
+        self._drop()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the child
         self._process = subprocess.Popen(
             [sys.executable, "-I", _CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
@@ -93,6 +90,17 @@ class Worker:
         lines = [s.strip() for s in self._stderr.read().decode("utf-8", "replace").splitlines()]
         told = [s for s in lines if "error" in s.lower() or "assert" in s.lower()]
         return f": {(told or lines)[-1]}" if lines else ""
+
+    def forget(self) -> None:
+        """In a forked process: leave the parent's child alone, but hold no end of its pipes open."""
+        self._lock = threading.Lock()
+        process, self._process, self._stderr = self._process, None, None
+        if process is not None:
+            process.returncode = 0  # not ours to wait for
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
 
     def _drop(self) -> None:
         if self._process is not None:
@@ -137,6 +145,8 @@ def explain(name: str, message: str) -> str:
     if "multiply defined" in text or ("redefinition" in text and "symbol" in text):
         symbol = text.split("'")[1] if text.count("'") >= 2 else "a function or variable"
         return f"cannot link {name}: {symbol} is defined in another of the files too"
+    if text.startswith("target: "):
+        return f"cannot link {name}: it is compiled for another {text}"
     if "Producer:" in text or "Unknown attribute kind" in text or "Invalid record" in text:
         return f"cannot read {name}: {_first_line(message)} ({reads})"
     if "Invalid bitcode signature" in text or "file too small" in text:
@@ -150,3 +160,6 @@ def explain(name: str, message: str) -> str:
 
 WORKER: Final = Worker()
 """The worker of this process."""
+atexit.register(WORKER.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WORKER.forget)
