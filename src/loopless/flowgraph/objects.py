@@ -261,13 +261,27 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
         content = memory.points.cells.get((base, offset), Target())
         fixed = memory.fixed(content) if base.kind == "local" else None
         var = memory.fresh(
-            shown, kind, memory.offset_type, object=number, offset=offset, size=access.size, pointer_part="offset", declared=declared
+            shown,
+            kind,
+            memory.offset_type,
+            object=number,
+            offset=offset,
+            size=access.size,
+            pointer_part="offset",
+            declared=declared,
         )
         if fixed is not None:
             offsets = {place for _, place in content.places}
             return Slot(var, None, fixed, next(iter(offsets)) if len(offsets) == 1 else None)
         other = memory.fresh(
-            f"{shown}.object", kind, INTEGERS, object=number, offset=offset, size=access.size, pointer_part="object", declared=declared
+            f"{shown}.object",
+            kind,
+            INTEGERS,
+            object=number,
+            offset=offset,
+            size=access.size,
+            pointer_part="object",
+            declared=declared,
         )
         return Slot(var, other)
     type = memory.number_type(access.bits, True)

@@ -314,6 +314,10 @@ class Translator:
         if access is not None and (access.volatile or access.atomic):
             self.define(instruction, self.unknown(type, Origin.VOLATILE, "volatile", loc))
             return
+        known = self._constant(pointer_operand, type)
+        if known is not None:
+            self.define(instruction, known)
+            return
         slot = self.slot(pointer_operand)
         if slot is not None:
             self._null_check(pointer_operand, loc)
@@ -338,6 +342,23 @@ class Translator:
                 self.define(instruction, Address(owner, offset))
             case _:
                 self.define(instruction, self.unknown(type, Origin.UNSUPPORTED, name, loc))
+
+    def _constant(self, operand: ir.Value, type: ir.Type) -> Number | None:
+        """The value of an integer at a constant place of a constant global."""
+        target = self.memory.points.of(operand)
+        if target.unknown or len(target.places) != 1 or not isinstance(type, ir.IntT):
+            return None
+        base, offset = next(iter(target.places))
+        if base.kind != "global" or offset is None:
+            return None
+        found = self.memory.objects[self.memory.number(base)]
+        size = self.memory.module.layout.store_size(type)
+        if not found.constant or found.content is None or not 0 <= offset <= len(found.content) - size:
+            return None
+        if any(at < offset + size and offset < at + self.memory.module.pointer_bits // 8 for at, _, _ in found.relocations):
+            return None
+        value = int.from_bytes(found.content[offset : offset + size], "little")
+        return Number(const(IntType(type.bits).wrap(value)), IntType(type.bits))
 
     def _slot_value(self, slot: Slot, type: ir.Type) -> Value:
         if isinstance(type, ir.PtrT):

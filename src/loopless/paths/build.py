@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Flowgraph, LoopInfo
+from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
@@ -14,6 +14,7 @@ from loopless.paths.symbolic import Body, Finished, TooManyPaths, Unreadable
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     Condition,
+    Const,
     Term,
     Var,
     Wrap,
@@ -60,6 +61,7 @@ def loop_paths(
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
     assumptions += _calls(graph, loop)
+    assumptions += _memory_assumptions(graph, loop, occurring | set(state))
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(assumptions))
 
 
@@ -119,6 +121,30 @@ def default_interest(
 def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
     names = {s.callee for b in loop.blocks for s in graph.blocks[b].statements if isinstance(s, Call)}
     return [f"calls of {name} return" for name in sorted(names)]
+
+
+def _memory_assumptions(graph: Flowgraph, loop: LoopInfo, variables: Iterable[Var]) -> list[str]:
+    """What is taken for granted about memory that the loop touches."""
+    touched: set[str] = set()
+    follows_memory = any(_outside(graph, var) for var in variables)
+    for label in loop.blocks:
+        for statement in graph.blocks[label].statements:
+            if not isinstance(statement, Load | Store):
+                continue
+            follows_memory = True
+            owner = statement.address.object
+            if isinstance(owner, Const) and owner.value in graph.objects:
+                found = graph.objects[owner.value]
+                if found.size is None:
+                    touched.add(f"accesses to {found.name} stay inside the memory that it points to")
+            else:
+                touched.add("accesses through pointers stay inside the memory that they point to")
+    return [*(graph.assumptions if follows_memory else ()), *sorted(touched)]
+
+
+def _outside(graph: Flowgraph, var: Var) -> bool:
+    info = graph.variables.get(var)
+    return info is not None and info.kind in (Kind.GLOBAL, Kind.POINTEE)
 
 
 # -- finished paths ---------------------------------------------------------------------------------------------------
