@@ -361,6 +361,51 @@ def test_flags_of_operations_are_checked_exactly(host: NativeHost, op: str, sign
             assert outcome.return_value is not None and (outcome.return_value - value) % 65536 == 0
 
 
+ILP32 = SourceOptions(data_model="ILP32")
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "wanted"),
+    [
+        ("long f(long x) { return x + 1; }", [INT_MAX], Outcome("undefined")),
+        ("long f(long x) { return x + 1; }", [-1], Outcome("ok", 0)),
+        ("unsigned long f(unsigned long x) { return x + 1; }", [2**32 - 1], Outcome("ok", 0)),
+        ("int f(int x) { return sizeof(long) * 10 + sizeof(void *); }", [0], Outcome("ok", 44)),
+        ("long long f(long long x) { long long a[3] = {x, x + 1, x + 2}; return a[x & 1]; }", [2**40],
+         Outcome("ok", 2**40)),
+        ("struct s { char c; long long v; }; int f(int x) { struct s t = {1, x}; return sizeof t * 100 + t.v; }", [7],
+         Outcome("ok", 1207)),
+        ("long g = 5; long f(long *p, long n) { long s = 0; while (n-- > 0) s += p[n]; p[0] = s; return g; }",
+         [[1, 2, -9], 3], Outcome("ok", 5, ((-6, 2, -9),), {"g": 5})),
+        (("void *malloc(unsigned long); void free(void *); void *memset(void *, int, unsigned long); int f(int n) {"
+         " int *p = malloc(n * 4); memset(p, 1, n * 4); int r = p[n - 1]; free(p); return r; }"),
+         [100], Outcome("ok", 0x01010101)),
+        ('long strtol(const char *, char **, int); long f(int n) { return strtol("1", 0, 10); }', [1],
+         Outcome("unknown")),
+    ],
+)  # fmt: skip
+def test_32_bit_programs_keep_their_meaning(
+    host: NativeHost, program: str, args: list[int | list[int]], wanted: Outcome
+) -> None:
+    with NativeOracle(program, options=ILP32, host=host) as oracle:
+        outcome = oracle.run("f", args)
+    assert outcome.agrees_with(wanted), str(outcome)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "int f(int x) { int *p[2] = {&x, &x}; return *p[0]; }",
+        "struct node { int v; struct node *next; }; int f(struct node *n) { return n->next->v; }",
+        "int f(int x) { return (int)&x; }",
+        "int f(int **p) { return *p[1]; }",
+    ],
+)
+def test_32_bit_programs_that_see_the_size_of_pointers_are_refused(host: NativeHost, program: str) -> None:
+    with pytest.raises(SourceError, match="32-bit"):
+        NativeOracle(program, options=ILP32, host=host)
+
+
 def test_main_needs_no_arguments(host: NativeHost) -> None:
     program = "int main(int argc, char **argv) { return argc + argv[0][0] + (argv[1] == 0); }"
     with NativeOracle(program, host=host) as oracle:

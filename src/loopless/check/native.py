@@ -29,6 +29,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self, cast
 
 from loopless.check.native_build import Prepared, prepare
+from loopless.check.native_retarget import is_narrow, retarget
 from loopless.check.native_runtime import MAX_ARGUMENTS, SOURCE
 from loopless.check.native_signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome, Status
@@ -246,7 +247,10 @@ class NativeOracle:
         if not allow_run:
             raise RunForbidden(_FORBIDDEN)
         text = _program_ir(program, options, ir=ir)
-        self.prepared = prepare(text, uninitialised=uninitialised)
+        narrow = is_narrow(text)
+        if narrow:
+            text = retarget(text, _runtime())
+        self.prepared = prepare(text, uninitialised=uninitialised, narrow=narrow)
         self.limits = limits
         self._own_host = host is None
         self._host = host or NativeHost(start_seconds=limits.start_seconds)

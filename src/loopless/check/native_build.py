@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.check.native_checks import checked
+from loopless.check.native_retarget import NARROW, SAFE
 from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.native_signature import CType, DebugInfo, Signature
 
@@ -82,12 +83,13 @@ class _Module:
     runtime: set[str] = field(default_factory=set)
     stubs: list[str] = field(default_factory=list)
     checks: dict[str, str] = field(default_factory=dict)
+    narrow: bool = False
     unresolved: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
 
 
-def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
-    """Rewrite a module's text for native runs.
+def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) -> Prepared:
+    """Rewrite a module's text for native runs; ``narrow`` says that it was written for 32-bit pointers.
 
     With ``uninitialised``, every integer local variable first gets a fresh unknown from a second stream of inputs,
     in the order of the variables in each activation, so that a replay can choose what an uninitialised read sees.
@@ -95,6 +97,7 @@ def prepare(ir_text: str, *, uninitialised: bool = False) -> Prepared:
     lines = ir_text.splitlines()
     debug = DebugInfo(ir_text)
     module = _scan(lines)
+    module.narrow = narrow
     _choose_meanings(module)
     out: list[str] = []
     variables: list[tuple[str, str, int | None]] = []
@@ -168,10 +171,14 @@ def _choose_meanings(module: _Module) -> None:
             or (name in module.declared and (name == "nondet" or name.startswith("nondet_")))
         ):
             meaning = _input(name, module)
+        if module.narrow and (meaning == "klee_make_symbolic" or (name in NARROW and name in module.declared)):
+            meaning = f"narrow_{meaning or name}"
+        elif meaning == "assume_wide" and module.narrow:
+            meaning = "assume"
         if meaning is not None:
             module.runtime.add(meaning)
             module.renamed[name] = f"@loopless_{meaning}"
-        elif name in module.declared and name not in _LIBRARY:
+        elif name in module.declared and name not in (SAFE if module.narrow else _LIBRARY):
             _stub(name, module)
 
 

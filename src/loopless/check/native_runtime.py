@@ -137,6 +137,30 @@ void loopless_klee_make_symbolic(void *at, unsigned long size) {
     else for (unsigned long i = 0; i < size; i++) bytes[i] = (unsigned char)next();
 }
 
+/* What 32-bit programs call: the same functions with a 32-bit size_t (see native_retarget). */
+typedef unsigned size32;
+typedef unsigned long size64;
+void *malloc(size64); void *calloc(size64, size64); void *realloc(void *, size64);
+void *memmove(void *, const void *, size64); void *memset(void *, int, size64);
+int memcmp(const void *, const void *, size64); void *memchr(const void *, int, size64);
+size64 strlen(const char *); size64 strnlen(const char *, size64); int strncmp(const char *, const char *, size64);
+char *strncpy(char *, const char *, size64); char *strncat(char *, const char *, size64);
+void *loopless_narrow_malloc(size32 n) { return malloc(n); }
+void *loopless_narrow_calloc(size32 n, size32 m) { return calloc(n, m); }
+void *loopless_narrow_realloc(void *p, size32 n) { return realloc(p, n); }
+void *loopless_narrow_memcpy(void *p, const void *q, size32 n) { return memcpy(p, q, n); }
+void *loopless_narrow_memmove(void *p, const void *q, size32 n) { return memmove(p, q, n); }
+void *loopless_narrow_memset(void *p, int c, size32 n) { return memset(p, c, n); }
+int loopless_narrow_memcmp(const void *p, const void *q, size32 n) { return memcmp(p, q, n); }
+void *loopless_narrow_memchr(const void *p, int c, size32 n) { return memchr(p, c, n); }
+size32 loopless_narrow_strlen(const char *p) { return (size32)strlen(p); }
+size32 loopless_narrow_strnlen(const char *p, size32 n) { return (size32)strnlen(p, n); }
+int loopless_narrow_strncmp(const char *p, const char *q, size32 n) { return strncmp(p, q, n); }
+char *loopless_narrow_strncpy(char *p, const char *q, size32 n) { return strncpy(p, q, n); }
+char *loopless_narrow_strncat(char *p, const char *q, size32 n) { return strncat(p, q, n); }
+/* A 32-bit klee_make_symbolic passes its size in 32 bits. */
+void loopless_narrow_klee_make_symbolic(void *at, size32 size) { loopless_klee_make_symbolic(at, size); }
+
 struct variable { void *at; uwide size; };
 void loopless_save(const struct variable *table, wide count, unsigned char *to) {
     for (wide i = 0; i < count; i++) { memcpy(to, table[i].at, table[i].size); to += table[i].size; }
