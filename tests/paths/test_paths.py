@@ -81,6 +81,7 @@ def test_checks_of_what_is_sliced_away_are_an_assumption() -> None:
         "break; n--; } while (x != n); return x + u + n; }",
         "int f(int a, int b) { int k = 0; while (a) { switch (a % 5) { case 0: a /= 5; break; case 1: b++; case -2: a--; "
         "break; default: a += b > 3 ? -1 : 1; if (k > 9) return k; k++; } } return k; }",
+        "int f(short n, int z) { int s = 0, k = 0; do { k++; if (n) { if (k - n) s = 1; n -= 2; } } while (k < z); return s; }",
         "int f(unsigned x, int y) { for (;;) { if (x < 10u) goto out; x = x * 3 + (unsigned)y; y >>= 1; if (y & 4) "
         "continue; x ^= 5u; } out: return (int)x; }",
     ],

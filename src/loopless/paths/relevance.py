@@ -35,44 +35,54 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_
     """
     blocks = {label: graph.blocks[label] for label in loop.blocks}
     controls = _control_dependence(loop, blocks)
-    variables = set(interest)
-    branches: set[str] = set()
-    leaving = {label for label in blocks if _leaves(blocks[label], loop)}
-    # An edge out of the loop is itself a decision; so is whatever decides that its block is reached.
-    seeds = {label for label in leaving if len(blocks[label].edges) > 1}
-    for label in leaving:
-        seeds |= controls[label]
+    found = _Slice(blocks, controls, set(interest), set())
     for label, block in blocks.items():
-        if any(isinstance(s, Assume) or (all_checks and isinstance(s, Check)) for s in block.statements):
-            seeds |= controls[label]
-    _take(seeds, branches, variables, blocks)
-    for block in blocks.values():
+        if _leaves(block, loop):
+            # An edge out of the loop is itself a decision; so is whatever decides that its block is reached.
+            found.take([*controls[label], *([label] if len(block.edges) > 1 else [])])
         for statement in block.statements:
             if isinstance(statement, Assume) or (all_checks and isinstance(statement, Check)):
-                variables |= used_by(statement)
-    changed = True
-    while changed:
-        size = len(variables), len(branches)
+                found.variables |= used_by(statement)
+                found.take(controls[label])
+    size = (-1, -1)
+    while size != found.size:
+        size = found.size
         for label, block in blocks.items():
-            if _touch(block, variables):
-                _take(controls[label], branches, variables, blocks)
-        changed = (len(variables), len(branches)) != size
+            if _touch(block, found.variables):
+                found.take(controls[label])
     dropped = not all_checks and any(
-        isinstance(s, Check) and not s.condition.variables <= variables for b in blocks.values() for s in b.statements
+        isinstance(s, Check) and not s.condition.variables <= found.variables for b in blocks.values() for s in b.statements
     )
-    return Relevance(frozenset(variables), frozenset(branches), dropped)
+    return Relevance(frozenset(found.variables), frozenset(found.branches), dropped)
 
 
 def _leaves(block: Block, loop: LoopInfo) -> bool:
     return block.end is not None or any(edge.target not in loop.blocks for edge in block.edges)
 
 
-def _take(labels: Iterable[str], branches: set[str], variables: set[Var], blocks: Mapping[str, Block]) -> None:
-    for label in labels:
-        if label not in branches:
-            branches.add(label)
-            for edge in blocks[label].edges:
-                variables |= edge.condition.variables
+@dataclass(slots=True)
+class _Slice:
+    """What matters so far."""
+
+    blocks: Mapping[str, Block]
+    controls: Mapping[str, set[str]]
+    variables: set[Var]
+    branches: set[str]
+
+    def take(self, labels: Iterable[str]) -> None:
+        """These branches matter, and so does whatever decides that they are reached."""
+        waiting = list(labels)
+        while waiting:
+            label = waiting.pop()
+            if label not in self.branches:
+                self.branches.add(label)
+                waiting.extend(self.controls[label])
+                for edge in self.blocks[label].edges:
+                    self.variables |= edge.condition.variables
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return len(self.variables), len(self.branches)
 
 
 def _touch(block: Block, variables: set[Var]) -> bool:
