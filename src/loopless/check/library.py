@@ -87,7 +87,7 @@ def _free(frame: Frame, at: Pointer) -> None:
 
 
 def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0) -> Pointer:
-    """strcpy and its kin: the text and its end go ``behind`` bytes after ``to``."""
+    """Like ``strcpy``: the text and its end go ``behind`` bytes after ``to``."""
     text = _text(frame, source, limit) + b"\0"
     for at, byte in enumerate(text):
         frame.store(to[0], to[1] + behind + at, 1, byte)

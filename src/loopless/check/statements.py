@@ -45,8 +45,8 @@ _ENDS: Mapping[str, tuple[Status, str]] = {
 class Shared:
     """A scalar in memory that the function holds in variables; ``owner`` is a pointer's object.
 
-    ``size`` is 0 for a pointer whose object is not in a variable: it cannot go to memory. ``local`` ones matter to calls
-    only.
+    ``size`` is 0 for a pointer whose object is not in a variable: it cannot go to memory. ``local`` ones matter to
+    calls only.
     """
 
     number: int
