@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,25 @@ def test_a_user_clang(write, tmp_path):
     program = load(write("t.c", "int f(int x) { return x; }"), SourceOptions(clang=str(script)))
     assert "f" in program.module.functions
     assert (tmp_path / "log").read_text() == "run\n"
+
+
+def test_ir_of_a_clang_that_is_too_new(write):
+    script = write("newclang", '#!/bin/sh\nfor last; do :; done\necho "define futuristic" > "$last"\n')
+    script.chmod(0o755)
+    path = write("t.c", "int x;")
+    found = error(path, clang=str(script))
+    assert found.startswith(f"cannot read {path} (as compiled by {script}):1:8: ") and "IR up to LLVM 22" in found
+
+
+def test_programs_can_be_pickled(read):
+    program = read("struct S { struct S *next; int v; } *s; int f(int x) { return x ? s->v : 3; }")
+    again = pickle.loads(pickle.dumps(program))
+    pointer = again.module.globals["s"].debug.type
+    target = again.module.debug_types.element(pointer)
+    assert again.module.debug_types.member_path(target, 8, 4) == ".v"
+    assert [i.op for i in again.inlined.functions["f"].instructions()] == [
+        i.op for i in program.inlined.functions["f"].instructions()
+    ]
 
 
 def test_flags(read, write):
@@ -335,6 +355,16 @@ def test_names_are_spelled_as_given(write, monkeypatch):
     for given in ("t.c", "./t.c", "../sub/t.c", str(path)):
         program = load(given)
         assert program.module.functions["f"].loc.file == str(Path(given)) == program.files[0]
+
+
+@pytest.mark.parametrize("name", ["-c.c", "@a.c", "a b.c", "ü'\".c"])
+def test_odd_names(write, monkeypatch, name):
+    path = write(name, "int f(void) { return 1; }")
+    monkeypatch.chdir(path.parent)
+    program = load(name)
+    assert program.module.functions["f"].loc.file == name == program.files[0]
+    bad = write("-bad.c", "int f( {")
+    assert error(bad.name) == "cannot compile -bad.c:1:8: expected parameter declarator"
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
         "-x",
         language,
-        str(file.absolute()) if command is not None else str(file),
+        str(file.absolute()) if command is not None else _no_option(file),
         "-o",
         str(out),
     ]
@@ -114,6 +114,11 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
     if status or not out.exists():
         raise SourceError(_explain(err, file, status))
     return out.read_text(encoding="utf-8", errors="replace")
+
+
+def _no_option(file: Path) -> str:
+    """The file's name, so that the compiler takes it for neither a flag nor a list of flags."""
+    return f"./{file}" if str(file).startswith(("-", "@")) else str(file)
 
 
 def _user_flags(flags: tuple[str, ...]) -> tuple[list[str], DataModel | None]:

@@ -46,7 +46,7 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     if not files:
         raise UsageError("no file to read")
     database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
-    parts = [(str(f), _content(f, options, database)) for f in files]
+    parts = [(_shown(f, options), _content(f, options, database)) for f in files]
     names = {str(p): str(f) for f in files for p in (f.resolve(), os.path.normpath(f.absolute()))}
     text = _link(parts, files, options)
     module = read_module(text, names)
@@ -58,6 +58,12 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     model = "LLP64" if "windows" in module.triple else {32: "ILP32", 64: "LP64"}.get(module.pointer_bits, "other")
     shown = tuple(str(f) for f in files)
     return Program(module, inlined, shown, module.triple, module.pointer_bits, model, options)
+
+
+def _shown(file: Path, options: SourceOptions) -> str:
+    """How an error about a file's IR names it: lines are those of the IR, not of the C file it was made of."""
+    made = options.clang is not None and file.suffix not in IR_SUFFIXES
+    return f"{file} (as compiled by {options.clang})" if made else str(file)
 
 
 def _content(file: Path, options: SourceOptions, database: CompileDatabase | None) -> str | bytes:
