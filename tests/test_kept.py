@@ -1,0 +1,37 @@
+"""Every mismatch ever found stays here as a small C program with its native outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopless.check.generate_case import load_case
+from loopless.check.interpret import Interpreter
+from loopless.check.native import NativeOracle
+from loopless.check.outcome import Outcome
+from loopless.flowgraph import build
+from loopless.paths import loop_paths
+from loopless.queries.evaluation import Evaluator
+from loopless.source import load
+from loopless.summary import summarize
+
+KEPT = sorted((Path(__file__).parent / "kept").glob("*.c"))
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
+def test_a_kept_case_evaluates_to_its_native_outcome(file: Path) -> None:
+    case = load_case(file)
+    program = load([file])
+    graph = build(program.inlined.functions[case.function], program.inlined)
+    evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(loop_paths(graph, loop)))
+    found = evaluator.run(list(case.args), case.nondet)
+    own = Outcome(found.status, found.return_value, found.outputs, found.globals)
+    assert own.agrees_with(case.expected), (own, case.expected, case.note)
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
+def test_the_native_outcome_of_a_kept_case_is_what_it_says(file: Path) -> None:
+    case = load_case(file)
+    with NativeOracle(file) as oracle:
+        assert oracle.run(case.function, case.args, nondet=case.nondet).agrees_with(case.expected)
