@@ -1,0 +1,14 @@
+"""The command line. ``main`` is the command; each subcommand is one thin file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with the words of ``argv`` (default: those of this process); its exit status."""
+    import sys
+
+    from loopless.cli.app import run
+
+    return run(list(sys.argv[1:] if argv is None else argv))

@@ -1,0 +1,37 @@
+"""The common course of ``loops`` and ``summarize``: read the program, select loops, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loopless.cli.app import Request
+from loopless.cli.options import deadline_of, in_time, names_of, settings_of, show_trouble
+
+if TYPE_CHECKING:
+    from loopless.queries.answers import LoopAnswer
+
+ENGINES: Final = ("loopless.queries.answers",)
+"""What answering needs: imported while the compiler runs."""
+
+
+def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
+    """The answers about all loops that the options select."""
+    from loopless.queries.session import answer_all, load_while_importing
+
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    with in_time(until):
+        program = load_while_importing(files, settings, ENGINES)
+        from loopless.queries.answers import Question
+        from loopless.queries.assumptions import names_in
+        from loopless.queries.selection import check_variables, select_loops
+
+        loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
+        question = Question(names_of(options.get("variables")), options.get("assume"), draw=options["format_"] == "dot")
+        spoken_of = names_in(question.assume) if question.assume is not None else ()
+        check_variables(loops, (*(question.variables or ()), *spoken_of))
+    answers = answer_all(loops, question, settings, until)
+    show_trouble([answer.trouble for answer in answers])
+    return answers

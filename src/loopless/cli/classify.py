@@ -1,0 +1,87 @@
+"""``loopless classify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loopless.cli.app import ANSWERED, BAD_INPUT, Request
+from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble
+
+
+@click.command("classify", short_help="The type (1 to 4) of each loop, and a census.")
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--function", "functions", metavar="F", multiple=True, help="Only loops of this function.")
+@click.option("--census", is_flag=True, help="Only the table of files.")
+@format_option("text", "json", "dot")
+@reading
+@limits
+@click.pass_obj
+def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int:
+    r"""The type of each loop by Proteus's classification, and how many there are of each type.
+
+    A PATH is a file or a directory with sources; each file is a program of its own. With -p and no PATH, all files of
+    the compile database.
+
+    \b
+    Types: all conditions move with induction variables (1, 2) or some do not (3, 4); the paths follow each other in
+    sequence or periodically (1, 3) or some irregularly (2, 4).
+
+    \b
+    Examples:
+      loopless classify examples/proteus
+      loopless classify examples --census
+    """
+    if not paths and options["database"] is None:
+        raise click.UsageError("Missing argument 'PATH...'.")
+    settings = settings_of(request, options)
+    from loopless.project.discovery import find_sources
+    from loopless.project.survey import survey
+    from loopless.queries.answers import Question
+
+    files = find_sources(paths, options["database"])
+    question = Question(summarize=False, draw=options["format_"] == "dot")
+    found = survey(files, question, settings, options["functions"], deadline_of(request, settings))
+    show_trouble([answer.trouble for file in found for answer in file.answers])
+    _check_functions(options["functions"], found)
+    _print(found, request, options)
+    return BAD_INPUT if all(file.error is not None for file in found) else ANSWERED
+
+
+def _check_functions(names: tuple[str, ...], found: list[Any]) -> None:
+    for name in names:
+        if not any(answer.loop.function == name for file in found for answer in file.answers):
+            raise click.UsageError(f"no function {name} with a loop in these files")
+
+
+def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
+    answers = [answer for file in found for answer in file.answers]
+    match options["format_"]:
+        case "json":
+            from loopless.report.census import census_json
+            from loopless.report.document import document, dump, error
+            from loopless.report.json_report import loops
+
+            errors = [error(file.kind, file.error, file.file) for file in found if file.error is not None]
+            shown = [] if options["census"] else loops(answers)
+            text = document(
+                "classify", loops=shown, census=census_json(found), errors=errors, time_ms=request.elapsed_ms
+            )
+            click.echo(dump(text))
+        case "dot":
+            from loopless.report.dot import drawing
+
+            click.echo(drawing(answers), nl=False)
+        case _:
+            from loopless.report.census import census_table
+            from loopless.report.text import type_list
+
+            if not options["census"] and answers:
+                click.echo(type_list(answers) + "\n")
+            click.echo(census_table(found))
+    if options["format_"] != "json":
+        for file in found:
+            if file.error is not None:
+                click.echo(f"loopless: {file.error}", err=True)

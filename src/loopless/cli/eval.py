@@ -1,0 +1,89 @@
+"""``loopless eval``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from loopless.cli.app import ANSWERED, UNKNOWN, Request
+from loopless.cli.arguments import integer, parse_argument, parse_line
+from loopless.cli.options import deadline_of, format_option, in_time, limits, reading, settings_of
+from loopless.errors import UsageError
+
+if TYPE_CHECKING:
+    from loopless.queries.calls import Calls
+
+
+@click.command(
+    "eval",
+    short_help="The result of a call, with loops jumped over.",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("function")
+@click.argument("args", metavar="[ARG]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("--nondet", metavar="1,2,3", help="The inputs that the call reads, in their order.")
+@click.option("--stream", is_flag=True, help="Read calls from standard input even if FUNCTION has no parameters.")
+@format_option("text", "json")
+@reading
+@limits
+@click.pass_obj
+def command(request: Request, /, file: Path, function: str, args: tuple[str, ...], **options: Any) -> int:
+    r"""The result of a call of FUNCTION. Loops whose summary is complete are jumped over, not iterated.
+
+    An ARG is an integer, [1,2,3] or "text" for what a pointer points to, or null. Without ARGs for a function with
+    parameters, calls are read from standard input, one JSON object a line, {"args": [...], "nondet": [...]}, and the
+    answers are JSON lines.
+
+    --timeout counts for each call.
+
+    \b
+    Examples:
+      loopless eval examples/cases/gcd.c gcd 12 18
+      loopless eval examples/cases/descending.c descending -5
+    """
+    from loopless.queries.session import load_while_importing
+
+    arguments = [parse_argument(word) for word in args]
+    inputs = [integer(part.strip()) for part in (options["nondet"] or "").split(",") if part.strip()]
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    with in_time(until):
+        program = load_while_importing([file], settings, ("loopless.queries.calls",))
+        from loopless.queries.calls import Calls
+
+        called = program[function]
+        called.graph()
+    with Calls(called, settings, until) as calls:
+        if options["stream"] or (not args and calls.parameters):
+            return _stream(calls)
+        found = calls.run(arguments, inputs)
+    from loopless.report.evaluation import evaluation_json, evaluation_text
+
+    if options["format_"] == "json":
+        from loopless.report.document import document, dump
+
+        click.echo(dump(document("eval", **evaluation_json(found), time_ms=request.elapsed_ms)))
+    else:
+        click.echo(evaluation_text(found))
+    return UNKNOWN if found.status == "unknown" and not options["unknown_ok"] else ANSWERED
+
+
+def _stream(calls: Calls) -> int:
+    """A JSON line for each line of standard input, at once."""
+    from loopless.report.document import dump
+    from loopless.report.evaluation import evaluation_json, failed_json
+
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        try:
+            answer = evaluation_json(calls.run(*parse_line(line)))
+        except UsageError as error:
+            answer = failed_json(str(error))
+        click.echo(dump(answer, line=True))
+        sys.stdout.flush()
+    return ANSWERED

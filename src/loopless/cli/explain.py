@@ -1,0 +1,41 @@
+"""``loopless explain``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from loopless.cli.app import ANSWERED, Request
+from loopless.cli.options import format_option
+
+
+@click.command("explain", short_help="What a refusal means, and what to do about it.")
+@click.argument("code", metavar="CODE")
+@format_option("text", "json")
+@click.pass_obj
+def command(request: Request, /, code: str, format_: str) -> int:
+    r"""What the refusal CODE means, with an example, and what to do about it.
+
+    \b
+    Examples:
+      loopless explain L204
+      loopless explain floating-point
+    """
+    from loopless.report.explanations import explain, explanation_text
+
+    page = explain(code)
+    if format_ == "json":
+        from loopless.report.document import document, dump
+
+        found: dict[str, Any] = {
+            "code": page.reason.code,
+            "reason": page.reason.label,
+            "meaning": page.meaning,
+            "example": page.example,
+            "what_to_do": page.what_to_do,
+        }
+        click.echo(dump(document("explain", **found, time_ms=request.elapsed_ms)))
+    else:
+        click.echo(explanation_text(page))
+    return ANSWERED

@@ -1,0 +1,138 @@
+"""Options that several commands share, and the settings they make."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from loopless.cli.app import Request
+from loopless.errors import LimitError
+from loopless.queries.settings import Settings
+from loopless.source.compile import SourceOptions
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_SECONDS = click.FloatRange(min=0, min_open=True)
+
+
+def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    def decorate(function: _F) -> _F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def format_option(*formats: str) -> Callable[[_F], _F]:
+    """``--format``, the first one the default."""
+    return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
+
+
+def reading(function: _F) -> _F:
+    """How the program is read."""
+    return _all(
+        click.option("-p", "database", metavar="BUILD_DIR", type=click.Path(path_type=Path),
+                     help="Take flags from BUILD_DIR/compile_commands.json."),
+        click.option("--clang", metavar="PATH", help="Compile with this clang instead of the one that is shipped."),
+        click.option("--data-model", type=click.Choice(["ILP32", "LP64"]), help="Sizes of types; default: the host's."),
+        click.option("--integers", type=click.Choice(["machine", "mathematical"]), default="machine",
+                     show_default=True, help="Read signed types as their C types or as all integers."),
+        click.option("--wrapv", is_flag=True, help="Signed overflow wraps around instead of being undefined."),
+    )(function)  # fmt: skip
+
+
+def limits(function: _F) -> _F:
+    """What the work may cost."""
+    return _all(
+        click.option("--timeout", metavar="S", type=_SECONDS, help="Seconds for the whole command."),
+        click.option("--loop-timeout", metavar="S", type=_SECONDS, default=10.0, show_default=True,
+                     help="Seconds for each loop."),
+        click.option("--loop-memory", metavar="MB", type=click.IntRange(min=16), default=4096, show_default=True,
+                     help="Memory for each loop."),
+        click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1),
+                     help="Work on N loops at once; default: one a processor."),
+        click.option("--no-run", is_flag=True, help="Never run code of the program."),
+        click.option("--unknown-ok", is_flag=True, help="Exit with 0 where the answer is not complete."),
+    )(function)  # fmt: skip
+
+
+def selection(function: _F) -> _F:
+    """Which loops, and what about them."""
+    return _all(
+        click.option("--function", "functions", metavar="F", multiple=True, help="Only loops of this function."),
+        click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
+                     help="Only this loop: its place, or its full name."),
+        click.option("--vars", "variables", metavar="x,z", help="What to tell about; default: what is used later."),
+        click.option("--assume", metavar="COND", help="A C condition on the values at the loop's entry."),
+    )(function)  # fmt: skip
+
+
+def settings_of(request: Request, options: Mapping[str, Any]) -> Settings:
+    """The settings that the options of :func:`reading` and :func:`limits` make."""
+    timeout = options["timeout"]
+    source = SourceOptions(
+        data_model=options["data_model"],
+        clang=options["clang"],
+        flags=request.flags,
+        compile_database=options["database"],
+        timeout_s=timeout if timeout is not None else SourceOptions().timeout_s,
+    )
+    return Settings(
+        source=source,
+        mathematical=options["integers"] == "mathematical",
+        wrapv=options["wrapv"],
+        run=not options["no_run"],
+        loop_timeout_s=options["loop_timeout"],
+        loop_memory_mb=options["loop_memory"],
+        timeout_s=timeout,
+        workers=options["jobs"],
+    )
+
+
+def names_of(text: str | None) -> tuple[str, ...] | None:
+    """The names of ``--vars``."""
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise click.UsageError("--vars names no variable")
+    return names
+
+
+def deadline_of(request: Request, settings: Settings) -> float | None:
+    """When the command must end, by ``time.monotonic``."""
+    return None if settings.timeout_s is None else request.started + settings.timeout_s
+
+
+@contextlib.contextmanager
+def in_time(until: float | None) -> Iterator[None]:
+    """End the block with a :class:`LimitError` at ``until``: for work of this process that has no limits of its own."""
+    if until is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def over(*_: object) -> None:
+        raise LimitError("the time for the whole request was over; --timeout raises the limit")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, until - time.monotonic()))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def show_trouble(tracebacks: Sequence[str]) -> None:
+    """Print the tracebacks of errors inside Loopless to standard error, if LOOPLESS_DEBUG is set."""
+    if os.environ.get("LOOPLESS_DEBUG"):
+        for traceback in dict.fromkeys(tracebacks):
+            if traceback:
+                click.echo(traceback, err=True)

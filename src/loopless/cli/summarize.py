@@ -1,0 +1,53 @@
+"""``loopless summarize``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loopless.cli.app import ANSWERED, UNKNOWN, Request
+from loopless.cli.options import format_option, limits, reading, selection
+
+
+@click.command("summarize", short_help="What each loop does, as cases over its entry values.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@selection
+@format_option("text", "json", "dot")
+@reading
+@limits
+@click.pass_obj
+def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
+    r"""What each loop does, as cases over the values at its entry.
+
+    A case says when it applies, how many iterations are taken, what the variables are afterwards (x' is x at the exit)
+    and the trace of paths. Several FILEs are linked into one program.
+
+    \b
+    Examples:
+      loopless summarize examples/looperman/fig1.c
+      loopless summarize examples/proteus/fig1a.c --vars x --assume 'z > n'
+      loopless summarize examples/cases/triangle.c --loop examples/cases/triangle.c:10 --format json
+    """
+    from loopless.cli.asking import ask
+
+    answers = ask(request, files, options)
+    match options["format_"]:
+        case "json":
+            from loopless.report.document import document, dump
+            from loopless.report.json_report import loops
+
+            assumed = [f"on entry: {options['assume'].strip()}"] if options["assume"] else []
+            found = document("summarize", loops=loops(answers), assumptions=assumed, time_ms=request.elapsed_ms)
+            click.echo(dump(found))
+        case "dot":
+            from loopless.report.dot import drawing
+
+            click.echo(drawing(answers), nl=False)
+        case _:
+            from loopless.report.text import summaries
+
+            click.echo(summaries(answers))
+    complete = all(answer.answered for answer in answers)
+    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN

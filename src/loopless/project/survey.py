@@ -1,0 +1,97 @@
+"""The same question about the loops of many files, each a program of its own, several files at once."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from loopless.errors import LimitError, LooplessError
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.limits import Limits, Overrun, run_all
+from loopless.queries.session import Program, answer_all, load
+from loopless.queries.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswers:
+    """The answers about one file, or why it could not be read (``error``, of the ``kind`` "source" or "limit")."""
+
+    file: str
+    answers: tuple[LoopAnswer, ...] = ()
+    error: str | None = None
+    kind: str = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A line of the census: how many loops there are of each type; ``untyped`` by reason."""
+
+    loops: int = 0
+    types: tuple[int, int, int, int] = (0, 0, 0, 0)
+    untyped: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def without_type(self) -> int:
+        """How many loops have no type."""
+        return sum(number for _, number in self.untyped)
+
+
+def survey(
+    files: Sequence[Path],
+    question: Question,
+    settings: Settings,
+    functions: Sequence[str] = (),
+    until: float | None = None,
+) -> list[FileAnswers]:
+    """The answers for each file, in their order. A file that cannot be read has its error and stops nothing.
+
+    Each file has a process of its own, so that the memory it needed is given back.
+    """
+    at_once = min(settings.processes, len(files))
+    if at_once <= 1 and not settings.fenced:
+        return [answer_file(file, question, settings, functions, until) for file in files]
+    inner = replace(settings, workers=max(1, settings.processes // max(1, len(files))))
+    jobs = [functools.partial(answer_file, file, question, inner, functions, until) for file in files]
+    limits = Limits(time_s=None, memory_mb=None, deadline=until)
+    return [
+        _overrun(file, result) if isinstance(result, Overrun) else result
+        for file, result in zip(files, run_all(jobs, limits, at_once, fresh=True), strict=True)
+    ]
+
+
+def _overrun(file: Path, overrun: Overrun) -> FileAnswers:
+    return FileAnswers(str(file), error=f"{file}: {overrun.detail}", kind="limit")
+
+
+def answer_file(
+    file: Path,
+    question: Question,
+    settings: Settings,
+    functions: Sequence[str],
+    until: float | None,
+) -> FileAnswers:
+    """The answers about the loops of one file; with ``functions``, of those functions that it has."""
+    try:
+        program: Program = load(file, settings)
+        loops = [loop for loop in program.loops if not functions or loop.function.name in functions]
+        return FileAnswers(str(file), tuple(answer_all(loops, question, settings, until)))
+    except LimitError as error:
+        return FileAnswers(str(file), error=str(error), kind="limit")
+    except LooplessError as error:
+        return FileAnswers(str(file), error=str(error))
+
+
+def count(answers: Iterable[LoopAnswer]) -> Count:
+    """The census of some loops."""
+    found = list(answers)
+    types = Counter(answer.type for answer in found)
+    untyped = Counter(_why_untyped(answer) for answer in found if answer.type is None)
+    return Count(len(found), (types[1], types[2], types[3], types[4]), tuple(sorted(untyped.items())))
+
+
+def _why_untyped(answer: LoopAnswer) -> str:
+    refused = answer.untyped or answer.refused
+    return refused.reason.label if refused is not None else "not-asked"

@@ -1,0 +1,181 @@
+"""What can be asked of one loop, and the answer as a value that travels between processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from loopless.automaton import Automaton, Classification, build_automaton, classify
+from loopless.errors import LimitError, LooplessError, UsageError
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.paths import LoopPaths, NoPaths, loop_paths
+from loopless.paths.build import changed_variables
+from loopless.queries.assumptions import narrowed, parse_condition, restricted
+from loopless.queries.limits import failure
+from loopless.queries.selection import shown_names, variables_named
+from loopless.refusals import Reason, Refused
+from loopless.summary import Summary, summarize
+from loopless.terms import TRUE, Condition, Term, Var
+
+if TYPE_CHECKING:
+    from loopless.queries.session import Function, LoopName
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to find out about each loop.
+
+    ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
+    values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton.
+    """
+
+    variables: tuple[str, ...] | None = None
+    assume: str | None = None
+    classify: bool = True
+    summarize: bool = True
+    draw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopAnswer:
+    """All that was found out about one loop.
+
+    ``refused`` says why something that was asked is missing; what is there all the same is shown. ``untyped``: why the
+    loop has no type. ``shown`` gives the source name of each variable that occurs and has one. ``assumptions``: what
+    was assumed for it by the user. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``:
+    how long the work on this loop took.
+    """
+
+    loop: LoopName
+    paths: LoopPaths | None = None
+    classification: Classification | None = None
+    automaton: Automaton | None = None
+    summary: Summary | None = None
+    refused: Refused | None = None
+    untyped: Refused | None = None
+    assumptions: tuple[str, ...] = ()
+    shown: Mapping[Var, str] = field(default_factory=dict)
+    time_ms: float = 0.0
+    trouble: str = ""
+
+    @property
+    def type(self) -> int | None:
+        """1 to 4; None where the loop has no type, for the reason ``untyped``."""
+        return self.classification.type if self.classification is not None else None
+
+    @property
+    def status(self) -> str:
+        """``exact``, ``over-approximate`` or ``refused``, of what was asked."""
+        if self.refused is not None:
+            return "refused"
+        return "exact" if self.summary is None or self.summary.exact else "over-approximate"
+
+    @property
+    def complete(self) -> bool | None:
+        """Whether the summary says something about every entry state; None where there is no summary."""
+        return self.summary.complete if self.summary is not None else None
+
+    @property
+    def answered(self) -> bool:
+        """Whether all that was asked about the loop is answered."""
+        return self.refused is None and self.complete is not False
+
+
+def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
+    """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
+    started = time.perf_counter()
+    try:
+        answer = _answer(function, name, question)
+    except LimitError as error:
+        answer = LoopAnswer(name, refused=Refused(Reason.BUDGET, name.place, str(error)))
+    except LooplessError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
+        failed = failure(error)
+        answer = LoopAnswer(name, refused=failed.refused(name.place), trouble=failed.traceback)
+    return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
+
+
+def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
+    graph = function.graph()
+    if name.refused is not None or name.info is None or isinstance(graph, Refused):
+        refused = graph if isinstance(graph, Refused) else name.refused
+        return LoopAnswer(name, refused=refused, trouble=function.trouble)
+    found = loop_paths(graph, name.info, _interest(graph, name.info, question))
+    if isinstance(found, NoPaths):
+        return LoopAnswer(name, refused=found.refused)
+    shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+    answer = LoopAnswer(name, found, shown={v: shown[v] for v in _occurring(found) if v in shown})
+    assumed = _assumed(graph, name.info, question.assume)
+    if assumed is not None and question.assume is not None:
+        found = narrowed(found, assumed)
+        answer = replace(answer, paths=found, assumptions=(f"on entry: {question.assume.strip()}",))
+    if question.classify:
+        answer = _classified(answer, found)
+    if question.draw:
+        answer = _drawn(answer, found, assumed)
+    if not question.summarize:
+        return replace(answer, refused=answer.untyped)
+    outcome = summarize(found)
+    if isinstance(outcome, Refused):
+        return replace(answer, refused=outcome)
+    return replace(answer, summary=restricted(outcome, assumed) if assumed is not None else outcome)
+
+
+def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:
+    found = classify(paths)
+    return replace(answer, classification=found, untyped=found.refused)
+
+
+def _drawn(answer: LoopAnswer, paths: LoopPaths, assumed: Condition | None) -> LoopAnswer:
+    """The answer with the automaton; without it the loop is refused only where nothing else was asked."""
+    automaton = build_automaton(paths, assumed if assumed is not None else TRUE)
+    if isinstance(automaton, Refused):
+        return replace(answer, untyped=answer.untyped or automaton)
+    return replace(answer, automaton=automaton)
+
+
+def _interest(graph: Flowgraph, loop: LoopInfo, question: Question) -> tuple[Var, ...] | None:
+    if question.variables is None:
+        return None
+    inside = changed_variables(graph, loop)
+    return tuple(dict.fromkeys(v for name in question.variables for v in variables_named(graph, name, inside)))
+
+
+def _assumed(graph: Flowgraph, loop: LoopInfo, text: str | None) -> Condition | None:
+    """The assumption over this function's variables; None where there is none, or it speaks of other functions."""
+    if text is None:
+        return None
+    unknown: list[str] = []
+    inside = changed_variables(graph, loop)
+
+    def lookup(name: str) -> Term:
+        named = variables_named(graph, name, inside)
+        if not named:
+            unknown.append(name)
+            return Var(name, next(iter(graph.variables)).type)
+        if len(named) > 1:
+            choices = ", ".join(var.name for var in named)
+            raise UsageError(f"{name} in --assume may be any of {choices} in {graph.source_name}; name one")
+        return named[0]
+
+    condition = parse_condition(text, lookup)
+    return None if unknown else condition
+
+
+def _occurring(paths: LoopPaths) -> list[Var]:
+    found: set[Var] = set(paths.state) | set(paths.invariants) | set(paths.shown)
+    for path in paths.all:
+        found |= path.condition.variables | set(path.update)
+        found |= {v for term in path.update.values() for v in term.variables}
+        if path.result is not None:
+            found |= path.result.variables
+        found |= {unknown.var for unknown in path.unknowns}
+    return sorted(found, key=lambda var: var.key)
+
+
+def known_names(graph: Flowgraph) -> tuple[str, ...]:
+    """The names that ``--vars`` and ``--assume`` take for a function."""
+    return shown_names(graph)

@@ -1,0 +1,376 @@
+"""Work under limits on time and memory, in child processes that are ended and replaced when they overrun.
+
+Neither a call of isl nor one of Z3 can be interrupted from Python, so the only safe fence is a process. On Linux the
+children are forked from the one that has the program in memory: starting one takes some milliseconds, nothing is
+copied, and modules that the parent has imported are there. Where forking is not safe (other systems, a parent with
+several threads) they are started anew and get the work by pickling; answers are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from loopless.errors import LimitError, LooplessError
+from loopless.refusals import Reason, Refused
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+_T = TypeVar("_T")
+_GLANCE_S: Final = 0.05
+"""How often the parent looks at the memory of its children, in seconds."""
+_MEGABYTE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use: seconds, and megabytes beyond what its process had at its start; None is no limit.
+
+    ``deadline`` (by ``time.monotonic``) ends all jobs; ``time_option`` and ``deadline_option`` are what users raise.
+    """
+
+    time_s: float | None = 10.0
+    memory_mb: int | None = 4096
+    deadline: float | None = None
+    time_option: str = "--loop-timeout"
+    deadline_option: str = "--timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """A job that gave no result: it met a limit, or it failed.
+
+    ``traceback`` is for developers; ``seconds``: how long it was worked on.
+    """
+
+    reason: Reason
+    detail: str
+    traceback: str = ""
+    seconds: float = 0.0
+
+    def refused(self, where: str) -> Refused:
+        """As the refusal of the loop at ``where``."""
+        return Refused(self.reason, where, self.detail)
+
+
+def run_all(
+    jobs: Sequence[Callable[[], _T]],
+    limits: Limits | None = None,
+    workers: int = 1,
+    *,
+    fresh: bool = False,
+) -> list[_T | Overrun]:
+    """The results of all jobs, in their order, worked on by at most ``workers`` processes at once.
+
+    ``fresh`` gives each job a process of its own. A job that raises a :class:`LooplessError` ends the whole with that
+    error; any other exception is an :class:`Overrun`. What a job prints goes to standard error.
+    """
+    results: dict[int, _T | Overrun] = {}
+    pool = Pool(jobs, limits or Limits(), fresh=fresh)
+    with pool:
+        pending = list(reversed(range(len(jobs))))
+        while pending or pool.busy:
+            while pending and pool.busy < max(1, workers):
+                index = pending.pop()
+                if pool.late:
+                    results[index] = Overrun(Reason.TIME_LIMIT, _deadline_detail(pool.limits))
+                else:
+                    pool.start(index, index)
+            results.update(pool.finished())
+    return [results[index] for index in range(len(jobs))]
+
+
+class Pool(Generic[_T]):
+    """Child processes that can call any of ``functions``. Use as a context manager, which ends them."""
+
+    def __init__(self, functions: Sequence[Callable[..., _T]], limits: Limits, *, fresh: bool = False) -> None:
+        self.functions = functions
+        self.limits = limits
+        self._fresh = fresh
+        self._idle: list[_Child] = []
+        self._busy: list[_Child] = []
+
+    def __enter__(self) -> Pool[_T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in (*self._idle, *self._busy):
+            child.end()
+        self._idle, self._busy = [], []
+
+    @property
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.limits.deadline is not None and time.monotonic() >= self.limits.deadline
+
+    @property
+    def busy(self) -> int:
+        """How many jobs are being worked on."""
+        return len(self._busy)
+
+    def start(self, key: int, function: int, *args: Any) -> None:
+        """Let a free or new child call ``functions[function](*args)``; the result will come under ``key``."""
+        child = self._idle.pop() if self._idle else _Child(self.functions, self.limits)
+        child.key = key
+        self._busy.append(child)
+        child.ask((function, args))
+
+    def call(self, function: int, *args: Any) -> _T | Overrun:
+        """The result of one call, waited for."""
+        self.start(0, function, *args)
+        while True:
+            for _, result in self.finished():
+                return result
+
+    def finished(self) -> Iterator[tuple[int, _T | Overrun]]:
+        """Wait a little; the jobs that have ended since, with their results."""
+        from multiprocessing.connection import wait
+
+        if not self._busy:
+            return
+        now = time.monotonic()
+        until = min((child.latest for child in self._busy), default=now)
+        wait([child.connection for child in self._busy], max(0.0, min(until - now, _GLANCE_S)))
+        for child in tuple(self._busy):
+            answer = child.answer()
+            if answer is None:
+                continue
+            self._busy.remove(child)
+            if isinstance(answer, Overrun) and child.ended:
+                yield child.key, answer
+                continue
+            if self._fresh:
+                child.end()
+            else:
+                self._idle.append(child)
+            yield child.key, _result(answer)
+
+
+def _result(answer: Any) -> Any:
+    kind, value = answer
+    if kind == "error":
+        raise value
+    return value
+
+
+class _Child:
+    """One child process and the job it is at."""
+
+    def __init__(self, functions: Sequence[Callable[..., Any]], limits: Limits) -> None:
+        from multiprocessing import get_context
+
+        context = get_context("fork") if _may_fork() else get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.limits = limits
+        self.key = -1
+        self.ready = False
+        self.ended = False
+        self.latest = float("inf")
+        self._request: Any = None
+        self._asked = time.monotonic()
+        self._base = 0
+        self._peak = 0
+        self.process: BaseProcess = context.Process(
+            target=_serve, args=(theirs, functions, limits.memory_mb, os.getpid()), daemon=False
+        )
+        with _no_interruption():
+            self.process.start()
+        theirs.close()
+
+    def ask(self, request: Any) -> None:
+        """Send a request as soon as the child is ready, from when on the time counts."""
+        self._request = request
+        self._set_limits()
+        if self.ready:
+            self._send()
+
+    def _set_limits(self) -> None:
+        self.latest = float("inf") if self.limits.deadline is None else self.limits.deadline
+        if self.ready and self.limits.time_s is not None:
+            self.latest = min(self.latest, time.monotonic() + self.limits.time_s)
+
+    def _send(self) -> None:
+        self._asked = time.monotonic()
+        self._base = self._peak = self._memory()
+        with contextlib.suppress(OSError):
+            self.connection.send(self._request)
+
+    def answer(self) -> Any:
+        """``(kind, value)``, or the :class:`Overrun` that ended the child, or None where it is still at work."""
+        while self.connection.poll():
+            try:
+                kind, value = pickle.loads(self.connection.recv_bytes())  # noqa: S301  # from our own child
+            except (EOFError, OSError):
+                return self._died()
+            if kind == "ready":
+                self.ready = True
+                self._set_limits()
+                self._send()
+                continue
+            return kind, value
+        limit = self.limits.memory_mb
+        if limit is not None:
+            self._peak = max(self._peak, self._memory())
+            if self._peak - self._base > limit * _MEGABYTE:
+                return self._overrun(Reason.MEMORY_LIMIT, _memory_detail(limit))
+        if time.monotonic() >= self.latest:
+            return self._overrun(Reason.TIME_LIMIT, self._time_detail())
+        return None
+
+    def _time_detail(self) -> str:
+        limits = self.limits
+        if limits.deadline is not None and self.latest >= limits.deadline:
+            return _deadline_detail(limits)
+        return f"no answer within {limits.time_s:g} s; {limits.time_option} raises the limit"
+
+    def _died(self) -> Overrun:
+        self.process.join(1.0)
+        status = self.process.exitcode
+        limit = self.limits.memory_mb
+        if limit is not None and self._peak - self._base > limit * _MEGABYTE // 2:
+            return self._overrun(Reason.MEMORY_LIMIT, _memory_detail(limit))
+        how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
+        return self._overrun(Reason.ENGINE_FAILED, f"the process that worked on it died ({how})")
+
+    def _overrun(self, reason: Reason, detail: str) -> Overrun:
+        self.end()
+        return Overrun(reason, detail, seconds=time.monotonic() - self._asked)
+
+    def _memory(self) -> int:
+        """The resident memory of the child in bytes; 0 where the system does not say."""
+        try:
+            with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:  # noqa: PTH123  # fifty times a second
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, IndexError, ValueError):
+            return 0
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        if not self.ended:
+            self.ended = True
+            self.connection.close()
+            self.process.kill()
+            self.process.join()
+            self.process.close()
+
+
+def _deadline_detail(limits: Limits) -> str:
+    return f"the time for the whole request was over; {limits.deadline_option} raises the limit"
+
+
+def _memory_detail(limit_mb: int) -> str:
+    return f"more than {limit_mb} MB were needed; --loop-memory raises the limit"
+
+
+def _may_fork() -> bool:
+    """Forking is safe only where no other thread can hold a lock."""
+    try:
+        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _no_interruption() -> Iterator[None]:
+    """Hold interrupts back while a child starts, so that none is born that nobody ends."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# -- in the child -----------------------------------------------------------------------------------------------------
+
+
+def _serve(
+    connection: Connection,
+    functions: Sequence[Callable[..., Any]],
+    memory_mb: int | None,
+    parent: int,
+) -> None:
+    _settle(memory_mb, parent)
+    connection.send_bytes(pickle.dumps(("ready", None)))
+    while True:
+        try:
+            number, args = connection.recv()
+        except (EOFError, OSError):
+            return
+        connection.send_bytes(_attempt(functions[number], args))
+
+
+def _settle(memory_mb: int | None, parent: int) -> None:
+    """Make this process a quiet child: it ends with its parent, leaves interrupts and standard output to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGALRM"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
+    os.dup2(2, 1)
+    if sys.platform == "linux":
+        _die_with_parent(parent)
+    if memory_mb is not None:
+        _limit_memory(memory_mb)
+
+
+def _die_with_parent(parent: int) -> None:
+    import ctypes
+
+    kill_me = 1  # PR_SET_PDEATHSIG, see prctl(2)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(kill_me, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _limit_memory(memory_mb: int) -> None:
+    """A fence behind the parent's own watch: allocations far beyond the limit fail at once."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+        size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        most = size + memory_mb * _MEGABYTE * 3 // 2
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard == resource.RLIM_INFINITY or most <= hard:
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
+    """The pickled answer of one call, whatever happens in it."""
+    try:
+        return pickle.dumps(("result", function(*args)))
+    except LimitError as error:
+        return pickle.dumps(("result", Overrun(Reason.BUDGET, str(error))))
+    except LooplessError as error:
+        return pickle.dumps(("error", error))
+    except MemoryError:
+        return pickle.dumps(("result", Overrun(Reason.MEMORY_LIMIT, "the memory was used up; --loop-memory raises it")))
+    except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
+        return pickle.dumps(("result", failure(error)))
+
+
+def failure(error: BaseException) -> Overrun:
+    """An unexpected exception as the failure of one job, with its traceback for developers."""
+    import traceback
+
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    first = what.splitlines()[0]
+    detail = f"an error inside Loopless ({first}); set LOOPLESS_DEBUG=1 for the traceback"
+    return Overrun(Reason.ENGINE_FAILED, detail, "".join(traceback.format_exception(error)))
+
+
+def with_time(limits: Limits, time_s: float | None) -> Limits:
+    """The same limits with another time for each job."""
+    return replace(limits, time_s=time_s)

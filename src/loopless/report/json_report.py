@@ -1,0 +1,109 @@
+"""Answers about loops as JSON, with the fields of ``schema.json`` beside this file (described in ``docs/json.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from loopless.paths import Exit, Path
+from loopless.queries.answers import LoopAnswer
+from loopless.refusals import Refused
+from loopless.report.names import Names
+from loopless.summary import Case, Summary
+from loopless.terms import Node, disjuncts
+
+
+def loops(answers: Iterable[LoopAnswer]) -> list[dict[str, Any]]:
+    """The ``loops`` of a document."""
+    return [loop(answer) for answer in answers]
+
+
+def loop(answer: LoopAnswer) -> dict[str, Any]:
+    """All that is known of one loop."""
+    names = Names(answer)
+    id, summary = answer.loop, answer.summary
+    return {
+        "name": id.name,
+        "function": id.function,
+        "file": id.file,
+        "line": id.line,
+        "column": id.column,
+        "parent": id.parent,
+        "type": answer.type,
+        "status": answer.status,
+        "complete": answer.complete,
+        "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
+        "cases": [_case(case, names) for case in (summary.cases if summary is not None else ())],
+        "diverges": [_expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
+        "undefined": [
+            {"when": _expression(u.when, names), "kind": u.kind, "line": u.line}
+            for u in (summary.undefined if summary is not None else ())
+        ],
+        "residual": [
+            {"when": _expression(r.when, names), **_refused(r.why)}
+            for r in (summary.residual if summary is not None else ())
+        ],
+        "refused": _refused(answer.refused) if answer.refused is not None else None,
+        "assumptions": assumptions_of(answer),
+        "time_ms": round(answer.time_ms, 1),
+    }
+
+
+def assumptions_of(answer: LoopAnswer) -> list[str]:
+    """All that the answer takes for granted, each once."""
+    found = list(answer.assumptions)
+    found += answer.paths.assumptions if answer.paths is not None else ()
+    if isinstance(answer.summary, Summary):
+        found += answer.summary.assumptions
+        found += [assumption for case in answer.summary.cases for assumption in case.assumptions]
+    return list(dict.fromkeys(found))
+
+
+def _expression(node: Node, names: Names) -> dict[str, Any]:
+    return {"text": names.text(node), "smt": names.smt(node)}
+
+
+def _refused(refused: Refused) -> dict[str, Any]:
+    return {
+        "reason": refused.reason.label,
+        "code": refused.reason.code,
+        "where": refused.where,
+        "detail": refused.detail,
+    }
+
+
+def _path(path: Path, names: Names) -> dict[str, Any]:
+    update = {names.name(var): _expression(path.update[var], names) for var in _ordered(path.update)}
+    if path.result is not None:
+        update["return"] = _expression(path.result, names)
+    return {
+        "id": path.id,
+        "condition": _expression(path.condition, names),
+        "update": update,
+        "exits": _exit(path.exit) if path.exit is not None else None,
+    }
+
+
+def _exit(exit: Exit) -> dict[str, Any]:
+    return {"line": exit.line, "kind": exit.kind, **({"detail": exit.detail} if exit.detail else {})}
+
+
+def _case(case: Case, names: Names) -> dict[str, Any]:
+    then = {names.name(var): _expression(case.then[var], names) for var in _ordered(case.then) if names.is_source(var)}
+    if case.result is not None:
+        then["return"] = _expression(case.result, names)
+    return {
+        "when": _expression(case.when, names),
+        "then": then,
+        "exit": _exit(case.exit),
+        "iterations": {
+            **_expression(case.iterations, names),
+            "per_path": {path: _expression(case.per_path[path], names) for path in sorted(case.per_path)},
+        },
+        "trace": [{"path": run.path, "times": _expression(run.times, names)} for run in case.trace]
+        + [{"path": case.exit_path, "times": {"text": "1", "smt": "1"}}],
+    }
+
+
+def _ordered(values: Mapping[Any, Any]) -> list[Any]:
+    return sorted(values, key=lambda var: var.key)

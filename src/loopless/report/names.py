@@ -1,0 +1,85 @@
+"""The names that answers show: those of the source where that is unambiguous within the loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from loopless.queries.answers import LoopAnswer
+from loopless.terms import Condition, Node, Term, TermTooLarge, Var, smt, substitute, text
+
+
+class Names:
+    """Prints the terms of one answer with the names that users know.
+
+    Inside, a second ``x`` of a function is ``x#2``; where it is the only ``x`` that occurs in the answer it is shown
+    as ``x``.
+    """
+
+    def __init__(self, answer: LoopAnswer) -> None:
+        self.shown = answer.shown
+        occurring = sorted(set(_variables(answer)), key=lambda var: var.key)
+        wanted = {var: answer.shown.get(var, var.name) for var in occurring}
+        count = Counter(wanted.values())
+        taken = {var.name for var in occurring}
+        self._renamed: dict[Var, Term] = {
+            var: Var(name, var.type)
+            for var, name in wanted.items()
+            if name != var.name and count[name] == 1 and name not in taken
+        }
+
+    def name(self, var: Var) -> str:
+        """The name of a variable."""
+        return text(self._renamed.get(var, var))
+
+    def is_source(self, var: Var) -> bool:
+        """Whether users know the variable."""
+        return var in self.shown
+
+    def text(self, node: Node) -> str:
+        """A term or condition in C syntax."""
+        return text(self._named(node))
+
+    def smt(self, node: Node) -> str | None:
+        """A term or condition in SMT-LIB; None where there is no counterpart."""
+        return smt(self._named(node))
+
+    def _named(self, node: Node) -> Node:
+        if not self._renamed:
+            return node
+        assert isinstance(node, Term | Condition)
+        try:
+            if isinstance(node, Term):
+                return substitute(node, self._renamed)
+            return substitute(node, self._renamed)
+        except TermTooLarge:
+            return node
+
+
+def _variables(answer: LoopAnswer) -> Iterator[Var]:
+    for node in _nodes(answer):
+        yield from node.variables
+
+
+def _nodes(answer: LoopAnswer) -> Iterator[Node]:
+    """All terms and conditions that the reports print."""
+    if answer.paths is not None:
+        yield from (*answer.paths.state, *answer.paths.invariants, *answer.paths.shown)
+        for path in answer.paths.all:
+            yield path.condition
+            yield from path.update
+            yield from path.update.values()
+            yield from (unknown.var for unknown in path.unknowns)
+            yield from _some(path.result)
+    if answer.summary is not None:
+        for case in answer.summary.cases:
+            yield from (case.when, case.iterations, *case.then, *case.then.values(), *case.per_path.values())
+            yield from (run.times for run in case.trace)
+            yield from _some(case.result)
+        yield answer.summary.diverges
+        yield from (undefined.when for undefined in answer.summary.undefined)
+        yield from (residual.when for residual in answer.summary.residual)
+
+
+def _some(term: Term | None) -> Iterable[Term]:
+    return () if term is None else (term,)

@@ -1,0 +1,198 @@
+"""Answers as text: the answer first, then why, then what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from loopless.paths import Exit, Path
+from loopless.queries.answers import LoopAnswer
+from loopless.refusals import Refused
+from loopless.report.explanations import way_out
+from loopless.report.json_report import assumptions_of
+from loopless.report.names import Names
+from loopless.summary import Case, Summary
+from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjuncts
+
+_WIDTH = 120
+
+
+def summaries(answers: Sequence[LoopAnswer]) -> str:
+    """The answers of ``summarize``, one paragraph a loop."""
+    if not answers:
+        return "no loops"
+    return "\n\n".join("\n".join(_summary_lines(answer)) for answer in answers)
+
+
+def _summary_lines(answer: LoopAnswer) -> list[str]:
+    names = Names(answer)
+    lines = [f"{answer.loop.name}: {', '.join(_verdict(answer))}"]
+    if answer.refused is not None:
+        lines += why(answer.refused)
+    if answer.summary is not None:
+        lines += _cases(answer.summary, names)
+    found = assumptions_of(answer)
+    if found:
+        lines += ["  assuming", *(f"    {assumption}" for assumption in found)]
+    if answer.paths is not None:
+        lines += ["  paths", *_path_lines(answer.paths.all, names)]
+    return lines
+
+
+def _verdict(answer: LoopAnswer) -> list[str]:
+    words = [answer.status]
+    if answer.complete is not None:
+        words.append("complete" if answer.complete else "not complete")
+    if answer.type is not None:
+        words.append(f"type {answer.type}")
+    if answer.loop.inlined_from is not None:
+        words.append(f"inlined at {answer.loop.inlined_from}")
+    return words
+
+
+def why(refused: Refused) -> list[str]:
+    """Why there is no answer, and what to do."""
+    lines = [f"  why: {refused.detail} (at {refused.where}) [{refused.reason.code} {refused.reason.label}]"]
+    advice = way_out(refused.reason)
+    more = f"loopless explain {refused.reason.code}"
+    lines.append(f"  what to do: {advice} More: {more}" if advice else f"  what to do: {more}")
+    return lines
+
+
+def _cases(summary: Summary, names: Names) -> list[str]:
+    lines: list[str] = []
+    for case in summary.cases:
+        lines += _case_lines(case, names)
+    lines += _region("diverges", summary.diverges, "", names)
+    for undefined in summary.undefined:
+        about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
+        lines += _region("undefined", undefined.when, about, names)
+    for residual in summary.residual:
+        lines += _region("unknown", residual.when, "", names)
+        lines += ["  " + line for line in why(residual.why)]
+    return lines
+
+
+def _case_lines(case: Case, names: Names) -> list[str]:
+    lines = _condition("  when ", case.when, names)
+    exit = _exit_words(case.exit)
+    lines.append(f"    {_count(case.iterations, names)}, then {exit}")
+    values = {names.name(var): case.then[var] for var in sorted(case.then, key=lambda v: v.key) if names.is_source(var)}
+    lines += [f"    {name}' = {names.text(value)}" for name, value in values.items()]
+    if case.result is not None:
+        lines.append(f"    returns {names.text(case.result)}")
+    trace = " ".join([*(_power(run.path, run.times, names) for run in case.trace), case.exit_path])
+    lines.append(f"    trace {trace}")
+    return lines
+
+
+def _count(iterations: Term, names: Names) -> str:
+    shown = names.text(iterations)
+    if iterations is ONE:
+        return "1 iteration"
+    return "no iteration" if shown == "0" else f"{shown} iterations"
+
+
+def _power(path: str, times: Term, names: Names) -> str:
+    shown = names.text(times)
+    if shown == "1":
+        return path
+    return f"{path}^{shown}" if shown.isalnum() else f"{path}^({shown})"
+
+
+def _exit_words(exit: Exit) -> str:
+    place = f" in line {exit.line}" if exit.line else ""
+    match exit.kind:
+        case "normal":
+            return f"leaves{place}"
+        case "return":
+            return f"returns{place}"
+        case "abort" | "exit":
+            return f"ends the program by {exit.kind}{place}"
+        case "error":
+            return f"reaches the error{place}"
+        case "undefined":
+            return f"undefined behaviour ({exit.detail.replace('-', ' ')}){place}"
+        case "assumption":
+            return f"no such run, an assumption fails{place}"
+        case _:
+            return f"{exit.kind}{place}"
+
+
+def _region(word: str, region: Condition, about: str, names: Names) -> list[str]:
+    if region is FALSE:
+        return []
+    lines = _condition(f"  {word} when ", region, names)
+    if about:
+        lines[-1] += about
+    return lines
+
+
+def _condition(head: str, condition: Condition, names: Names) -> list[str]:
+    """A condition behind ``head``, one line a disjunct."""
+    if condition is TRUE:
+        return [f"{head}always".replace(" when always", " always")]
+    parts = [names.text(part) for part in disjuncts(condition)] or ["never"]
+    margin = " " * (len(head) - 3)
+    return [head + parts[0], *(f"{margin}or {part}" for part in parts[1:])]
+
+
+def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
+    rows = []
+    for path in paths:
+        effect = [f"{names.name(var)}' = {names.text(path.update[var])}" for var in sorted(path.update, key=_key)]
+        if path.result is not None:
+            effect.append(f"returns {names.text(path.result)}")
+        if path.exit is not None:
+            effect.append(_exit_words(path.exit))
+        rows.append((path.id, names.text(path.condition), ", ".join(effect) or "changes nothing"))
+    width = max((len(id) for id, _, _ in rows), default=0)
+    lines = []
+    for id, condition, shown in rows:
+        line = f"    {id:<{width}}  if {condition}: {shown}"
+        if len(line) > _WIDTH:
+            lines += [f"    {id:<{width}}  if {condition}:", f"    {'':<{width}}    {shown}"]
+        else:
+            lines.append(line)
+    return lines
+
+
+def _key(node: Node) -> str:
+    return node.key
+
+
+def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:
+    """Columns side by side; those numbered in ``right`` are flush right."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    flush = set(right)
+    return "\n".join(
+        "  ".join(cell.rjust(widths[i]) if i in flush else cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip()
+        for row in rows
+    )
+
+
+def loop_list(answers: Sequence[LoopAnswer]) -> str:
+    """The answers of ``loops``: one line a loop, inner loops indented, with the reason of a refusal."""
+    if not answers:
+        return "no loops"
+    rows = []
+    for answer in answers:
+        status = answer.status
+        if answer.complete is False:
+            status = f"{status}, not complete"
+        reason = f"{answer.refused.reason.code} {answer.refused.reason.label}" if answer.refused is not None else ""
+        kind = f"type {answer.type}" if answer.type is not None else "-"
+        rows.append(("  " * (answer.loop.depth - 1) + answer.loop.name, kind, status, reason))
+    return table(rows)
+
+
+def type_list(answers: Sequence[LoopAnswer]) -> str:
+    """The answers of ``classify``: one line a loop, inner loops indented."""
+    rows = []
+    for answer in answers:
+        reason = answer.untyped or answer.refused
+        kind = f"type {answer.type}" if answer.type is not None else "-"
+        about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
+        rows.append(("  " * (answer.loop.depth - 1) + answer.loop.name, kind, about))
+    return table(rows)
