@@ -15,6 +15,7 @@ from loopless.errors import UsageError
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
+from loopless.source.compile import check_file
 
 if TYPE_CHECKING:
     from loopless.automaton import Automaton, Classification
@@ -300,6 +301,9 @@ def load(
 def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> Program:
     """:func:`load`, importing ``modules`` while the compiler runs: what a command will need in its children."""
     import importlib
+
+    for path in paths:
+        check_file(Path(path))
 
     def fetch() -> None:
         for module in modules:
