@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from itertools import product
+from typing import Any
 
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from loopless import logic
 from loopless import terms as t
 from loopless.terms import Condition, IntType, Term, Var
 
@@ -14,6 +18,29 @@ I4, U4, I8, U8 = IntType(4), IntType(4, signed=False), IntType(8), IntType(8, si
 X, U, Z, W = Var("x", I4), Var("u", U4), Var("z", t.INTEGERS), Var("w", t.INTEGERS)
 SMALL = 6
 """Variables of ℤ are looked at from -SMALL to SMALL."""
+
+AFFORDABLE = 1_000_000
+"""Operations for one random example; dearer ones are not counted as examples."""
+
+
+def check(examples: int, *strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test on random examples that the logic answers within :data:`AFFORDABLE` operations.
+
+    Hypothesis fails a test most of whose examples are given up.
+    """
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def limited(*args: Any, **kwargs: Any) -> None:
+            try:
+                with logic.budget(AFFORDABLE):
+                    test(*args, **kwargs)
+            except logic.BudgetExceeded:
+                reject()
+
+        return settings(deadline=None, max_examples=examples)(given(*strategies)(limited))
+
+    return decorate
 
 
 def values(variable: Var) -> range:

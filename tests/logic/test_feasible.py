@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, I8, U, X, Z, condition, points, window
+from logic.quasi_affine import I4, I8, U, X, Z, check, condition, points, window
 from loopless import logic
 from loopless import terms as t
 from loopless.terms import Condition, EvaluationError, Var
@@ -28,8 +27,7 @@ def fulfilled(c: Condition, variables: tuple[Var, ...]) -> bool:
     return any(at(p) for p in points(variables))
 
 
-@given(condition((X, Z), depth=1))
-@settings(deadline=None, max_examples=150)
+@check(150, condition((X, Z), depth=1))
 def test_exact_for_presburger_conditions(c: Condition) -> None:
     assert logic.feasible(t.conjunction((c, window((X, Z))))) == fulfilled(c, (X, Z))
 
@@ -41,8 +39,7 @@ def bound(draw: st.DrawFn) -> Condition:
     return relation(v, t.const(draw(st.integers(-9, 9))))
 
 
-@given(st.lists(bound(), max_size=8))
-@settings(deadline=None, max_examples=300)
+@check(300, st.lists(bound(), max_size=8))
 def test_bounds_on_single_variables(parts: list[Condition]) -> None:
     c = t.conjunction((*parts, window((Z,))))
     assert logic.feasible(c) == fulfilled(c, (X, Y, Z))
@@ -65,8 +62,7 @@ def nonlinear(draw: st.DrawFn) -> Condition:
     return relation(t.add(a, t.const(draw(st.integers(-9, 9)))), b)
 
 
-@given(nonlinear(), st.one_of(nonlinear(), condition((X, U), depth=0)))
-@settings(deadline=None, max_examples=60)
+@check(60, nonlinear(), st.one_of(nonlinear(), condition((X, U), depth=0)))
 def test_never_denied_where_fulfilled_beyond_presburger(c: Condition, d: Condition) -> None:
     both = t.conjunction((c, d))
     if fulfilled(both, TRIPLE):
@@ -94,8 +90,7 @@ def test_the_same_unknown_stands_for_the_same_term() -> None:
     assert not logic.feasible(t.less(element, t.const(-128)), solver=False)
 
 
-@given(nonlinear(), condition((U, X), depth=0))
-@settings(deadline=None, max_examples=40)
+@check(40, nonlinear(), condition((U, X), depth=0))
 def test_the_enclosing_region_contains_all_points(c: Condition, d: Condition) -> None:
     both = t.disjunction((t.conjunction((c, d)), t.conjunction((t.negate(c), t.negate(d)))))
     region = logic.enclosing_region(both, TRIPLE)

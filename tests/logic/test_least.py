@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from logic.quasi_affine import SMALL, U, X, Z, condition, points, term, window
+from logic.quasi_affine import SMALL, U, X, Z, check, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import First, Region
@@ -24,8 +23,7 @@ def value_in(outcome: First, point: dict[Var, int]) -> int | None:
     return found[0] if found else None
 
 
-@given(condition((K, *PAIR), depth=1), st.integers(-2, 2))
-@settings(deadline=None, max_examples=80)
+@check(80, condition((K, *PAIR), depth=1), st.integers(-2, 2))
 def test_first_is_the_least_value(c: Condition, low: int) -> None:
     bounded = t.conjunction((c, t.less_equal(K, t.const(LIMIT))))
     outcome = logic.first(bounded, K, PAIR, at_least=t.const(low))
@@ -36,8 +34,7 @@ def test_first_is_the_least_value(c: Condition, low: int) -> None:
             assert t.holds(outcome.never.condition(), p)
 
 
-@given(condition((K, *PAIR), depth=1), condition(PAIR, depth=0))
-@settings(deadline=None, max_examples=60)
+@check(60, condition((K, *PAIR), depth=1), condition(PAIR, depth=0))
 def test_last_is_the_greatest_value_within_the_universe_asked_about(c: Condition, universe: Condition) -> None:
     bounded = t.conjunction((c, t.between(-3, K, LIMIT)))
     outcome = logic.last(bounded, K, PAIR, within=Region.of(universe, PAIR))
@@ -76,15 +73,10 @@ def test_an_equality_after_many_wraps_is_one_modular_expression(step: int) -> No
             assert steps < 2**64 // {5: 1, 6: 2, 7: 1, 12: 4}[step]
 
 
-@given(term((K, *PAIR), depth=1), condition((K, *PAIR), depth=0))
-@settings(deadline=None, max_examples=40)
+@check(40, term((K, *PAIR), depth=1), condition((K, *PAIR), depth=0))
 def test_the_extremes_of_a_term_while_a_variable_runs(value: Term, c: Condition) -> None:
     where = Region.of(t.conjunction((c, t.between(0, K, SMALL))), (K, *PAIR))
-    try:
-        with logic.budget(5_000_000):
-            high, low = logic.greatest(value, K, where), logic.least(value, K, where)
-    except logic.BudgetExceeded:
-        reject()
+    high, low = logic.greatest(value, K, where), logic.least(value, K, where)
     for p in points(PAIR):
         found = [t.evaluate(value, {**p, K: k}) for k in range(SMALL + 1) if t.holds(c, {**p, K: k})]
         assert [t.evaluate(e, p) for region, e in high if region.contains(p)] == ([max(found)] if found else [])
@@ -96,16 +88,14 @@ def test_values_without_bound_are_an_error() -> None:
         logic.last(t.greater_equal(K, Z), K)
 
 
-@given(term(PAIR))
-@settings(deadline=None, max_examples=80)
+@check(80, term(PAIR))
 def test_pieces_of_a_term_agree_with_it(value: Term) -> None:
     pieces = logic.pieces_of(value, Region.universe(PAIR))
     for p in points(PAIR):
         assert [t.evaluate(e, p) for region, e in pieces if region.contains(p)] == [t.evaluate(value, p)]
 
 
-@given(condition((K, *PAIR), depth=1))
-@settings(deadline=None, max_examples=60)
+@check(60, condition((K, *PAIR), depth=1))
 def test_quantifiers_over_an_interval(c: Condition) -> None:
     some = logic.exists(K, t.const(0), Z, c, PAIR)
     every = logic.for_all(K, t.const(0), Z, c, PAIR)

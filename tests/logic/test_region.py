@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, SMALL, U, X, Z, condition, points, term, window
+from logic.quasi_affine import I4, SMALL, U, X, Z, check, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region
@@ -26,30 +25,26 @@ def true_points(c: Condition, variables: tuple[Var, ...] = PAIR) -> list[tuple[i
     return [tuple(p.values()) for p in points(variables) if t.holds(c, p)]
 
 
-@given(condition(PAIR))
-@settings(deadline=None, max_examples=150)
+@check(150, condition(PAIR))
 def test_a_region_has_the_points_of_its_condition(c: Condition) -> None:
     assert members(Region.of(c, PAIR)) == true_points(c)
 
 
-@given(condition(TRIPLE, depth=1), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=100)
+@check(100, condition(TRIPLE, depth=1), st.randoms(use_true_random=False))
 def test_a_region_over_three_variables_has_the_points_of_its_condition(c: Condition, random) -> None:
     region = Region.of(c, TRIPLE)
     for p in random.sample(list(points(TRIPLE)), 100):
         assert region.contains(p) == t.holds(c, p)
 
 
-@given(condition(PAIR))
-@settings(deadline=None, max_examples=150)
+@check(150, condition(PAIR))
 def test_reading_back_keeps_the_points(c: Condition) -> None:
     back = Region.of(c, PAIR).condition()
     assert back.variables <= set(PAIR)
     assert true_points(back) == true_points(c)
 
 
-@given(condition(PAIR, depth=1), condition(PAIR, depth=1))
-@settings(deadline=None, max_examples=80)
+@check(80, condition(PAIR, depth=1), condition(PAIR, depth=1))
 def test_the_algebra_of_regions_is_that_of_conditions(c: Condition, d: Condition) -> None:
     a, b = Region.of(c, PAIR), Region.of(d, PAIR)
     in_c, in_d, everything = set(true_points(c)), set(true_points(d)), set(true_points(t.TRUE))
@@ -66,8 +61,7 @@ def test_the_algebra_of_regions_is_that_of_conditions(c: Condition, d: Condition
     assert set(members(a.coalesce())) == in_c == set(members(a.made_disjoint()))
 
 
-@given(condition(PAIR, depth=1), st.sampled_from(PAIR))
-@settings(deadline=None, max_examples=80)
+@check(80, condition(PAIR, depth=1), st.sampled_from(PAIR))
 def test_projection_is_the_existential_quantifier(c: Condition, dropped: Var) -> None:
     (kept,) = (v for v in PAIR if v is not dropped)
     region = (Region.of(c, PAIR) & Region.of(window(PAIR), PAIR)).project_out([dropped])
@@ -78,8 +72,7 @@ def test_projection_is_the_existential_quantifier(c: Condition, dropped: Var) ->
     assert {p[kept] for p in points([kept]) if t.holds(region.condition(), p)} == expected
 
 
-@given(condition(PAIR, depth=1), term(PAIR))
-@settings(deadline=None, max_examples=80)
+@check(80, condition(PAIR, depth=1), term(PAIR))
 def test_the_range_of_a_term_over_a_region_is_exact(c: Condition, value: Term) -> None:
     small = Region.of(t.conjunction((c, window(PAIR))), PAIR)
     found = [t.evaluate(value, p) for p in points(PAIR) if t.holds(c, p)]
@@ -93,8 +86,7 @@ def test_the_range_of_a_term_over_a_region_is_exact(c: Condition, value: Term) -
     assert high is None or high >= max(found)
 
 
-@given(condition(PAIR, depth=1))
-@settings(deadline=None, max_examples=60)
+@check(60, condition(PAIR, depth=1))
 def test_a_sample_is_a_point_of_the_region(c: Condition) -> None:
     small = Region.of(t.conjunction((c, window(PAIR))), PAIR)
     point = small.sample()
@@ -105,8 +97,7 @@ def test_a_sample_is_a_point_of_the_region(c: Condition) -> None:
         assert point == small.sample()
 
 
-@given(condition(PAIR, depth=1), term(PAIR, depth=1), term(PAIR, depth=1))
-@settings(deadline=None, max_examples=60)
+@check(60, condition(PAIR, depth=1), term(PAIR, depth=1), term(PAIR, depth=1))
 def test_preimage_and_image_under_an_update(c: Condition, new_x: Term, new_z: Term) -> None:
     update = {X: t.wrap(new_x, I4), Z: new_z}
     region = Region.of(c, PAIR)
@@ -145,8 +136,7 @@ def test_the_universe_is_the_range_of_the_types() -> None:
     assert Region.universe([]).sample() == {}
 
 
-@given(condition(PAIR, depth=1))
-@settings(deadline=None, max_examples=30)
+@check(30, condition(PAIR, depth=1))
 def test_regions_travel_by_pickle(c: Condition) -> None:
     region = Region.of(c, PAIR)
     assert pickle.loads(pickle.dumps(region)).is_equal(region)

@@ -6,9 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
 
-from logic.quasi_affine import I4, X, Z, condition, points
+from logic.quasi_affine import I4, X, Z, check, condition, points
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region
@@ -19,8 +18,7 @@ Y = Var("y", I4)
 N, M = Var("n", t.IntType(32)), Var("m", t.IntType(32))
 
 
-@given(condition(PAIR), condition(PAIR, depth=1))
-@settings(deadline=None, max_examples=120)
+@check(120, condition(PAIR), condition(PAIR, depth=1))
 def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> None:
     simple = logic.simplify(c, context, PAIR)
     for p in points(PAIR):
@@ -28,8 +26,7 @@ def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> 
             assert t.holds(simple, p) == t.holds(c, p)
 
 
-@given(condition((X, Y), depth=1), condition((X, Y), depth=0))
-@settings(deadline=None, max_examples=60)
+@check(60, condition((X, Y), depth=1), condition((X, Y), depth=0))
 def test_parts_that_are_not_presburger_stay(c: Condition, context: Condition) -> None:
     product = t.less(t.mul(X, Y), t.const(7))
     power = t.equal(t.bit_and(X, Y), t.const(2))
@@ -101,8 +98,7 @@ def test_the_same_text_whatever_the_hash_seed() -> None:
     assert "mod(" in outputs.pop()
 
 
-@given(condition(PAIR))
-@settings(deadline=None, max_examples=60)
+@check(60, condition(PAIR))
 def test_the_text_does_not_depend_on_the_order_of_union(c: Condition) -> None:
     a, b = Region.of(c, PAIR), Region.of(t.less(X, t.const(0)), PAIR)
     assert (a | b).condition() is (a | b).condition()

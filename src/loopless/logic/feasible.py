@@ -21,8 +21,8 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS = 2_000_000
-"""The isl operations that one question may cost: a third of a second."""
+OPERATIONS = 200_000
+"""The isl operations that one question may cost: 25 ms, more on large sets."""
 
 SOLVER_MS = 100
 """What Z3 may take for one question that is not Presburger."""

@@ -264,9 +264,9 @@ def _bound(val: isl.Val) -> int | None:
 
 
 def _readable(points: isl.Set, frame: Frame) -> Condition:
-    """Simplified where a quarter of the usual budget suffices for that, else as isl has it."""
+    """Simplified where the usual budget suffices for that, else as isl has it."""
     try:
-        with budget(DEFAULT_OPERATIONS // 4):
+        with budget(DEFAULT_OPERATIONS):
             return _simplified(points, frame)
     except BudgetExceeded:
         return condition_of(points, frame)

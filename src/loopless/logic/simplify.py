@@ -21,8 +21,8 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS = 5_000_000
-"""The isl operations that one simplification may cost: about a second."""
+OPERATIONS = 2_000_000
+"""The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
 
 
 def simplify(

@@ -37,6 +37,9 @@ from loopless.terms import (
 STEPS_PER_MS = 4_000
 """Z3 makes 5 to 10 million of its steps a second."""
 
+MAX_STEPS = 4_000_000_000
+"""Z3 counts its steps in 32 bits."""
+
 _BIT_OPERATORS = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
 
 
@@ -123,7 +126,7 @@ def _ask(condition: Condition, way: Way, timeout_ms: int) -> Outcome:
     translation = way(z3, context)
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)
-    solver.set(random_seed=1, timeout=timeout_ms, rlimit=timeout_ms * STEPS_PER_MS)
+    solver.set(random_seed=1, timeout=timeout_ms, rlimit=min(timeout_ms * STEPS_PER_MS, MAX_STEPS))
     solver.add(goal, *translation.facts)
     try:
         found = solver.check()
