@@ -317,6 +317,30 @@ def test_a_counter_with_a_bound_never_diverges(period: int) -> None:
     assert Interpreter(None, flowgraph).run([0, 0]).status == "ok"
 
 
+@pytest.mark.parametrize("way", ["edge", "statements", "memory"])
+def test_values_that_decide_later_are_part_of_the_state(way: str) -> None:
+    """n stays 0 until s, which no condition reads, has counted up."""
+    count, signal = wrap(add(S, const(1)), U32), ite(less(S, const(100_000)), ZERO, const(1))
+    cell = Pointer(const(1), ZERO)
+    statements = {
+        "edge": (),
+        "statements": (Assign(N, signal), Assign(S, count)),
+        "memory": (Store(cell, signal, I32), Load(N, cell, I32), Assign(S, count)),
+    }[way]
+    flowgraph = graph(
+        [
+            Block("entry", (), go("head", n=ZERO, s=ZERO)),
+            Block("head", (), branch(equal(N, ZERO), "body", "end")),
+            Block("body", statements, (Edge(TRUE, "head", ((N, signal), (S, count)) if way == "edge" else ()),)),
+            Block("end", (), (), End("return", N)),
+        ],
+        loops=(loop_info("L", "head", {"head", "body"}, [("head", 1)], "body"),),
+        objects=(MemoryObject(1, "a", "local", 4),),
+    )
+    run = Interpreter(None, flowgraph).run([])
+    assert (run.status, run.iterations) == ("ok", {"L": 100_001})
+
+
 def memory_counter(limit: int, wide: bool) -> Flowgraph:
     """All variables repeat; the count is in memory. It wraps where it is ``U8``."""
     at, held, type = Pointer(const(1), const(8)), Var("held", I32), I32 if wide else U8
@@ -371,8 +395,9 @@ def test_a_deadline_is_a_timeout() -> None:
     assert time.monotonic() - start < 1.0
 
 
-def test_irreducible_control_flow_runs() -> None:
-    """Two blocks that lead to each other, both entered from outside."""
+@pytest.mark.parametrize("named", [False, True])
+def test_irreducible_control_flow_runs(named: bool) -> None:
+    """Two blocks that lead to each other, both entered from outside; even if someone calls them a loop."""
     flowgraph = graph(
         [
             Block("entry", (), branch(less(X, ZERO), "a", "b")),
@@ -381,11 +406,13 @@ def test_irreducible_control_flow_runs() -> None:
             Block("end", (), (), End("return", add(scale(X, 100), N))),
         ],
         parameters=integers(X, N),
+        loops=(loop_info("L", "a", {"a", "b"}, [("b", 1)], "b"),) if named else (),
     )
     interpreter = Interpreter(None, flowgraph)
-    assert interpreter.run([-3, 0]).outcome.return_value == 1107
-    assert interpreter.run([0, 0]).outcome.return_value == 1004
-    assert interpreter.run([0, -(2**20)], max_steps=3).status == "timeout"
+    for on_loop in (None, lambda _loop, _values: None):
+        assert interpreter.run([-3, 0], on_loop=on_loop).outcome.return_value == 1107
+        assert interpreter.run([0, 0], on_loop=on_loop).outcome.return_value == 1004
+        assert interpreter.run([0, -(2**20)], max_steps=3, on_loop=on_loop).status == "timeout"
 
 
 def test_edges_assign_in_parallel() -> None:
