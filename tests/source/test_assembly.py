@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from loopless.source import ir
@@ -291,3 +293,15 @@ def test_debug_records():
     assert (ret.loc.line, ret.loc.column, ret.loc.file) == (4, 7, 'x, "y".c')
     assert f.result_debug is None
     assert [i.op for i in f.entry.code()] == ["ret"]
+
+
+def test_reading_leaves_the_collector_as_it_was():
+    assert gc.isenabled()
+    read_module("define void @f() {\n  ret void\n}\n")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        read_module("define void @f() {\n  ret void\n}\n")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -357,3 +357,16 @@ def test_variables_and_where_they_are_declared(read):
         ("i", columns[2], 0),
         ("s", line.index("s = i") + 1, 0),
     ]
+
+
+def test_attributes_that_tell_effects(read):
+    text = """
+    __attribute__((const)) int c(int); __attribute__((pure)) int p(int); _Noreturn void n(void);
+    int f(int x) { if (x > 9) n(); return c(x) + p(x); }
+    """
+    m = read(text).module
+    found = {i.callee_name: i.attributes for i in m.functions["f"].instructions() if i.op == "call"}
+    assert "memory(none)" in m.functions["c"].attributes and "memory(none)" in found["c"]
+    assert "memory(read)" in m.functions["p"].attributes and "memory(read)" in found["p"]
+    assert "noreturn" in m.functions["n"].attributes and "noreturn" in found["n"]
+    assert "optnone" not in m.functions["f"].attributes
