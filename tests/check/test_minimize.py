@@ -70,9 +70,9 @@ def test_a_failure_of_the_native_run_shrinks_and_stays(host: NativeHost) -> None
         return outcome.status == "undefined" and "addition" in outcome.detail
 
     start = first(host, "everything", overflows)
-    small = minimize(start, lambda case: overflows(native(host, case)), budget=150)
+    small = minimize(start, lambda case: overflows(native(host, case)), budget=60)
     assert overflows(native(host, small))
-    assert size(small) < size(start) / 2
+    assert size(small) < size(start) / 3
 
 
 def test_loops_and_inputs_shrink_too(host: NativeHost) -> None:
@@ -83,7 +83,7 @@ def test_loops_and_inputs_shrink_too(host: NativeHost) -> None:
         return any(isinstance(node, While) for node in walk(case.program)) and ten(native(host, case))
 
     start = next(case for case in cases("single-path", 400) if loops_to_ten(case))
-    small = minimize(start, loops_to_ten, budget=100)
+    small = minimize(start, loops_to_ten, budget=50)
     assert loops_to_ten(small)
     assert size(small) < size(start)
 

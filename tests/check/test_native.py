@@ -464,6 +464,33 @@ def test_the_oracle_survives_the_death_of_its_child() -> None:
         assert oracle.run("f", [2]).return_value == 2
 
 
+def test_after_a_fork_each_side_has_its_own_child(host: NativeHost) -> None:
+    with NativeOracle("int f(int x) { return x; }", host=host) as oracle:
+        assert oracle.run("f", [1]).return_value == 1
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                status = 0 if oracle.run("f", [2]).return_value == 2 else 1
+                host.close()
+            finally:
+                os._exit(status)
+        assert oracle.run("f", [3]).return_value == 3
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert oracle.run("f", [4]).return_value == 4
+
+
+def test_nothing_is_left_behind() -> None:
+    host = NativeHost()
+    with NativeOracle("int f(int x) { while (x); return x; }", host=host, limits=Limits(seconds=0.05)) as oracle:
+        assert oracle.run("f", [1]).status == "timeout"
+    process, folder = host._process, host._folder
+    assert process is not None and folder is not None and folder.is_dir()
+    host.close()
+    assert process.poll() is not None
+    assert not folder.exists()
+
+
 def test_thousands_of_runs_are_cheap(host: NativeHost) -> None:
     program = "int f(int x, int n) { int s = 0; while (x < n) { x += 3; s++; } return s; }"
     with NativeOracle(program, host=host) as oracle:

@@ -59,22 +59,23 @@ def minimize(case: Case, still_fails: Callable[[Case], bool], budget: int = 1000
     is taken to fail; it must not raise.
     """
     tried = {case}
-    asked = 0
-    progress = True
-    while progress:
-        progress = False
+    start = 0
+    while True:
         before = size(case)
-        for candidate in _candidates(case):
-            if candidate in tried or size(candidate) >= before or not valid(candidate.program):
+        for place, candidate in enumerate(_candidates(case)):
+            if place < start or candidate in tried or size(candidate) >= before or not valid(candidate.program):
                 continue
-            if asked >= budget:
+            if len(tried) > budget:
                 return case
             tried.add(candidate)
-            asked += 1
             if still_fails(candidate):
-                case, progress = candidate, True
+                # Go on from here: what stands before this place has just been refused.
+                case, start = candidate, place
                 break
-    return case
+        else:
+            if start == 0:
+                return case
+            start = 0  # what was refused before may do now
 
 
 def size(case: Case) -> int:

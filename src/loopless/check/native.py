@@ -17,10 +17,12 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -82,15 +84,19 @@ def _runtime() -> str:
 
 
 class NativeHost:
-    """The child process. It holds one program at a time; several oracles in a row may share it."""
+    """The child process. It holds one program at a time; several oracles in a row may share it.
+
+    One thread at a time may use it. After a fork of this process, each side has a child of its own.
+    """
 
     def __init__(self, *, allow_run: bool = True, start_seconds: float = 60.0) -> None:
         if not allow_run:
             raise RunForbidden(_FORBIDDEN)
         self._start_seconds = start_seconds
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._held = b""
+        self._owner = os.getpid()
         self.loaded: Prepared | None = None
 
     def load(self, prepared: Prepared) -> None:
@@ -141,29 +147,31 @@ class NativeHost:
     @property
     def alive(self) -> bool:
         """Whether the child is there and can be asked."""
-        return self._process is not None and self._process.poll() is None
+        return self._process is not None and self._owner == os.getpid() and self._process.poll() is None
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.close()
-        self._folder = tempfile.TemporaryDirectory(prefix="loopless-native-")
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="loopless-native-"))
+        weakref.finalize(self, _remove, folder, os.getpid())
         package_root = str(Path(__file__).resolve().parents[2])
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "PYTHONPATH": os.pathsep.join([package_root, *filter(None, sys.path)]),
-            "HOME": self._folder.name,
+            "HOME": str(folder),
             "LC_ALL": "C",
         }
-        with (Path(self._folder.name) / "log").open("wb") as log:
+        with (folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "loopless.check.native_child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                cwd=self._folder.name,
+                cwd=folder,
                 env=environment,
                 start_new_session=True,
             )
         self._held = b""
+        self._owner = os.getpid()
         return self._process
 
     def _send(self, request: dict[str, Any]) -> None:
@@ -193,11 +201,14 @@ class NativeHost:
     def _complaint(self) -> str:
         if self._folder is None:
             return "the child process ended"
-        lines = (Path(self._folder.name) / "log").read_text(errors="replace").strip().splitlines()
+        lines = (self._folder / "log").read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "the child process ended without a word"
 
     def close(self) -> None:
         """End the child process and remove its folder."""
+        if self._owner != os.getpid():  # inherited over a fork: it is not ours to end
+            self._process, self._folder, self.loaded = None, None, None
+            return
         process, self._process, self.loaded = self._process, None, None
         if process is not None:
             process.kill()
@@ -208,13 +219,19 @@ class NativeHost:
             process.wait()
         folder, self._folder = self._folder, None
         if folder is not None:
-            folder.cleanup()
+            _remove(folder, self._owner)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a child's folder, unless this process got it by a fork."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wire(ctype: CType) -> tuple[int, bool, bool]:

@@ -256,6 +256,7 @@ def _in_fork(program: _Program, request: dict[str, Any], first: int, last: int, 
             os.dup2(null, number)
         for number in keep:
             os.close(number)
+        _die_with_parent()
         runner = _Runner(program, request)
         limit_process(request["limits"], last - first)
         for one in request["runs"][first:last]:
@@ -319,6 +320,7 @@ def _death(status: int) -> list[Any]:
 
 
 def _die_with_parent() -> None:
+    """No run outlives the server, whose own life ends with its input."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
@@ -347,7 +349,6 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     """Take over standard input and output for the protocol, so that user code can never write to it."""
-    _die_with_parent()
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)

@@ -48,6 +48,7 @@ MEANINGS: Final[dict[str, str]] = {
     "klee_assume": "assume_wide",
     "klee_report_error": "error",
     "klee_make_symbolic": "klee_make_symbolic",
+    "__VERIFIER_nondet_memory": "klee_make_symbolic",
     "klee_int": "nondet_s32",
     "klee_range": "klee_range",
     "klee_silent_exit": "exit",
