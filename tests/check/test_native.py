@@ -260,7 +260,7 @@ def test_functions_without_a_body_are_inputs_and_are_named(host: NativeHost) -> 
 
 def test_uninitialised_locals_can_be_chosen() -> None:
     program = "int f(int x) { signed char c; int y; int z = 1; if (x) y = x; return c * 1000 + y + z; }"
-    with NativeOracle(program, uninitialised=True) as oracle:
+    with NativeOracle(program) as oracle:
         assert oracle.run("f", [0], uninit=[-3, 77, 5]).return_value == -2922
         assert oracle.run("f", [4], uninit=[2, 77, 5]).return_value == 2005
         assert oracle.run("f", [0]).return_value == 1

@@ -248,13 +248,14 @@ class NativeOracle:
         options: SourceOptions = _OPTIONS,
         limits: Limits = Limits(),
         allow_run: bool = True,
-        uninitialised: bool = False,
+        uninitialised: bool = True,
         ir: bool = False,
         host: NativeHost | None = None,
     ) -> None:
         """``program`` is C text, or paths of files as ``source.load`` takes them; with ``ir``, text of an LLVM module.
 
-        ``uninitialised`` makes what uninitialised locals hold an input (:attr:`Run.uninit`). ``host`` lets several
+        ``uninitialised`` makes what uninitialised integer locals hold an input (:attr:`Run.uninit`), 0 where none is
+        given; without it they hold whatever is on the stack, as in a plain run. ``host`` lets several
         oracles share one child process, one after the other.
 
         Raises:
