@@ -19,7 +19,7 @@ X, U, Z, W = Var("x", I4), Var("u", U4), Var("z", t.INTEGERS), Var("w", t.INTEGE
 SMALL = 6
 """Variables of ℤ are looked at from -SMALL to SMALL."""
 
-AFFORDABLE = 1_000_000
+AFFORDABLE = 200_000
 """Operations for one random example; dearer ones are not counted as examples."""
 
 

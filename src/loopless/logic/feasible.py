@@ -24,8 +24,11 @@ from loopless.terms import (
 OPERATIONS = 200_000
 """The isl operations that one question may cost: 25 ms, more on large sets."""
 
-SOLVER_MS = 100
-"""What Z3 may take for one question that is not Presburger."""
+SOLVER_STEPS = 400_000
+"""What Z3 may do for one question that is not Presburger: some 50 ms."""
+
+SOLVER_MS = 2_000
+"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
 _CACHE_LIMIT = 50_000
 _known: dict[tuple[Condition, bool], bool] = {}
@@ -36,7 +39,7 @@ def feasible(condition: Condition, *, solver: bool = True) -> bool:
     """False only if surely no values within the types' ranges fulfil ``condition``; True also when undecided.
 
     Exact for Presburger conditions within :data:`OPERATIONS`. Others are relaxed to Presburger, then put to Z3 if
-    ``solver``, for at most :data:`SOLVER_MS`.
+    ``solver``, for at most :data:`SOLVER_STEPS`.
     """
     if isinstance(condition, Truth):
         return condition.value
@@ -157,7 +160,7 @@ def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
                 return True, False
     if not solver:
         return True, True
-    return satisfiable(group, SOLVER_MS).answer is not Answer.NO, True
+    return satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer is not Answer.NO, True
 
 
 @metered

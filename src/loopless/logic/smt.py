@@ -28,6 +28,7 @@ from loopless.terms import (
     Op,
     Sum,
     Var,
+    Wrap,
     conjunction,
     holds,
     negate,
@@ -74,13 +75,18 @@ class Outcome:
     model: Model | None = None
 
 
-def satisfiable(condition: Condition, timeout_ms: int = 1000) -> Outcome:
-    """Whether some values within the types' ranges fulfil ``condition``."""
+def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> Outcome:
+    """Whether some values within the types' ranges fulfil ``condition``.
+
+    ``steps`` limits Z3's own steps (default: what it makes in about half of the time). A time limit far beyond them
+    makes the answer independent of the machine.
+    """
     if condition is TRUE:
         return Outcome(Answer.YES, Model({}, {}))
     ways = _ways(condition)
+    most = min(timeout_ms * STEPS_PER_MS, MAX_STEPS)
     for way in ways:
-        outcome = _ask(condition, way, max(timeout_ms // len(ways), 1))
+        outcome = _ask(condition, way, max(timeout_ms // len(ways), 1), (steps or most) // len(ways))
         if outcome.answer is not Answer.UNKNOWN:
             return outcome
     return Outcome(Answer.UNKNOWN)
@@ -110,23 +116,25 @@ def _ways(condition: Condition) -> tuple[Way, ...]:
         return (IntegerTranslation,)
     if any(isinstance(node, Op) and node.op in _BIT_OPERATORS for node in walk(condition)):
         return (BitTranslation,)
-    if any(_is_nonlinear(node) for node in walk(condition)):
-        return (IntegerTranslation, BitTranslation)
-    return (IntegerTranslation,)
+    if not any(_is_nonlinear(node) for node in walk(condition)):
+        return (IntegerTranslation,)
+    if any(isinstance(node, Wrap) and _is_nonlinear(node.arg) for node in walk(condition)):
+        return (BitTranslation, IntegerTranslation)
+    return (IntegerTranslation, BitTranslation)
 
 
 def _is_nonlinear(node: Node) -> bool:
     return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
 
 
-def _ask(condition: Condition, way: Way, timeout_ms: int) -> Outcome:
+def _ask(condition: Condition, way: Way, timeout_ms: int, steps: int) -> Outcome:
     import z3  # type: ignore[import-untyped]
 
     context = z3.Context()
     translation = way(z3, context)
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)
-    solver.set(random_seed=1, timeout=timeout_ms, rlimit=min(timeout_ms * STEPS_PER_MS, MAX_STEPS))
+    solver.set(random_seed=1, timeout=timeout_ms, rlimit=steps)
     solver.add(goal, *translation.facts)
     try:
         found = solver.check()
