@@ -9,6 +9,7 @@ import pytest
 
 from loopless.check.interpret import Interpreter, Jump, Run
 from loopless.errors import UsageError
+from loopless.flowgraph import Options
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -762,6 +763,24 @@ def test_library_functions_read_arguments_in_their_own_types() -> None:
     assert (
         straight(Call("memcmp", (at(1, 0), at(1, 1), const(2)), X), value=X, objects=(text,)).outcome.return_value == -1
     )
+
+
+def test_results_of_calls_that_do_not_fit_are_unknown_over_the_integers() -> None:
+    """At machine widths the caller may read the bits of the result with another sign; an integer of ℤ has no bits."""
+    callee = graph([Block("e", (), (), End("return", const(3_000_000_000)))], result=U32, name="callee")
+    caller = graph([Block("e", (Call("callee", (), X),), (), End("return", X))])
+    assert Interpreter({"callee": callee}.get, caller).run([]).outcome.return_value == 3_000_000_000 - 2**32
+    over_z = Interpreter({"callee": callee}.get, caller, options=Options(mathematical=True))
+    assert over_z.run([]).status == "unknown"
+
+
+def test_memory_keeps_integers_that_do_not_fit_over_the_integers() -> None:
+    store, load_back = Store(at(1, 4), const(3_000_000_000), I32), Load(Y, at(1, 4), I32)
+    block = Block("e", (Fill(at(1, 0), ZERO, const(8)), store, load_back), (), End("return", Y))
+    flowgraph = graph([block], objects=(LOCAL,), result=INTEGERS)
+    assert Interpreter(None, flowgraph).run([]).outcome.return_value == 3_000_000_000 - 2**32
+    over_z = Interpreter(None, flowgraph, options=Options(mathematical=True))
+    assert over_z.run([]).outcome.return_value == 3_000_000_000
 
 
 def test_two_pointers_into_one_object_are_unknown() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeOracle
-from loopless.flowgraph import build
+from loopless.flowgraph import Options, build
 from loopless.source.program import Program, load
 
 C = r"""
@@ -232,6 +232,29 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 def oracle() -> Iterator[NativeOracle]:
     with NativeOracle(C) as native:
         yield native
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "returned", "outputs"),
+    [
+        ("multiply", [2**30, 16], 2**34, ()),
+        ("negate", [-(2**31)], 2**31, ()),
+        ("overflow_late", [50], 3**50, ()),
+        ("array_sum", [[2**31 - 1] * 3, 3], 3 * (2**31 - 1), ([2**31 - 1] * 3,)),
+        ("array_scale", [[5, 2**31 - 1, 2**31 - 1], 3], None, ([0, 2**31 - 1, 2 * (2**31 - 1)],)),
+        ("walk_back", [[2**30, 2**30, 2**30], 3], 13 * 2**30, ([13 * 2**30, 2**32, 2**30],)),
+        ("out_parameter", [2**31 - 1, [0]], 1, ([2**32 - 1],)),
+        ("udivide", [2**32 - 1, 2], ((2**31 - 1) * 7 + 1) % 2**32, ()),
+    ],
+)
+def test_over_the_integers_signed_types_do_not_overflow(
+    program: Program, name: str, arguments: list[object], returned: int | None, outputs: tuple[list[int], ...]
+) -> None:
+    options = Options(mathematical=True)
+    flowgraph = build(program.inlined.functions[name], program.inlined, options)
+    outcome = Interpreter(program.inlined, flowgraph, options=options, checked=True).run(arguments).outcome
+    assert (outcome.status, outcome.return_value) == ("ok", returned)
+    assert outcome.outputs == tuple(map(tuple, outputs))
 
 
 @pytest.mark.parametrize("name", CASES)

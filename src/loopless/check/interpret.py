@@ -95,6 +95,7 @@ class Interpreter:
         self.flowgraph = flowgraph
         self.module = program if isinstance(program, ir.Module) else None
         self._options = options
+        self.mathematical = options is not None and options.mathematical
         self._lookup = self._build if isinstance(program, ir.Module) else program
         self._checked = checked
         self.pointer_size = pointer_size or (self.module.pointer_bits // 8 if self.module is not None else 8)
@@ -213,6 +214,7 @@ class Interpreter:
             Limits(max_steps, deadline, max_depth),
             hook=on_loop,
             pointer_size=self.pointer_size,
+            mathematical=self.mathematical,
         )
         values = self._arguments(arguments, world)
         limit = sys.getrecursionlimit()
@@ -301,9 +303,10 @@ class Interpreter:
             raise UsageError(f"{name}: {parameter.name} does not point to integers; give its content as bytes")
         else:
             size = byte_size(parameter.pointee)
+            signed = parameter.pointee.signed if self.mathematical else None
             storage = blank(parameter.name, size * len(value), zeroed=True)
             for at, element in enumerate(value):
-                store_slowly(storage, at * size, size, element)
+                store_slowly(storage, at * size, size, element, signed)
         return world.add(storage), 0
 
 

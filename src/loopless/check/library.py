@@ -58,8 +58,8 @@ def _find(frame: Frame, at: Pointer, byte: int, limit: int, *, text: bool) -> Po
 
 
 def _absolute(width: int) -> Callable[[Frame, int], int]:
-    def absolute(_: Frame, value: int) -> int:
-        if value == -1 << (width - 1):
+    def absolute(frame: Frame, value: int) -> int:
+        if value == -1 << (width - 1) and not frame.mathematical:
             raise Stop("undefined", "the absolute value of the most negative integer")
         return abs(value)
 
@@ -90,7 +90,7 @@ def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONG
     """Like ``strcpy``: the text and its end go ``behind`` bytes after ``to``."""
     text = _text(frame, source, limit) + b"\0"
     for at, byte in enumerate(text):
-        frame.store(to[0], to[1] + behind + at, 1, byte)
+        frame.store(to[0], to[1] + behind + at, 1, byte, False)
     return to
 
 
@@ -98,7 +98,7 @@ def _copy_padded(frame: Frame, to: Pointer, source: Pointer, limit: int) -> Poin
     """strncpy: at most ``limit`` bytes, filled up with zeros."""
     text = _text(frame, source, min(limit, _LONGEST - 1))
     for at in range(limit):
-        frame.store(to[0], to[1] + at, 1, text[at] if at < len(text) else 0)
+        frame.store(to[0], to[1] + at, 1, text[at] if at < len(text) else 0, False)
     return to
 
 
@@ -165,8 +165,14 @@ def library_call(name: str, frame: Frame, arguments: tuple[Any, ...]) -> Any:
             argument.refuse()
         if (kind == "p") != isinstance(argument, tuple):
             raise Stop("unknown", f"{name} is called with an argument of another type")
+        if kind == "p":
+            read.append(argument)
+            continue
         # The caller may read the bits as signed or not; the function has its own reading.
-        read.append(argument if kind == "p" else IntType(widths[kind], kind != "n").wrap(argument))
+        type = IntType(widths[kind], kind != "n")
+        if frame.mathematical and not type.holds(argument):
+            raise Stop("unknown", f"{name} is called with {argument}, which is outside of its type")
+        read.append(type.wrap(argument))
     return function(frame, *read)
 
 

@@ -146,10 +146,13 @@ class World:
 class Frame:
     """The memory as one activation of a function sees it: by the numbers of its flowgraph."""
 
-    def __init__(self, world: World, objects: Mapping[int, MemoryObject], pointer_size: int) -> None:
+    def __init__(
+        self, world: World, objects: Mapping[int, MemoryObject], pointer_size: int, *, mathematical: bool = False
+    ) -> None:
         self.world = world
         self.objects = objects
         self.pointer_size = pointer_size
+        self.mathematical = mathematical
         self.places: dict[int, tuple[Storage, int]] = {}
         self.numbers: dict[int, int] = {}
         self.owned: list[Storage] = []
@@ -239,8 +242,8 @@ class Frame:
             return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
         return load_slowly(storage, at, size, signed)
 
-    def store(self, number: int, offset: int, size: int, value: Value) -> None:
-        """The integer goes there."""
+    def store(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
+        """The integer goes there; ``signed`` is the reading of its type, by which it fits or (in ℤ) not."""
         place = self.places.get(number)
         storage, base = place if place is not None else self._bind(number)
         at = offset + base
@@ -253,12 +256,13 @@ class Frame:
             and not (storage.constant or storage.dead)
         ):
             try:
-                storage.data[at : at + size] = value.to_bytes(size, "little", signed=value < 0)
+                as_signed = signed if self.mathematical else value < 0
+                storage.data[at : at + size] = value.to_bytes(size, "little", signed=as_signed)
             except OverflowError:
                 pass  # an integer of ℤ outside the type
             else:
                 return
-        store_slowly(storage, at, size, value)
+        store_slowly(storage, at, size, value, signed if self.mathematical else None)
 
     def load_pointer(self, number: int, offset: int, size: int) -> tuple[int, int]:
         """The pointer stored there, as object and offset."""
@@ -316,10 +320,10 @@ class Frame:
             missing = Missing(stop.reason, stop.where, absent=stop.status == "undefined")
             return missing, missing
 
-    def sync(self, number: int, offset: int, size: int, value: Value) -> None:
+    def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         """The variable's value goes back to memory, unless there was no memory for it."""
         if not (isinstance(value, Missing) and value.absent):
-            self.store(number, offset, size, value)
+            self.store(number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
@@ -377,14 +381,18 @@ def load_slowly(storage: Storage, at: int, size: int, signed: bool) -> int:  # n
     return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
 
 
-def store_slowly(storage: Storage, at: int, size: int, value: Value) -> None:
-    """An integer (or an unknown value) goes to ``at``, with all checks."""
+def store_slowly(storage: Storage, at: int, size: int, value: Value, signed: bool | None = None) -> None:  # noqa: FBT001
+    """An integer (or an unknown value) goes to ``at``, with all checks.
+
+    With ``signed`` an integer outside that range of its size is kept as it is (it is one of ℤ); without, all integers
+    that fit the bytes in either reading become bytes.
+    """
     if size == 0:
         raise Stop("unknown", f"an access to {storage.name} has no size")
     _prepare_write(storage, at, size)
     if isinstance(value, Missing):
         _set_mask(storage, at, size, _UNSET)
-    elif -1 << 8 * size - 1 <= value < 1 << 8 * size:
+    elif (0 if signed is False else -1 << 8 * size - 1) <= value < 1 << 8 * size - bool(signed):
         storage.data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
         _set_mask(storage, at, size, _SET)
     else:

@@ -89,6 +89,7 @@ class Services:
         *,
         hook: LoopHook | None = None,
         pointer_size: int = 8,
+        mathematical: bool = False,
     ) -> None:
         self.compiled = compiled
         self.world = world
@@ -97,6 +98,7 @@ class Services:
         self.limits = limits
         self.hook = hook
         self.pointer_size = pointer_size
+        self.mathematical = mathematical
         self.first = min(_FIRST, limits.max_steps + 1)
         self.steps = 0
         self.depth = 0
@@ -245,7 +247,7 @@ class Activation:
 def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any:
     """One activation of ``code``. Arguments and result: integers, unknown values, pointers as (storage, offset)."""
     flowgraph = code.flowgraph
-    frame = Frame(services.world, flowgraph.objects, services.pointer_size)
+    frame = Frame(services.world, flowgraph.objects, services.pointer_size, mathematical=services.mathematical)
     values: list[Value] = [_no_value(var) for var in code.variables]
     bind_parameters(code, frame, values, arguments)
     for item in code.shared:
@@ -308,13 +310,11 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
 
 def _read_as(value: int, declared: IntType | None, held: IntType) -> int:
     """The bits of an argument, which the caller may have read with another sign, as the parameter reads them."""
-    for type in (held, declared):
-        if type is not None and type.width is not None:
-            if type.width == 1:
-                return int(value != 0)
-            fits = -1 << (type.width - 1) <= value < 1 << type.width
-            return type.wrap(value) if fits or held.width is not None else value
-    return value
+    if held.width is None:
+        return value
+    if declared is not None and declared.width == 1:
+        return int(value != 0)
+    return held.wrap(value)
 
 
 def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Storage | None, offset: int) -> None:

@@ -223,7 +223,7 @@ class StatementWriter:
             size = byte_size(statement.type) or self.pointer_size
             self.out(f"stp({address}, {size}, {self.expressions.term(statement.value_object)}, {value})")
         else:
-            self.out(f"st({address}, {byte_size(statement.type)}, {value})")
+            self.out(f"st({address}, {byte_size(statement.type)}, {value}, {statement.type.signed})")
 
     def _call(self, statement: Call) -> None:
         arguments = ", ".join(
@@ -241,7 +241,7 @@ class StatementWriter:
                 self.out(f"{self.names[statement.target_object]}, {target} = as_pointer(r)")
             else:
                 type = statement.target.type
-                self.out(f"{target} = as_integer(r, {type.width}, {type.signed})")
+                self.out(f"{target} = as_integer(r, {type.width}, {type.signed}, fr.mathematical)")
         if touches:
             for item in self.shared:
                 self._fetch(item)
@@ -255,7 +255,7 @@ class StatementWriter:
             if item.owner is not None:
                 self.out(f"syncp({item.number}, {item.offset}, {item.size}, {self.names[item.owner]}, {value})")
             else:
-                self.out(f"sync({item.number}, {item.offset}, {item.size}, {value})")
+                self.out(f"sync({item.number}, {item.offset}, {item.size}, {value}, {item.var.type.signed})")
 
     def _fetch(self, item: Shared) -> None:
         value = self.names[item.var]
@@ -312,15 +312,18 @@ def _variables_in(value: object) -> Iterable[Var]:
             pass
 
 
-def as_integer(result: object, width: int | None, signed: bool) -> Value:  # noqa: FBT001
-    """What a call returned as an integer of the type that the caller expects."""
+def as_integer(result: object, width: int | None, signed: bool, mathematical: bool) -> Value:  # noqa: FBT001
+    """What a call returned as an integer of the type that the caller expects.
+
+    The two may read the same bits with different signs, but not integers of ℤ.
+    """
     if isinstance(result, Missing):
         return result
     if not isinstance(result, int):
         return Missing("needs the result of a call that returned no integer")
     if width is None or (0 if not signed else -1 << (width - 1)) <= result < 1 << (width - signed):
         return result
-    if -1 << (width - 1) <= result < 1 << width:
+    if not mathematical and -1 << (width - 1) <= result < 1 << width:
         return result + (1 << width) if result < 0 else result - (1 << width)
     return Missing("needs the result of a call that does not fit its type")
 
