@@ -332,9 +332,9 @@ class Expressions:
         right = [(m, -c) for m, c in term.items if m and c < 0]
         if constant == 1 and sign == "<=":
             sign = "<"
-        elif (constant > 0 and left) or not right:
-            (left if left and right else right).append(((), constant if left and right else -constant))
-        elif constant:
+        elif not left or (right and constant > 0):
+            left.append(((), constant))
+        else:
             right.append(((), -constant))
         return f"{self._sum(tuple(left))} {sign} {self._sum(tuple(right))}"
 

@@ -42,6 +42,7 @@ class Relevance:
     def __init__(self, flowgraph: Flowgraph, *, results: bool = False) -> None:
         self.results = results
         self.in_memory = frozenset(var for var, info in flowgraph.variables.items() if info.object is not None)
+        self.shared = frozenset(var for var in self.in_memory if not _is_local(flowgraph, var))
         self.at: Mapping[str, frozenset[Var]] = self._solve(flowgraph.blocks)
 
     def _solve(self, blocks: Mapping[str, Block]) -> dict[str, frozenset[Var]]:
@@ -65,7 +66,7 @@ class Relevance:
         if block.end is not None and self.results:
             live |= _variables((block.end.value, block.end.value_object))
             if block.end.kind == "return":
-                live |= self.in_memory
+                live |= self.shared
         for edge in block.edges:
             live |= self._along(edge, at[edge.target])
         for statement in reversed(block.statements):
@@ -108,6 +109,12 @@ class Relevance:
                 live |= self.in_memory | _variables(statement.arguments)
             case _:
                 assert_never(statement)
+
+
+def _is_local(flowgraph: Flowgraph, var: Var) -> bool:
+    number = flowgraph.variables[var].object
+    described = flowgraph.objects.get(number) if number is not None else None
+    return described is not None and described.kind == "local"
 
 
 def _forget(live: set[Var], *targets: Var | None) -> None:
