@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import multiprocessing
 import sys
 import time
@@ -52,12 +53,12 @@ class Tally:
             getattr(self, name).update(getattr(other, name))
 
 
-def read(job: tuple[str, str]) -> Tally:
+def read(job: tuple[str, SourceOptions]) -> Tally:
     """One file."""
-    name, model = job
+    name, source = job
     tally = Tally(files=1)
     try:
-        _read(name, model, tally)
+        _read(name, source, tally)
     except LooplessError as error:
         tally.unread[name] = str(error).splitlines()[0]
     except Exception:  # noqa: BLE001  a crash is the finding
@@ -65,9 +66,9 @@ def read(job: tuple[str, str]) -> Tally:
     return tally
 
 
-def _read(name: str, model: str, tally: Tally) -> None:
+def _read(name: str, source: SourceOptions, tally: Tally) -> None:
     started = time.perf_counter()
-    program = load([name], SourceOptions(data_model=model or None))  # type: ignore[arg-type]
+    program = load([name], source)
     tally.seconds["read"] += time.perf_counter() - started  # type: ignore[assignment]
     for function in program.inlined.defined():
         tally.functions += 1
@@ -123,7 +124,8 @@ def shown(tally: Tally) -> str:
 def main() -> int:
     """Read the folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("folders", nargs="*")
+    parser.add_argument("-p", dest="database", default="", help="a folder with compile_commands.json: its files are read")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data-model", default="")
     parser.add_argument("--limit", type=int, default=0, help="at most so many files, evenly chosen")
@@ -133,11 +135,16 @@ def main() -> int:
         for folder in options.folders
         for file in ([Path(folder)] if Path(folder).is_file() else Path(folder).rglob("*.[ci]"))
     )
+    database = Path(options.database) / "compile_commands.json" if options.database else None
+    if database is not None:
+        entries = json.loads(database.read_text())
+        files += sorted({str(Path(entry["directory"]) / entry["file"]) for entry in entries})
+    source = SourceOptions(data_model=options.data_model or None, compile_database=database)
     if options.limit:
         files = files[:: max(1, len(files) // options.limit)]
     tally = Tally()
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
-        for part in pool.imap_unordered(read, [(file, options.data_model) for file in files]):
+        for part in pool.imap_unordered(read, [(file, source) for file in files]):
             tally.add(part)
             print(f"\r{tally.files}/{len(files)}", end="", file=sys.stderr)
     print(file=sys.stderr)

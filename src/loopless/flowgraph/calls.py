@@ -144,7 +144,7 @@ def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var 
             var = t.memory.fresh(shown, Kind.FLAG, FLAG_TYPE)
             return var, None, flag_of(var)
         case ir.IntT(bits=bits):
-            type = IntType(bits, t.uses.signed.get(instruction.result, True))
+            type = t.memory.number_type(bits, t.uses.signed.get(instruction.result, True))
             var = t.memory.fresh(shown, Kind.TEMPORARY, type)
             return var, None, Number(var, type)
         case ir.PtrT():

@@ -111,7 +111,7 @@ class Assign:
 @dataclass(frozen=True, slots=True)
 class Check:
     """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift", "bounds", "null-pointer",
-    "unreachable", "poison") unless ``condition`` holds.
+    "pointer-overflow", "array-length", "poison") unless ``condition`` holds.
     """
 
     condition: Condition

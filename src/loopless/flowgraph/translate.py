@@ -44,6 +44,7 @@ from loopless.terms import (
     const,
     equals_zero,
     ite,
+    less,
     negate,
     not_zero,
     scale,
@@ -459,7 +460,8 @@ class Translator:
             if count is None:
                 self.emit(Havoc(var, Origin.UNSUPPORTED, name, instruction.loc))
             else:
-                self.emit(Allocate(var, scale(count.read(False), element), False, instruction.loc))
+                self.check(less(ZERO, count.read(True)), "array-length", instruction.loc)
+                self.emit(Allocate(var, scale(count.read(True), element), False, instruction.loc))
             self.define(instruction, Address(var, ZERO))
             return
         self.values[name] = Address(const(self.memory.number(Base("local", name))), ZERO)

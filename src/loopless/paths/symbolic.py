@@ -32,6 +32,7 @@ from loopless.source.ir import Loc
 from loopless.terms import (
     FALSE,
     TRUE,
+    Compare,
     Condition,
     Const,
     IntType,
@@ -43,14 +44,23 @@ from loopless.terms import (
     negate,
     read,
     substitute,
+    walk,
 )
 
 MAX_PATHS = 256
 """A body with more different paths than this is refused."""
 
 
+MAX_VISITS = 5000
+"""A body in which more pairs of a block and a state have to be looked at is refused."""
+
+
+MAX_COMPARISONS = 15_000
+"""A body whose path conditions have more comparisons than this, all put to the logic together, is refused."""
+
+
 class TooManyPaths(Exception):
-    """More than :data:`MAX_PATHS` states at one place."""
+    """One of the limits on paths is reached: :data:`MAX_PATHS`, :data:`MAX_VISITS`, :data:`MAX_COMPARISONS`."""
 
 
 class Unreadable(Exception):
@@ -101,12 +111,17 @@ class Body:
         self.written = _written_objects(graph, loop)
         self.known: dict[Condition, bool] = {}
         self._unknowns = 0
+        self._visits = 0
+        self._comparisons = 0
 
     def run(self) -> list[Finished]:
         """All paths of one iteration."""
         waiting: dict[str, list[State]] = {self.loop.header: [State((), {}, (), ())]}
         for label in self._order():
             states = self._merged(label, waiting.pop(label, []))
+            self._visits += len(states)
+            if self._visits > MAX_VISITS:
+                raise TooManyPaths
             for state in states:
                 for target, following in self._through(label, state):
                     waiting.setdefault(target, []).append(following)
@@ -262,6 +277,9 @@ class Body:
     def _feasible(self, condition: Condition) -> bool:
         found = self.known.get(condition)
         if found is None:
+            self._comparisons += sum(1 for node in walk(condition) if isinstance(node, Compare))
+            if self._comparisons > MAX_COMPARISONS:
+                raise TooManyPaths
             found = self.known[condition] = feasible(condition)
         return found
 

@@ -144,8 +144,19 @@ def between(low: int | None, term: Term, high: int | None) -> Condition:
     return conjunction(parts)
 
 
+_negations: dict[Condition, Condition] = {}
+"""Nodes live as long as the process, and so do their negations: conjunctions ask for the same ones again and again."""
+
+
 def negate(condition: Condition) -> Condition:
     """The negation, pushed into the comparisons."""
+    found = _negations.get(condition)
+    if found is None:
+        found = _negations[condition] = _negated(condition)
+    return found
+
+
+def _negated(condition: Condition) -> Condition:
     match condition:
         case Truth():
             return truth(not condition.value)
