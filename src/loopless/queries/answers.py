@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.paths import LoopPaths, NoPaths, loop_paths
+from loopless.logic import simplify
+from loopless.paths import LoopPaths, NoPaths, Path, loop_paths
 from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import narrowed, parse_condition, restricted
 from loopless.queries.limits import failure
@@ -21,6 +22,10 @@ from loopless.terms import TRUE, Condition, Term, Var
 
 if TYPE_CHECKING:
     from loopless.queries.session import Function, LoopName
+
+
+_SIMPLIFYING: Final = 100_000
+"""isl operations for shortening one path condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,15 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
     return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
 
 
+def _readable(paths: LoopPaths, assumed: Condition) -> LoopPaths:
+    """The paths with their conditions in fewer words: what types and assumptions say anyway is left out."""
+
+    def shorter(path: Path) -> Path:
+        return replace(path, condition=simplify(path.condition, assumed, operations=_SIMPLIFYING))
+
+    return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
+
+
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     graph = function.graph()
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
@@ -116,6 +130,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _classified(answer, found)
     if question.draw:
         answer = _drawn(answer, found, assumed)
+    answer = replace(answer, paths=_readable(found, assumed if assumed is not None else TRUE))
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)

@@ -319,6 +319,7 @@ def _settle(memory_mb: int | None, parent: int) -> None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
     os.dup2(2, 1)
+    sys.stdout = sys.stderr
     if sys.platform == "linux":
         _die_with_parent(parent)
     if memory_mb is not None:

@@ -21,7 +21,8 @@ def select_loops(program: Program, functions: Sequence[str] = (), places: Sequen
     A place is a loop's full name, ``FILE:LINE``, or ``LINE`` where the program has one file. Raises ``UsageError``
     for a function that is not there and for a place without a loop.
     """
-    inside = [program[name] for name in functions] if functions else list(program.functions)
+    named = [program[name] for name in functions]
+    inside = [function for function in program.functions if function in named or not functions]
     everything = [loop for function in inside for loop in function.loops]
     own = [loop for loop in everything if loop.id.inlined_from is None]
     if not places:

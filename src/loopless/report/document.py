@@ -8,6 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 SCHEMA_VERSION: Final = 1
+_WIDTH: Final = 110
+"""What is not longer than this stands on one line."""
 
 
 def tool() -> dict[str, str]:
@@ -49,7 +51,20 @@ def error(kind: str, message: str, file: str | None = None) -> dict[str, Any]:
 
 
 def dump(document: Mapping[str, Any], *, line: bool = False) -> str:
-    """The text of a document: indented, or on one line."""
-    if line:
-        return json.dumps(document, ensure_ascii=False, separators=(", ", ": "))
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    """The text of a document: indented, with what is short on one line, or all of it on one line."""
+    return _compact(document) if line else _pretty(document, "")
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _pretty(value: Any, margin: str) -> str:
+    short = _compact(value)
+    if not value or not isinstance(value, dict | list) or (margin and len(margin) + len(short) <= _WIDTH):
+        return short
+    inner = margin + "  "
+    if isinstance(value, dict):
+        parts = [f"{inner}{_compact(key)}: {_pretty(part, inner)}" for key, part in value.items()]
+        return "{\n" + ",\n".join(parts) + f"\n{margin}}}"
+    return "[\n" + ",\n".join(f"{inner}{_pretty(part, inner)}" for part in value) + f"\n{margin}]"

@@ -73,7 +73,8 @@ def _refused(refused: Refused) -> dict[str, Any]:
 
 
 def _path(path: Path, names: Names) -> dict[str, Any]:
-    update = {names.name(var): _expression(path.update[var], names) for var in _ordered(path.update)}
+    changed = [var for var in _ordered(path.update) if names.is_source(var)]
+    update = {names.name(var): _expression(path.update[var], names) for var in changed}
     if path.result is not None:
         update["return"] = _expression(path.result, names)
     return {

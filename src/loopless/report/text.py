@@ -11,7 +11,7 @@ from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.summary import Case, Summary
-from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjuncts
+from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
 
 _WIDTH = 120
 
@@ -66,9 +66,12 @@ def _cases(summary: Summary, names: Names) -> list[str]:
     for undefined in summary.undefined:
         about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
         lines += _region("undefined", undefined.when, about, names)
+    reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
-        lines += _region("unknown", residual.when, "", names)
-        lines += ["  " + line for line in why(residual.why)]
+        reasons.setdefault(residual.why, []).append(residual.when)
+    for refused, regions in reasons.items():
+        lines += _region("unknown", disjunction(regions), "", names)
+        lines += ["  " + line for line in why(refused)]
     return lines
 
 
@@ -139,7 +142,8 @@ def _condition(head: str, condition: Condition, names: Names) -> list[str]:
 def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
     rows = []
     for path in paths:
-        effect = [f"{names.name(var)}' = {names.text(path.update[var])}" for var in sorted(path.update, key=_key)]
+        changed = [var for var in sorted(path.update, key=_key) if names.is_source(var)]
+        effect = [f"{names.name(var)}' = {names.text(path.update[var])}" for var in changed]
         if path.result is not None:
             effect.append(f"returns {names.text(path.result)}")
         if path.exit is not None:

@@ -1,0 +1,251 @@
+"""What the commands answer, by their meaning, and their exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import click
+import pytest
+
+from loopless.cli.app import COMMANDS, _Group, _loopless
+
+THREE = """int f(int x, int n) {
+    while (x < n) x += 3;
+    return x;
+}
+static int helper(int k) {
+    int c = 0;
+    while (k > 0) { k--; c++; }
+    return c;
+}
+int g(int n) {
+    return helper(n) + 1;
+}
+int h(int n) {
+    int c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) c++;
+    return c;
+}
+"""
+
+
+@pytest.fixture
+def three(tmp_path):
+    file = tmp_path / "three.c"
+    file.write_text(THREE, encoding="utf-8")
+    return file
+
+
+def test_version_is_one_line(run):
+    done = run("--version")
+    assert done.returncode == 0
+    assert re.fullmatch(r"loopless \S+\n", done.stdout)
+
+
+def test_loops_lists_each_loop_of_the_source_once_with_its_nesting(answer, run, three):
+    status, document = answer("loops", three)
+    assert status == 0
+    assert [(loop["function"], loop["line"]) for loop in document["loops"]] == [
+        ("f", 2),
+        ("helper", 7),
+        ("h", 15),
+        ("h", 16),
+    ]
+    names = {loop["line"]: loop["name"] for loop in document["loops"]}
+    assert names[2] == f"{three}:f:2:5"
+    assert [loop["parent"] for loop in document["loops"]] == [None, None, None, names[15]]
+    lines = run("loops", three).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [names[2], names[7], names[15], names[16]]
+    assert lines[3].startswith("  ")
+    assert {word for line in lines for word in ("exact", "refused") if word in line.split()} <= {"exact", "refused"}
+
+
+@pytest.mark.parametrize("place", ["{file}:2", "three.c:2", "{file}:f:2:5", "2", "{file}:2:5"])
+def test_a_loop_is_selected_by_its_place_or_its_name(answer, three, place):
+    status, document = answer("summarize", three, "--loop", place.format(file=three))
+    assert status == 0
+    assert [loop["line"] for loop in document["loops"]] == [2]
+
+
+def test_a_function_is_selected_by_its_name(answer, three):
+    _, document = answer("summarize", three, "--function", "helper", "--function", "f")
+    assert [loop["function"] for loop in document["loops"]] == ["f", "helper"]
+
+
+def test_summarize_says_what_the_loop_does(answer, three):
+    status, document = answer("summarize", three, "--function", "helper")
+    (loop,) = document["loops"]
+    assert status == 0
+    assert (loop["status"], loop["complete"], loop["type"], loop["refused"]) == ("exact", True, 1, None)
+    long = next(case for case in loop["cases"] if case["iterations"]["text"] == "k")
+    assert long["then"]["k"] == {"text": "0", "smt": "0"}
+    assert long["then"]["c"]["text"] in ("c + k", "k + c")
+    assert long["exit"] == {"line": 7, "kind": "normal"}
+    assert [run["path"] for run in long["trace"]] == ["1", "e1"]
+    short = next(case for case in loop["cases"] if case["iterations"]["text"] == "0")
+    assert {name: value["text"] for name, value in short["then"].items()} == {"c": "c", "k": "k"}
+    assert loop["diverges"] == []
+    assert loop["residual"] == []
+
+
+def test_vars_leave_the_rest_out(answer, three):
+    _, document = answer("summarize", three, "--function", "helper", "--vars", "k")
+    (loop,) = document["loops"]
+    assert {name for case in loop["cases"] for name in case["then"]} == {"k"}
+    assert loop["undefined"] == []
+
+
+def test_assume_narrows_the_entry_values(answer, three):
+    _, whole = answer("summarize", three, "--function", "f")
+    status, document = answer("summarize", three, "--function", "f", "--assume", "x < n && n <= 1000")
+    (loop,) = document["loops"]
+    assert status == 0
+    assert len(whole["loops"][0]["cases"]) == 2
+    assert whole["loops"][0]["undefined"] != []
+    assert len(loop["cases"]) == 1
+    assert loop["undefined"] == []
+    assert document["assumptions"] == ["on entry: x < n && n <= 1000"]
+    assert "on entry: x < n && n <= 1000" in loop["assumptions"]
+
+
+def test_an_assumption_that_iterations_keep_can_leave_one_path(answer):
+    file = "examples/proteus/fig1a.c"
+    status, document = answer("summarize", file)
+    assert status == 3
+    assert document["loops"][0]["complete"] is False or document["loops"][0]["refused"] is not None
+    status, document = answer("summarize", file, "--assume", "z > n")
+    (loop,) = document["loops"]
+    assert status == 0
+    assert loop["complete"] is True
+    assert [path["id"] for path in loop["paths"] if path["exits"] is None] == ["2"]
+    moving = next(case for case in loop["cases"] if case["iterations"]["text"] != "0")
+    assert moving["then"]["x"]["text"] == "n"
+    assert moving["then"]["z"]["text"] == "z"
+
+
+def test_what_has_no_complete_answer_is_status_3_unless_that_is_fine(run, three):
+    assert run("summarize", three, "--function", "h").returncode == 3
+    assert run("summarize", three, "--function", "h", "--unknown-ok").returncode == 0
+    assert run("loops", three, "--function", "h").returncode == 0
+
+
+def test_text_has_the_answer_first_then_why_then_what_to_do(run, three):
+    done = run("summarize", three, "--loop", "15")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{three}:h:15:5: refused"
+    assert lines[1].startswith("  why: ")
+    assert "L205" in lines[1]
+    assert lines[2].startswith("  what to do: ")
+    assert "loopless explain L205" in lines[2]
+    assert done.stderr == ""
+
+
+def test_flags_for_clang_stand_behind_two_dashes(answer, tmp_path):
+    (tmp_path / "d.c").write_text("int f(int x) { while (x < N) x++; return x; }\n", encoding="utf-8")
+    status, document = answer("summarize", "d.c", "--", "-DN=77", cwd=tmp_path)
+    assert status == 0
+    assert any(case["then"]["x"]["text"] == "77" for case in document["loops"][0]["cases"])
+
+
+def test_a_compile_database_gives_the_flags_and_the_files(answer, tmp_path):
+    (tmp_path / "d.c").write_text("int f(int x) { while (x < N) x++; return x; }\n", encoding="utf-8")
+    (tmp_path / "not_in_it.c").write_text("#error no\n", encoding="utf-8")
+    (tmp_path / "build").mkdir()
+    entry = {"directory": str(tmp_path), "file": "d.c", "command": "cc -DN=77 -O2 -c d.c -o d.o"}
+    (tmp_path / "build" / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
+    for paths in ((), (tmp_path,)):
+        status, document = answer("classify", *paths, "-p", "build", cwd=tmp_path)
+        assert status == 0
+        assert [(loop["function"], loop["type"]) for loop in document["loops"]] == [("f", 1)]
+    status, document = answer("summarize", "d.c", "-p", "build", cwd=tmp_path)
+    assert any(case["then"]["x"]["text"] == "77" for case in document["loops"][0]["cases"])
+
+
+def test_readings_of_overflow(answer, tmp_path):
+    (tmp_path / "o.c").write_text("int f(int x) { while (x > 0) x++; return x; }\n", encoding="utf-8")
+
+    def regions(*words):
+        _, document = answer("summarize", "o.c", *words, cwd=tmp_path)
+        (loop,) = document["loops"]
+        return bool(loop["undefined"]), bool(loop["diverges"]), len(loop["cases"])
+
+    assert regions() == (True, False, 1)
+    assert regions("--wrapv") == (False, False, 2)
+    assert regions("--integers", "mathematical") == (False, True, 1)
+
+
+def test_classify_counts_the_types_per_file_and_in_all(answer, run, tmp_path):
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    (folder / "one.c").write_text("int f(int x, int n) { while (x < n) x++; return x; }\n", encoding="utf-8")
+    (tmp_path / "two.c").write_text(THREE, encoding="utf-8")
+    (tmp_path / "header.h").write_text("#error not a source\n", encoding="utf-8")
+    status, document = answer("classify", tmp_path)
+    assert status == 0
+    assert document["errors"] == []
+    census = document["census"]
+    assert {name: line["loops"] for name, line in census["files"].items()} == {
+        str(tmp_path / "two.c"): 4,
+        str(folder / "one.c"): 1,
+    }
+    assert census["total"]["loops"] == len(document["loops"]) == 5
+    typed = sum(census["total"][f"type{k}"] for k in (1, 2, 3, 4))
+    assert typed + sum(census["total"]["untyped"].values()) == 5
+    text = run("classify", tmp_path, "--census").stdout
+    assert "total of 2 files" in text
+    assert "three" not in text
+
+
+def test_the_automaton_is_drawn(run, three):
+    for command in ("summarize", "classify"):
+        drawn = run(command, three, "--function", "f", "--format", "dot").stdout
+        assert drawn.startswith("digraph ")
+        assert drawn.count("{") == drawn.count("}")
+        assert f"{three}:f:2:5" in drawn
+
+
+def test_explain_takes_codes_and_names(answer, run):
+    _, by_code = answer("explain", "l204")
+    _, by_name = answer("explain", "several-interleaving-paths")
+    assert (by_code["code"], by_code["meaning"]) == (by_name["code"], by_name["meaning"])
+    assert "while" in by_code["example"]
+    assert run("explain", "L204").stdout.startswith("L204 several-interleaving-paths: ")
+
+
+def commands():
+    return {name: _Group.get_command(_loopless, click.Context(_loopless), name) for name in COMMANDS}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples(name):
+    text = commands()[name].help
+    examples = re.findall(r"^ *(loopless .*)$", text, re.MULTILINE)
+    assert examples
+    assert all(example.split()[1] == name for example in examples)
+
+
+EXAMPLES = [
+    example
+    for command in commands().values()
+    for example in re.findall(r"^ *(loopless .*)$", command.help, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_help_work(run, example):
+    import shlex
+
+    done = run(*shlex.split(example)[1:])
+    assert done.returncode in (0, 3), done.stderr
+    assert done.stderr == ""
+    assert done.stdout
+    assert "error inside" not in done.stdout
+
+
+def test_the_help_names_every_exit_status(run):
+    text = run("--help").stdout
+    for status in ("0", "1", "2", "3", "101"):
+        assert re.search(rf"^ +{status}  ", text, re.MULTILINE)
+    assert run("summarize", "--help").stdout.count("--assume") >= 1

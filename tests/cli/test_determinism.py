@@ -1,0 +1,36 @@
+"""The same question gives the same JSON, times aside, whatever the hash seed and the number of workers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CASES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "cases").glob("*.c"))
+QUESTIONS = {
+    "classify": ["classify", "examples/proteus", "examples/cases"],
+    "summarize": ["summarize", *CASES, "--unknown-ok"],
+    "loops": ["loops", *CASES],
+}
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(part) for key, part in value.items() if key != "time_ms"}
+    return [without_times(part) for part in value] if isinstance(value, list) else value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_answer_depends_on_the_question_only(run, question):
+    answers = set()
+    for seed, workers in (("0", "1"), ("1", "3"), ("77", "2")):
+        # More time than the default, or a busy machine would decide what is refused.
+        words = [*QUESTIONS[question], "--format", "json", "-j", workers, "--loop-timeout", "120"]
+        done = run(*words, env={"PYTHONHASHSEED": seed})
+        assert done.returncode == 0, done.stderr
+        answers.add(json.dumps(without_times(json.loads(done.stdout)), sort_keys=False))
+    (answer,) = answers
+    assert len(json.loads(answer)["loops"]) > 20

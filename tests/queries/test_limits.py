@@ -1,0 +1,154 @@
+"""Work under limits: what overruns is ended and named, everything else is answered."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+
+import pytest
+
+from logic.hard_cases import run_hard_query, run_hard_subtraction
+from loopless.errors import LimitError, UsageError
+from loopless.queries import limits as limits_module
+from loopless.queries.limits import Limits, Overrun, Pool, run_all
+from loopless.refusals import Reason
+
+
+def quick(value):
+    return value * value
+
+
+def process():
+    return os.getpid()
+
+
+def hungry(megabytes):
+    kept = [bytearray(1 << 20) for _ in range(megabytes)]
+    for block in kept:
+        block[:] = b"x" * len(block)
+    time.sleep(5)
+    return len(kept)
+
+
+def dying():
+    os.kill(os.getpid(), 9)
+
+
+def buggy():
+    raise ZeroDivisionError("made to fail")
+
+
+def misused():
+    raise UsageError("there is no such thing")
+
+
+def exhausted():
+    raise LimitError("the budget is used up")
+
+
+def unpicklable():
+    return lambda: None
+
+
+def talkative():
+    os.write(1, b"noise")
+    print("more noise")  # noqa: T201
+    return 1
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def method(request, monkeypatch):
+    if request.param == "fork" and len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
+        pytest.skip("this process has several threads")
+    monkeypatch.setattr(limits_module, "_may_fork", lambda: request.param == "fork")
+    return request.param
+
+
+@pytest.mark.parametrize("hard", [run_hard_subtraction, run_hard_query], ids=["isl", "z3"])
+def test_a_call_of_an_engine_that_does_not_return_is_ended_and_the_rest_is_answered(hard, method):
+    started = time.monotonic()
+    jobs = [functools.partial(quick, 3), hard, functools.partial(quick, 4)]
+    first, blocked, last = run_all(jobs, Limits(time_s=1.5), 1)
+    assert (first, last) == (9, 16)
+    assert isinstance(blocked, Overrun)
+    assert blocked.reason is Reason.TIME_LIMIT
+    assert "1.5 s" in blocked.detail
+    assert "--loop-timeout" in blocked.detail
+    assert 1.5 <= blocked.seconds < 10
+    assert time.monotonic() - started < 60
+
+
+def test_results_come_in_the_order_of_the_jobs(method):
+    jobs = [functools.partial(quick, n) for n in range(20)]
+    assert run_all(jobs, Limits(), 3) == [n * n for n in range(20)]
+    assert run_all([], Limits(), 3) == []
+
+
+def test_memory_is_bounded(method):
+    greedy, modest = run_all([functools.partial(hungry, 400), functools.partial(quick, 2)], Limits(20, 100), 1)
+    assert modest == 4
+    assert isinstance(greedy, Overrun)
+    assert greedy.reason is Reason.MEMORY_LIMIT
+    assert "100 MB" in greedy.detail or "--loop-memory" in greedy.detail
+
+
+def test_a_process_that_dies_is_replaced(method):
+    dead, alive = run_all([dying, functools.partial(quick, 5)], Limits(), 1)
+    assert alive == 25
+    assert isinstance(dead, Overrun)
+    assert dead.reason is Reason.ENGINE_FAILED
+    assert "signal 9" in dead.detail
+
+
+def test_an_unexpected_exception_is_a_failure_of_its_job_alone(method):
+    failed, budget, strange, fine = run_all([buggy, exhausted, unpicklable, functools.partial(quick, 5)], Limits(), 1)
+    assert fine == 25
+    assert isinstance(failed, Overrun)
+    assert failed.reason is Reason.ENGINE_FAILED
+    assert "ZeroDivisionError: made to fail" in failed.detail
+    assert "in buggy" in failed.traceback
+    assert isinstance(budget, Overrun)
+    assert (budget.reason, budget.detail) == (Reason.BUDGET, "the budget is used up")
+    assert isinstance(strange, Overrun)
+    assert strange.reason is Reason.ENGINE_FAILED
+
+
+def test_an_error_on_purpose_ends_the_request(method):
+    with pytest.raises(UsageError, match="no such thing"):
+        run_all([misused], Limits(), 1)
+
+
+def test_the_deadline_ends_what_runs_and_what_has_not_begun(method):
+    started = time.monotonic()
+    jobs = [functools.partial(quick, 2), *[functools.partial(time.sleep, 30)] * 50]
+    done, *late = run_all(jobs, Limits(None, None, deadline=started + 3), 2)
+    assert done == 4
+    assert all(isinstance(result, Overrun) and result.reason is Reason.TIME_LIMIT for result in late)
+    assert "--timeout" in late[0].detail
+    assert time.monotonic() - started < 15
+
+
+def test_workers_are_kept_unless_fresh_ones_are_asked_for(method):
+    assert len(set(run_all([process] * 4, Limits(), 1))) == 1
+    assert len(set(run_all([process] * 4, Limits(), 1, fresh=True))) == 4
+
+
+def test_jobs_run_at_the_same_time():
+    # Asleep, not at work: so it holds on a busy machine too. One after the other they take 12 s.
+    started = time.monotonic()
+    assert run_all([functools.partial(time.sleep, 3)] * 4, Limits(), 4) == [None] * 4
+    assert time.monotonic() - started < 11
+
+
+def test_what_jobs_print_does_not_get_among_the_answers(method, capfd):
+    assert run_all([talkative], Limits(), 1) == [1]
+    assert capfd.readouterr().out == ""
+
+
+def test_a_pool_takes_arguments_and_goes_on_after_an_overrun(method):
+    with Pool([quick, time.sleep], Limits(time_s=1)) as pool:
+        assert pool.call(0, 7) == 49
+        overrun = pool.call(1, 30)
+        assert isinstance(overrun, Overrun)
+        assert pool.call(0, 8) == 64

@@ -1,0 +1,139 @@
+"""The library: programs, functions, loops."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import loopless
+from loopless.errors import SourceError, UsageError
+from loopless.refusals import Reason
+from loopless.terms import evaluate, holds
+
+PROGRAM = """static int helper(int k) {
+    int c = 0;
+    while (k > 0) { k--; c++; }
+    return c;
+}
+int f(int x, int n) {
+    { int y = 1; x += y; }
+    while (x < n) {
+        int y = 2;
+        x += y;
+    }
+    return x;
+}
+int g(int n) { return helper(n) + 1; }
+int plain(int n) { return n ? n + 1 : 2; }
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    file = tmp_path_factory.mktemp("session") / "program.c"
+    file.write_text(PROGRAM, encoding="utf-8")
+    return loopless.load(file)
+
+
+def test_functions_and_loops_are_those_of_the_source(program):
+    assert [function.name for function in program.functions] == ["helper", "f", "g", "plain"]
+    assert [(loop.function.name, loop.line) for loop in program.loops] == [("helper", 3), ("f", 8)]
+    assert program["plain"].loops == ()
+
+
+def test_a_loop_of_an_inlined_function_is_seen_in_its_caller_too(program):
+    (copy,) = program["g"].loops
+    assert copy.id.inlined_from is not None
+    assert copy not in program.loops
+
+
+def test_a_summary_speaks_of_any_entry_values(program):
+    (loop,) = program["f"].loops
+    summary = loop.summarize()
+    assert isinstance(summary, loopless.Summary)
+    assert summary.complete
+    x, n = (next(v for v in {*summary.paths.state, *summary.paths.invariants} if v.name == name) for name in "xn")
+    for entry, limit in [(0, 7), (0, 8), (8, 7), (-5, 1_000_000_001)]:
+        values = {x: entry, n: limit}
+        cases = [case for case in summary.cases if holds(case.when, values)]
+        assert len(cases) == 1
+        expected = entry if entry >= limit else entry + 2 * -(-(limit - entry) // 2)
+        assert evaluate(cases[0].then.get(x, x), values) == expected
+
+
+def test_an_unknown_function_names_the_known_ones(program):
+    with pytest.raises(UsageError, match=r"nosuch.*helper, f, g, plain"):
+        program["nosuch"]
+
+
+def test_types_paths_and_automata(program):
+    (loop,) = program["f"].loops
+    assert loop.classify().type == 1
+    assert len(loop.paths.iterative) == 1
+    assert len(loop.automaton().states) == len(loop.paths.all)
+
+
+def test_a_refusal_is_a_value(tmp_path):
+    file = tmp_path / "nested.c"
+    file.write_text(
+        "int f(int n) { int c = 0; for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) c++; return c; }\n",
+        encoding="utf-8",
+    )
+    outer, inner = loopless.load(file)["f"].loops
+    refused = outer.summarize()
+    assert isinstance(refused, loopless.Refused)
+    assert refused.reason is Reason.NESTED
+    assert inner.parent is outer
+    assert isinstance(inner.summarize(), loopless.Summary)
+
+
+def test_a_missing_file_is_a_source_error(tmp_path):
+    with pytest.raises(SourceError, match=r"nosuch\.c"):
+        loopless.load(tmp_path / "nosuch.c")
+
+
+def test_options_of_loading(tmp_path):
+    file = tmp_path / "o.c"
+    file.write_text("int f(int x) { while (x > N) x++; return x; }\n", encoding="utf-8")
+    program = loopless.load(file, flags=("-DN=0",), mathematical=True)
+    summary = program["f"].loops[0].summarize()
+    assert summary.undefined == ()
+    assert summary.diverges.variables
+
+
+def test_a_program_travels_to_another_process(program):
+    copy = pickle.loads(pickle.dumps(program))
+    assert [loop.name for loop in copy.loops] == [loop.name for loop in program.loops]
+    assert copy["f"].loops[0].summarize().cases == program["f"].loops[0].summarize().cases
+
+
+def test_an_error_inside_one_function_is_a_refusal_of_that_function(program, monkeypatch, tmp_path):
+    import loopless.flowgraph
+
+    build = loopless.flowgraph.build
+
+    def broken(function, module, options):
+        if function.name == "f":
+            raise ZeroDivisionError("made to fail")
+        return build(function, module, options)
+
+    monkeypatch.setattr(loopless.flowgraph, "build", broken)
+    again = loopless.load(program.files[0])
+    refused, answered = again["f"].loops[0], again["helper"].loops[0]
+    assert refused.id.refused.reason is Reason.ENGINE_FAILED
+    assert "made to fail" in refused.summarize().detail
+    assert isinstance(answered.summarize(), loopless.Summary)
+
+
+def test_importing_the_package_imports_no_engine():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, loopless, loopless.cli.app\n"
+        "engines = {'z3', 'islpy', 'flint', 'networkx', 'llvmlite', 'rich'}\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & engines))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

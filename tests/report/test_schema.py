@@ -1,0 +1,75 @@
+"""The schema is a schema, and it says what the documentation says."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from loopless.refusals import Reason
+from loopless.report.document import document
+from loopless.report.explanations import explain, explanations, way_out
+
+SCHEMA = json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_field_is_in_the_documentation():
+    documented = set(re.findall(r"`(\w+)`", PAGE))
+    fields = set(SCHEMA["properties"]) | set(SCHEMA["$defs"]["evaluation"]["properties"])
+    fields |= set(SCHEMA["allOf"][-1]["then"]["properties"])
+    for part in ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census"):
+        fields |= set(SCHEMA["$defs"][part]["properties"])
+    assert fields <= documented
+
+
+def test_the_examples_of_the_documentation_fit_the_schema():
+    examples = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]
+    assert examples
+    for example in examples:
+        jsonschema.validate(example, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"command": "nosuch"},
+        {"schema_version": 2},
+        {"loops": [{"name": "x"}]},
+        {"errors": [{"kind": "other", "message": "x"}]},
+        {"time_ms": "3"},
+    ],
+)
+def test_what_is_wrong_does_not_fit(wrong):
+    right = document("summarize", loops=[])
+    jsonschema.validate(right, SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**right, **wrong}, SCHEMA)
+
+
+def test_loops_are_required_where_they_are_the_answer():
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document("loops"), SCHEMA)
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_refusal_is_explained(reason):
+    page = explain(reason.code)
+    assert page is explain(reason.label)
+    assert page.meaning.endswith(".")
+    assert page.example
+    assert way_out(reason)
+    assert page.what_to_do.startswith(way_out(reason))
+    assert "](" not in page.meaning + page.what_to_do
+
+
+def test_each_page_is_of_its_own_reason():
+    assert len({page.meaning for page in explanations().values()}) == len(Reason)
