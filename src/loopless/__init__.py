@@ -9,9 +9,9 @@ What is not needed is not imported: the names below come from their modules when
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import typing
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from loopless.queries.session import Function, Loop, Program, load
     from loopless.queries.settings import Settings
     from loopless.refusals import Refused
@@ -30,7 +30,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
