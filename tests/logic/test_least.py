@@ -83,6 +83,15 @@ def test_the_extremes_of_a_term_while_a_variable_runs(value: Term, c: Condition)
         assert [t.evaluate(e, p) for region, e in low if region.contains(p)] == ([min(found)] if found else [])
 
 
+def test_values_of_a_variable_that_only_some_others_allow() -> None:
+    value = t.mod(t.scale(Z, 2), t.const(-5))
+    halves = Region.of(t.conjunction((t.equal(t.add(t.scale(K, 2), Z), t.const(0)), t.between(0, K, SMALL))), (K, Z))
+    pieces = logic.greatest(value, K, halves)
+    for p in points((Z,)):
+        expected = [t.evaluate(value, p)] if p[Z] <= 0 and p[Z] % 2 == 0 else []
+        assert [t.evaluate(e, p) for region, e in pieces if region.contains(p)] == expected
+
+
 def test_values_without_bound_are_an_error() -> None:
     with pytest.raises(logic.Unbounded):
         logic.last(t.greater_equal(K, Z), K)

@@ -67,8 +67,8 @@ def first(
     With n - x > 0 steps of 7 to go this says: 0 where n <= x, else ``ceil_div(n - x, 7)``.
     """
     frame, domain, points = _question(condition, (counter,), variables, at_least, within)
-    relation, never = points.unwrap().partial_lexmin(domain)
-    return _outcome(frame, domain, relation, never)
+    relation = points.unwrap().intersect_domain(domain)
+    return _outcome(frame, domain, relation, relation.lexmin())
 
 
 @metered
@@ -87,19 +87,22 @@ def last(
 
 
 def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
+    relation = points.unwrap().intersect_domain(domain)
     try:
-        relation, never = points.unwrap().partial_lexmax(domain)
+        extreme = relation.lexmax()
     except isl.Error as error:
         if "unbounded" not in str(error):
             raise
     else:
-        return _outcome(frame, domain, relation, never)
+        return _outcome(frame, domain, relation, extreme)
     raise Unbounded(f"{name} has no greatest value")
 
 
-def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, never: isl.Set) -> First:
-    pieces = _pieces(relation.as_pw_multi_aff().get_at(0).coalesce(), frame)
-    never = never.coalesce()
+def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, extreme: isl.Map) -> First:
+    pieces = _pieces(extreme.as_pw_multi_aff().get_at(0).coalesce(), frame)
+    # isl's partial_lexmin and partial_lexmax give this set too, but forget about divisibility at times:
+    # for the pair (r, k) with 2k = -z and r = mod(2z, -5) it lacks the odd z.
+    never = domain.subtract(relation.domain()).coalesce()
     if len(pieces) == 1:
         # isl drags conditions of its search along; said from the other side the region is simpler.
         pieces = ((Region(frame, domain.subtract(never).coalesce()), pieces[0][1]),)
