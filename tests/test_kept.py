@@ -18,6 +18,9 @@ from loopless.summary import summarize
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.c"))
 
+REFUSED = {"seed1497": "a constant expression overflows"}
+"""Cases that are no longer answered wrongly, but with a reason for no answer."""
+
 
 @pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
 def test_a_kept_case_evaluates_to_its_native_outcome(file: Path) -> None:
@@ -26,6 +29,9 @@ def test_a_kept_case_evaluates_to_its_native_outcome(file: Path) -> None:
     graph = build(program.inlined.functions[case.function], program.inlined)
     evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(loop_paths(graph, loop)))
     found = evaluator.run(list(case.args), case.nondet)
+    if file.stem in REFUSED:
+        assert (found.status, REFUSED[file.stem] in found.reason) == ("unknown", True)
+        return
     own = Outcome(found.status, found.return_value, found.outputs, found.globals)
     assert own.agrees_with(case.expected), (own, case.expected, case.note)
 

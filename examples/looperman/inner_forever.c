@@ -1,5 +1,6 @@
 // Looperman, section 3: an iteration that starts and never ends, so that no iteration of the outer loop is complete.
-// expect loops inner_forever 2
+// No way leads back to the outer while, so that only the inner one is a loop.
+// expect loops inner_forever 1
 // expect eval inner_forever(0) -> 0
 // expect eval inner_forever(-4) -> -4
 // expect eval inner_forever(1) -> diverges

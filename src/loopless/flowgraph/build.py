@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
@@ -209,6 +210,7 @@ class _Builder:
     def _block(self, block: ir.Block) -> None:
         t = self.t
         t.start(block.label)
+        self._note_folded_overflow(block)
         for index, instruction in enumerate(block.instructions):
             t.position = index
             if instruction.is_debug or instruction.op == "phi":
@@ -217,6 +219,17 @@ class _Builder:
                 break
             self._instruction(instruction)
         t.finish(self.blocks)
+
+    def _note_folded_overflow(self, block: ir.Block) -> None:
+        """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
+        for instruction in block.instructions:
+            loc = instruction.loc
+            while loc is not None:
+                if (Path(loc.file).name, loc.line) in self.memory.module.folded_overflows:
+                    detail = "a constant expression overflows here, and the compiler has folded it"
+                    self.t.blocked[block.label] = self.t.refused(detail, loc, Reason.OVERFLOW_UNDECIDED)
+                    return
+                loc = loc.inlined_at
 
     def _instruction(self, instruction: ir.Instruction) -> None:
         t = self.t

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from loopless.errors import SourceError
+from loopless.source import folding
 from loopless.source.database import CompileCommand
 from loopless.source.toolchain import clang_command, run, zig_target
 
@@ -16,7 +17,7 @@ DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
     "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
-    "-fno-stack-protector", "-w", "-fno-color-diagnostics",
+    "-fno-stack-protector", "-Wno-everything", "-Winteger-overflow", "-Wno-error", "-fno-color-diagnostics",
     "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
 )  # fmt: skip
 # What traps is what the IR calls undefined, no more: a left shift that loses bits, say, is defined there.
@@ -113,7 +114,7 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
     status, err = run([*compiler, *arguments], folder, cwd, options.timeout_s, f"compiling {file}")
     if status or not out.exists():
         raise SourceError(_explain(err, file, status))
-    return out.read_text(encoding="utf-8", errors="replace")
+    return out.read_text(encoding="utf-8", errors="replace") + folding.mark(err)
 
 
 def _no_option(file: Path) -> str:

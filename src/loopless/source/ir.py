@@ -475,7 +475,10 @@ class GlobalVar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """One module. ``aliases`` maps an alias or ifunc to the value it stands for."""
+    """One module. ``aliases`` maps an alias or ifunc to the value it stands for.
+
+    ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded.
+    """
 
     name: str
     triple: str
@@ -485,6 +488,7 @@ class Module:
     aliases: Mapping[str, Value]
     debug_types: DebugTypes
     text: str = field(repr=False, default="")
+    folded_overflows: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def pointer_bits(self) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from loopless.source import folding
 from loopless.source.constants import Constants, starts_type
 from loopless.source.debug import DebugVariable
 from loopless.source.instructions import Reader
@@ -132,7 +133,9 @@ class _ModuleReader:
         for line in self.global_lines:
             self._global(line, globals_, aliases)
         functions = {f.name: f for f in (self._function(head, body) for head, body in self.functions)}
-        return Module(self.name, self.triple, self.layout, functions, globals_, aliases, self.metadata.types, self.text)
+        types = self.metadata.types
+        overflows = folding.marked(self.text)
+        return Module(self.name, self.triple, self.layout, functions, globals_, aliases, types, self.text, overflows)
 
     # ----------------------------------------------------------------------------------------------------- globals
 
