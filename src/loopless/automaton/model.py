@@ -15,7 +15,8 @@ class State:
     """A state: one path of the loop.
 
     ``condition`` is the path condition θ, ``changes`` the value changes Δ of the variables that the path changes
-    (modulo their range where they wrap). ``initial``: the loop may begin with it. ``terminal``: an iterative path without successors, a run of which never
+    (modulo their range where they wrap). ``initial``: the loop may begin with it.
+    ``terminal``: an iterative path without successors, a run of which never
     ends (or ends in undefined behaviour where no path says so).
     """
 

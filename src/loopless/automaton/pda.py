@@ -31,8 +31,8 @@ from loopless.terms import (
 MAX_STATES = 64
 """Loops with more paths than this get no automaton."""
 
-OPERATIONS = 4_000_000
-"""isl operations that one transition may cost: about a second."""
+OPERATIONS = 2_000_000
+"""isl operations that one transition may cost: about half a second."""
 
 _WHOLE = 8
 """The whole automaton may cost as much as so many transitions; what is left then is over-approximated."""
@@ -103,7 +103,8 @@ class _Builder:
                 ending = self.runs.ending(source, target)
                 if ending is None:
                     return None
-                described = self._described(source, ending)
+                with budget(self.runs.allowance(source)):
+                    described = self._described(source, ending)
         except BudgetExceeded:
             ending = None
             described = _Described(TRUE, _ONE_OR_MORE, None)
@@ -150,9 +151,7 @@ class _Builder:
         each = (conjunction((described(region, within), equal(COUNTER, term))) for region, term in pieces)
         return _Described(guard, self.view.readable(disjunction(each)), times)
 
-    def _update(
-        self, source: Path, times: Term | None, *, single: bool
-    ) -> tuple[dict[Var, Term], frozenset[Var]]:
+    def _update(self, source: Path, times: Term | None, *, single: bool) -> tuple[dict[Var, Term], frozenset[Var]]:
         if single:
             known = {var: value for var, value in source.update.items() if not value.variables & self.view.unknowns}
             return known, frozenset(source.update.keys() - known.keys())

@@ -126,4 +126,3 @@ def _control_variables(paths: LoopPaths, changing: frozenset[Var]) -> frozenset[
         read = (path.update[var].variables for path in paths.iterative for var in waiting if var in path.update)
         waiting = set().union(*read) & changing - found
     return frozenset(found)
-

@@ -22,18 +22,28 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    Wrap,
+    add,
     at_most_zero,
+    between,
     const,
     equal,
     ite,
+    less,
     less_equal,
+    negate,
+    range_of,
     sub,
+    walk,
+    wrap,
 )
 
 COUNTER = Var("#k", INTEGERS)
 """How many iterations of a path run one after the other. No variable of a program has such a name."""
 
 _AT_LEAST_ONE = less_equal(ONE, COUNTER)
+_COSTLY_OPERATIONS = 50_000
+"""isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or late."""
 _MAX_PREFIX = 8
 """Closed forms that hold only after more iterations than this are not used."""
 
@@ -46,6 +56,20 @@ class Effect:
 
     forms: Mapping[Var, Term]
     scattered: frozenset[Var]
+
+
+@dataclass(frozen=True, slots=True)
+class _ControlEffect:
+    """An :class:`Effect` on control variables that the logic can express.
+
+    ``within``: simpler forms that are right as long as the path goes on, and outside the variables' ranges after that.
+    ``costly``: inequalities about the forms are hard for the logic, since they wrap around many times.
+    """
+
+    forms: Mapping[Var, Term]
+    scattered: frozenset[Var]
+    within: Mapping[Var, Term]
+    costly: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +93,7 @@ class Runs:
     def __init__(self, view: View, operations: int) -> None:
         self.view = view
         self.operations = operations
-        self._effects: dict[str, Effect] = {}
+        self._effects: dict[str, _ControlEffect] = {}
         self._lengths: dict[str, tuple[Region, Precision] | str] = {}
         self._endings: dict[tuple[str, str], Ending | None] = {}
 
@@ -106,32 +130,41 @@ class Runs:
             return (a.after(start) & b.where).coalesce()
         if not ending.known:
             return a.after(a.where) & b.where
-        found = self._control_effect(source)
+        found = self._control_effect(a)
         moved = (ending.where & start).image(found.forms).project_out((COUNTER, *found.scattered))
         return (moved & b.where).coalesce()
 
+    def allowance(self, path: Path) -> int:
+        """The isl operations that one question about the runs of ``path`` may cost. Raises :class:`BudgetExceeded`."""
+        costly = self._control_effect(self.view.behaviour(path)).costly
+        return min(self.operations, _COSTLY_OPERATIONS) if costly else self.operations
+
     def _ending(self, a: Behaviour, b: Behaviour) -> Ending | None:
-        precision = max(a.step_precision, b.where_precision)
         after = a.after(a.where)
         if after.disjoint(b.where):
             return None
         if after.disjoint(a.where):
+            precision = max(a.step_precision, b.where_precision)
             where = a.before(b.where) & Region.of(equal(COUNTER, ONE))
             return Ending(where, single=True, known=True, precision=precision)
         lengths = self._length(a)
         if isinstance(lengths, str):
-            where = a.where & Region.of(_AT_LEAST_ONE)
-            return Ending(where, single=False, known=False, precision=Precision.LOGIC, reason=lengths)
-        within, length_precision = lengths
-        found = self._control_effect(a.path)
+            return _unclear(a, lengths)
+        try:
+            with budget(self.allowance(a.path)):
+                return self._known_ending(a, b, *lengths)
+        except BudgetExceeded:
+            return _unclear(a, f"where the runs of path {a.path.id} end takes the logic too long")
+
+    def _known_ending(self, a: Behaviour, b: Behaviour, within: Region, precision: Precision) -> Ending | None:
+        found = self._control_effect(a)
         reached = b.where.project_out(found.scattered).preimage(found.forms)
         where = (within & reached).coalesce()
         if where.is_empty():
             return None
-        reason = ""
-        precision = max(length_precision, b.where_precision)
-        if precision is Precision.LOGIC:
-            reason = f"the logic cannot follow all of path {a.path.id} or of path {b.path.id}"
+        precision = max(precision, b.where_precision)
+        unclear = precision is Precision.LOGIC
+        reason = f"the logic cannot follow all of path {a.path.id} or of path {b.path.id}" if unclear else ""
         return Ending(where, single=False, known=True, precision=precision, reason=reason)
 
     def _length(self, a: Behaviour) -> tuple[Region, Precision] | str:
@@ -140,33 +173,55 @@ class Runs:
         """
         if a.path.id not in self._lengths:
             try:
-                with budget(self.operations):
+                with budget(self.allowance(a.path)):
                     self._lengths[a.path.id] = self._compute_length(a)
             except BudgetExceeded:
                 self._lengths[a.path.id] = f"how often path {a.path.id} repeats takes the logic too long"
         return self._lengths[a.path.id]
 
     def _compute_length(self, a: Behaviour) -> tuple[Region, Precision]:
-        found = self._control_effect(a.path)
+        found = self._control_effect(a)
         precision = a.where_precision
         for var in found.scattered:
             precision = max(precision, self._scatter_precision(a.path, var))
-        inside = a.where.project_out(found.scattered).preimage(found.forms).over((COUNTER,))
-        ends = first(inside.complement(), COUNTER, at_least=ONE, within=a.where)
+        inside = a.where.project_out(found.scattered).preimage(found.within)
+        ends = first(inside.over((COUNTER,)).complement(), COUNTER, at_least=ONE, within=a.where)
         where = ends.never & Region.of(_AT_LEAST_ONE)
         for region, length in ends.pieces:
             where = where | (region & Region.of(_AT_LEAST_ONE) & Region.of(less_equal(COUNTER, length)))
         return (where & a.where).coalesce(), precision
 
-    def _control_effect(self, path: Path) -> Effect:
-        found = self._effects.get(path.id)
+    def _control_effect(self, a: Behaviour) -> _ControlEffect:
+        found = self._effects.get(a.path.id)
         if found is None:
-            control = {var: value for var, value in path.update.items() if var in self.view.control}
-            whole = effect(control, self.view.unknowns)
-            usable = {var: form for var, form in whole.forms.items() if _is_presburger(form)}
-            found = Effect(usable, whole.scattered | (whole.forms.keys() - usable.keys()))
-            self._effects[path.id] = found
+            found = self._effects[a.path.id] = self._compute_control_effect(a)
         return found
+
+    def _compute_control_effect(self, a: Behaviour) -> _ControlEffect:
+        control = {var: value for var, value in a.path.update.items() if var in self.view.control}
+        whole = effect(control, self.view.unknowns)
+        forms = {var: form for var, form in whole.forms.items() if _is_presburger(form)}
+        scattered = whole.scattered | (whole.forms.keys() - forms.keys())
+        wrapping = {var: value for var, value in control.items() if isinstance(value, Wrap) and var in forms}
+        if wrapping and self._wrapping_leaves(a, wrapping):
+            unreduced = {var: value.arg if isinstance(value, Wrap) else value for var, value in control.items()}
+            plain = effect(unreduced, self.view.unknowns).forms
+            if all(var in plain and _is_presburger(plain[var]) for var in forms):
+                once = {var: _wrapped_once(wrapping[var], plain[var]) for var in wrapping}
+                return _ControlEffect({**forms, **once}, scattered, {var: plain[var] for var in forms}, costly=False)
+        costly = any(isinstance(node, Wrap) for form in forms.values() for node in walk(form))
+        return _ControlEffect(forms, scattered, forms, costly)
+
+    def _wrapping_leaves(self, a: Behaviour, wrapping: Mapping[Var, Wrap]) -> bool:
+        """Whether the path never follows itself where one of the variables has just wrapped around."""
+        for value in wrapping.values():
+            try:
+                wraps = Region.of(negate(between(value.type.min, value.arg, value.type.max)))
+            except NotPresburger:
+                return False
+            if not a.after(a.where & wraps).disjoint(a.where):
+                return False
+        return True
 
     def _scatter_precision(self, path: Path, var: Var) -> Precision:
         """How much is lost where nothing is said of ``var`` after an iteration."""
@@ -178,6 +233,12 @@ class Runs:
             return Precision.INPUT
         from_outside = is_from_outside(value, self.view.outside, self.view.changing)
         return Precision.INPUT if from_outside else Precision.LOGIC
+
+
+def _unclear(a: Behaviour, reason: str) -> Ending:
+    """Any number of iterations."""
+    where = a.where & Region.of(_AT_LEAST_ONE)
+    return Ending(where, single=False, known=False, precision=Precision.LOGIC, reason=reason)
 
 
 def effect(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> Effect:
@@ -213,6 +274,19 @@ def _form(closed: Closed) -> Term | None:
     except (EvaluationError, TermTooLarge):
         return None
     return result
+
+
+def _wrapped_once(value: Wrap, plain: Term) -> Term:
+    """``plain`` brought into the range of ``value``, which it leaves with the last iteration only, if at all."""
+    type = value.type
+    low, high = range_of(value.arg)
+    if type.width is None or type.min is None or type.max is None or low is None or high is None:
+        return wrap(plain, type)
+    modulus = 1 << type.width
+    if low < type.min - modulus or high > type.max + modulus:
+        return wrap(plain, type)
+    below = ite(less(plain, const(type.min)), add(plain, const(modulus)), plain)
+    return ite(less_equal(plain, const(type.max)), below, sub(plain, const(modulus)))
 
 
 def _is_presburger(term: Term) -> bool:
