@@ -45,6 +45,12 @@ def test_bounds_on_single_variables(parts: list[Condition]) -> None:
     assert logic.feasible(c) == fulfilled(c, (X, Y, Z))
 
 
+def test_a_contradiction_without_variables_among_others() -> None:
+    unfolded = t.Op("mod", (t.const(-1), t.const(-5)))
+    assert not logic.feasible(t.conjunction((t.greater_equal(X, t.const(0)), t.Compare("eq", unfolded))))
+    assert logic.feasible(t.conjunction((t.greater_equal(X, t.const(0)), t.Compare("le", unfolded))))
+
+
 def test_a_variable_all_of_whose_values_are_excluded() -> None:
     parts = [t.not_equal(X, t.const(i)) for i in range(-8, 8)]
     assert not logic.feasible(t.conjunction(parts))

@@ -67,11 +67,13 @@ def _groups(parts: Sequence[Condition]) -> Iterable[Condition]:
 
 
 def _names(part: Condition) -> tuple[str, ...]:
-    """What the condition is about: the keys of its variables, the names of the objects that it reads."""
+    """What the condition is about: the keys of its variables, the names of the objects that it reads;
+    the empty name where it is about nothing.
+    """
     found = _subjects.get(part)
     if found is None:
         arrays = {f"memory {node.array}" for node in walk(part) if isinstance(node, Read)}
-        found = tuple(sorted({variable.key for variable in part.variables} | arrays))
+        found = tuple(sorted({variable.key for variable in part.variables} | arrays)) or ("",)
         if len(_subjects) > _CACHE_LIMIT:
             _subjects.clear()
         _subjects[part] = found
