@@ -1,6 +1,6 @@
 """Read every C program of a folder: loops found, summaries and types, refusals by reason. Nothing may crash.
 
-    python bench/corpus.py FOLDER... --jobs 2
+python bench/corpus.py FOLDER... --jobs 2
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ def main() -> int:
     """Read the folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*")
-    parser.add_argument("-p", dest="database", default="", help="a folder with compile_commands.json: its files are read")
+    parser.add_argument(
+        "-p", dest="database", default="", help="a folder with compile_commands.json: its files are read"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data-model", default="")
     parser.add_argument("--limit", type=int, default=0, help="at most so many files, evenly chosen")

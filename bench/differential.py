@@ -124,7 +124,9 @@ def share(job: tuple[int, int, int, str, str]) -> Tally:
     return tally
 
 
-def one(seed: int, count: int, profile: object, folder: Path, host: NativeHost, tally: Tally, keep: str) -> None:
+def one(  # noqa: PLR0917
+    seed: int, count: int, profile: object, folder: Path, host: NativeHost, tally: Tally, keep: str
+) -> None:
     """One function with all its inputs."""
     generated = generate(seed, profile) if profile is not None else generate(seed)  # type: ignore[arg-type]
     text = print_program(generated)
@@ -216,7 +218,9 @@ def main() -> int:
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=4) as pool:
         for part in pool.imap_unordered(share, jobs):
             tally.add(part)
-            print(f"\r{tally.functions}/{options.functions}, {len(tally.mismatches)} mismatches", end="", file=sys.stderr)
+            print(
+                f"\r{tally.functions}/{options.functions}, {len(tally.mismatches)} mismatches", end="", file=sys.stderr
+            )
     print(file=sys.stderr)
     tally.mismatches.sort()
     print(shown(tally))

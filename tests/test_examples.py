@@ -6,8 +6,8 @@ import functools
 from pathlib import Path
 
 import pytest
-from example_expectations import EXAMPLES, Eval, LoopFact, Loops, example_files, expectations
 
+from example_expectations import EXAMPLES, Eval, LoopFact, Loops, example_files, expectations
 from loopless.automaton import classify
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import build

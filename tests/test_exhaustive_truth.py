@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from loops_in_c import graph
 
 from loopless.check.exhaustive import every_entry
 from loopless.check.generate import PROFILES, generate, print_program
@@ -12,6 +11,7 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import summarize
+from loops_in_c import graph
 
 ONE_INPUT = [
     "int f(unsigned char x) { unsigned k = 0; while (x >= 10) { x += 16; k++; } return k; }",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from loops_in_c import graph, variable
 
 from loopless import terms as t
 from loopless.flowgraph.model import Assign, Check, End, Havoc, Kind, Load, Origin, Store
+from loops_in_c import graph, variable
 
 
 def statements(source: str, kind: type) -> list:
@@ -71,7 +71,9 @@ def test_globals_fields_and_pointees_are_variables() -> None:
 def test_memory_that_an_unknown_call_can_reach_is_not_kept() -> None:
     source = "void h(void); int g; int f(int n) { g = 1; while (n-- > 0) { h(); g++; } return g; }"
     assert any(h.target.name == "g" and h.origin is Origin.CALL for h in statements(source, Havoc))
-    harmless = 'int printf(const char *, ...); int g; int f(int n) { g = 1; while (n-- > 0) { printf("x"); g++; } return g; }'
+    harmless = (
+        'int printf(const char *, ...); int g; int f(int n) { g = 1; while (n-- > 0) { printf("x"); g++; } return g; }'
+    )
     assert not [h for h in statements(harmless, Havoc) if h.target.name == "g"]
 
 
@@ -128,7 +130,9 @@ def test_loops_are_named_by_place_and_nested() -> None:
 
 
 def test_loops_of_one_macro_have_different_names() -> None:
-    g = graph("#define TWICE(x) do { while (x > 3) x -= 3; while (x < 0) x += 2; } while (0)\nint f(int x) { TWICE(x); return x; }")
+    g = graph(
+        "#define TWICE(x) do { while (x > 3) x -= 3; while (x < 0) x += 2; } while (0)\nint f(int x) { TWICE(x); return x; }"
+    )
     names = [loop.name for loop in g.loops]
     assert len(set(names)) == len(names) >= 2
 

@@ -6,13 +6,13 @@ import random
 from collections.abc import Mapping
 
 import pytest
-from loops_in_c import graph, paths
 
 from loopless import terms as t
 from loopless.check.interpret import Interpreter, Jump
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, NoPaths
 from loopless.refusals import Reason
+from loops_in_c import graph, paths
 
 TWELVE = "".join(f"  if (b & {1 << i}) a{i} += {i + 1};\n" for i in range(12))
 DECLARED = "unsigned " + ", ".join(f"a{i} = 0" for i in range(12)) + ", both = 0;"
@@ -49,7 +49,9 @@ def test_the_whole_body_of_independent_branches_is_refused_by_its_size() -> None
 
 
 def test_infeasible_ways_are_not_built() -> None:
-    answer = found("int f(int x, int n) { while (x < n) { if (x > 5) { if (x < 3) n--; else x++; } else x++; } return x; }")
+    answer = found(
+        "int f(int x, int n) { while (x < n) { if (x > 5) { if (x < 3) n--; else x++; } else x++; } return x; }"
+    )
     assert len(answer.iterative) == 1
 
 
@@ -61,7 +63,9 @@ def test_short_circuits_are_followed_way_by_way() -> None:
 
 
 def test_branches_with_the_same_effect_are_one_path() -> None:
-    answer = found("unsigned f(unsigned x, unsigned n) { while (x < n) { if (x % 3 == 0) x += 2; else x += 2; } return x; }")
+    answer = found(
+        "unsigned f(unsigned x, unsigned n) { while (x < n) { if (x % 3 == 0) x += 2; else x += 2; } return x; }"
+    )
     assert len(answer.iterative) == 1
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from loops_in_c import summary
 
 from loopless import terms as t
 from loopless.summary import Summary
+from loops_in_c import summary
 
 State = dict[str, int]
 LIMIT = 70_000

@@ -73,10 +73,9 @@ def binary(t: Translator, instruction: ir.Instruction) -> Value:
         refused = why.refused if isinstance(why, Nothing) else None
         name = instruction.result or instruction.op
         return t.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused)
-    if t.memory.options.mathematical and instruction.op in ("shl", "lshr", "ashr", "and", "or", "xor"):
-        if left.type.width is None or right.type.width is None:
-            refused = t.refused("bit operations on ℤ have no meaning under mathematical integers", instruction.loc)
-            return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
+    if instruction.op in ("shl", "lshr", "ashr", "and", "or", "xor") and None in (left.type.width, right.type.width):
+        refused = t.refused("bit operations on ℤ have no meaning under mathematical integers", instruction.loc)
+        return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
     try:
         return _number(t, instruction, left, right, instruction.type.bits)
     except TermTooLarge as error:
@@ -94,18 +93,18 @@ def _number(t: Translator, instruction: ir.Instruction, left: Number, right: Num
         type = _common(left, right, bits)
         if op == "or" and "disjoint" in instruction.flags:
             # "or disjoint" is an addition whose operands share no bit, else poison.
-            both = bit_and(left.read(type.signed), right.read(type.signed))
+            both = bit_and(left.read(signed=type.signed), right.read(signed=type.signed))
             t.check(equal(both, ZERO), "poison", instruction.loc)
-        return Number(_BITWISE[op](left.read(type.signed), right.read(type.signed)), type)
-    amount = right.read(False)
+        return Number(_BITWISE[op](left.read(signed=type.signed), right.read(signed=type.signed)), type)
+    amount = right.read(signed=False)
     t.check(less(amount, const(bits)), "shift", instruction.loc)
     if op == "shl":
         return _shift_left(t, instruction, left, amount, bits)
     signed = op == "ashr"
     if "exact" in instruction.flags:
-        lost = sub(left.read(signed), shift_left(shift_right(left.read(signed), amount), amount))
+        lost = sub(left.read(signed=signed), shift_left(shift_right(left.read(signed=signed), amount), amount))
         t.check(equal(lost, ZERO), "poison", instruction.loc)
-    return Number(shift_right(left.read(signed), amount), IntType(bits, signed))
+    return Number(shift_right(left.read(signed=signed), amount), IntType(bits, signed))
 
 
 def _common(left: Number, right: Number, bits: int) -> IntType:
@@ -122,14 +121,14 @@ def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Numbe
         type = INTEGERS if (nsw or all(n.type.signed for n in (left, right))) else IntType(bits, signed=False)
         return Number(wrap(make(left.term, right.term), type), type)
     if nsw:
-        exact = make(left.read(True), right.read(True))
+        exact = make(left.read(signed=True), right.read(signed=True))
         type = IntType(bits)
         if not t.memory.options.mathematical:
             t.check(between(type.min, exact, type.max), "signed-overflow", instruction.loc)
             return Number(exact, type)  # past the check it fits
         return Number(exact, INTEGERS)
     if nuw:
-        exact = make(left.read(False), right.read(False))
+        exact = make(left.read(signed=False), right.read(signed=False))
         type = IntType(bits, signed=False)
         t.check(between(type.min, exact, type.max), "poison", instruction.loc)
         return Number(exact, type)
@@ -139,7 +138,7 @@ def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Numbe
 
 def _division(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
     signed = instruction.op[0] == "s"
-    a, b = left.read(signed), right.read(signed)
+    a, b = left.read(signed=signed), right.read(signed=signed)
     t.check(not_equal(b, ZERO), "division-by-zero", instruction.loc)
     type = IntType(bits, signed)
     if signed and type.min is not None and left.type.width is not None:
@@ -159,7 +158,9 @@ def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount
     for flag, signed in (("nsw", True), ("nuw", False)):
         if flag in instruction.flags:
             ranged = IntType(bits, signed)
-            t.check(between(ranged.min, shift_left(left.read(signed), amount), ranged.max), "poison", instruction.loc)
+            t.check(
+                between(ranged.min, shift_left(left.read(signed=signed), amount), ranged.max), "poison", instruction.loc
+            )
     return Number(wrap(exact, type), type)
 
 
@@ -198,9 +199,9 @@ def compare(t: Translator, instruction: ir.Instruction) -> Value:
         return t.unknown(instruction.type, Origin.UNSUPPORTED, "icmp", instruction.loc, refused)
     if predicate in ("eq", "ne"):
         signed = _equality_reading(left, right)
-        a, b = left.read(signed), right.read(signed)
+        a, b = left.read(signed=signed), right.read(signed=signed)
         return Flag(equal(a, b) if predicate == "eq" else not_equal(a, b))
-    return Flag(_ordering(predicate[1:], left.read(predicate[0] == "s"), right.read(predicate[0] == "s")))
+    return Flag(_ordering(predicate[1:], left.read(signed=predicate[0] == "s"), right.read(signed=predicate[0] == "s")))
 
 
 def _equality_reading(left: Number, right: Number) -> bool:
@@ -267,9 +268,9 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
             if value.type.width is None:
                 return value
             if "nneg" in instruction.flags:
-                t.check(less_equal(ZERO, value.read(True)), "poison", instruction.loc)
+                t.check(less_equal(ZERO, value.read(signed=True)), "poison", instruction.loc)
             # A zero-extended value is never negative, so either reading of the wider type agrees.
-            return Number(value.read(op == "sext"), IntType(bits, signed=True))
+            return Number(value.read(signed=op == "sext"), IntType(bits, signed=True))
         case _:
             refused = value.refused if isinstance(value, Nothing) else None
             return t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
@@ -297,7 +298,9 @@ def select(t: Translator, instruction: ir.Instruction) -> Value:
             type = _common(then, otherwise, instruction.type.bits)
             if then.type.width is None or otherwise.type.width is None:
                 return Number(ite(condition.condition, then.term, otherwise.term), INTEGERS)
-            return Number(ite(condition.condition, then.read(type.signed), otherwise.read(type.signed)), type)
+            return Number(
+                ite(condition.condition, then.read(signed=type.signed), otherwise.read(signed=type.signed)), type
+            )
         case Flag(), Flag():
             chosen = conjunction((condition.condition, then.condition))
             other = conjunction((negate(condition.condition), otherwise.condition))
@@ -321,14 +324,14 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
     if stem == "expect":
         return numbers[0]
     if stem == "abs":
-        value = numbers[0].read(True)
+        value = numbers[0].read(signed=True)
         if t.value(instruction.operands[1]) == Flag(TRUE):
             t.check(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
         return Number(wrap(maximum(value, neg(value)), IntType(bits)), IntType(bits))
     if stem in ("smin", "smax", "umin", "umax") and numbers[1] is not None:
         signed = stem[0] == "s"
         make = minimum if stem.endswith("min") else maximum
-        return Number(make(numbers[0].read(signed), numbers[1].read(signed)), IntType(bits, signed))
+        return Number(make(numbers[0].read(signed=signed), numbers[1].read(signed=signed)), IntType(bits, signed))
     return None
 
 

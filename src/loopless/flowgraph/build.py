@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from loopless.flowgraph.access import alloca, gep, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.liveness import without_dead
@@ -105,7 +106,7 @@ class _Builder:
         if home is not None:
             var = self.memory.slots[home].var
         else:
-            held = source_type if source_type == FLAG_TYPE else self.memory.number_type(bits, signed)
+            held = source_type if source_type == FLAG_TYPE else self.memory.number_type(bits, signed=signed)
             var = self.memory.fresh(shown, Kind.PARAMETER, held)
         info = self.memory.variables[var]
         self.memory.variables[var] = replace(info, kind=Kind.PARAMETER)
@@ -185,7 +186,7 @@ class _Builder:
                 return flag_of(self.memory.fresh(f"%{name}", Kind.FLAG, FLAG_TYPE))
             case ir.IntT(bits=bits):
                 signed = self.uses.signed.get(name, True)
-                type = self.memory.number_type(bits, signed)
+                type = self.memory.number_type(bits, signed=signed)
                 var = self.memory.fresh(shown, kind, type)
                 return Number(var, type if type.width is None else IntType(bits, signed))
             case ir.PtrT():
@@ -235,13 +236,13 @@ class _Builder:
         t = self.t
         match instruction.op:
             case "load":
-                t.load(instruction)
+                load(t, instruction)
             case "store":
                 self._store(instruction)
             case "alloca":
-                t.alloca(instruction)
+                alloca(t, instruction)
             case "getelementptr":
-                t.gep(instruction)
+                gep(t, instruction)
             case "icmp":
                 t.define(instruction, compare(t, instruction))
             case "select":
@@ -265,7 +266,7 @@ class _Builder:
             for param in self.function.params:
                 if param.name == value.name and self._home(param) is not None:
                     return  # the variable is the parameter
-        self.t.store(instruction)
+        store(self.t, instruction)
 
     def _unsupported(self, instruction: ir.Instruction) -> None:
         t = self.t
@@ -315,7 +316,7 @@ class _Builder:
             refused = t.refused("a switch over a value that is not followed", instruction.loc)
             t.end = End("unsupported", None, None, instruction.loc, refused)
             return
-        term = number.read(True)
+        term = number.read(signed=True)
         by_target: dict[str, list[Condition]] = {}
         for value, target in instruction.cases:
             by_target.setdefault(target, []).append(equal(term, const(value)))
@@ -333,7 +334,7 @@ class _Builder:
             case Number():
                 result = self._result_type()
                 signed = result.signed if result is not None else value.type.signed
-                t.end = End("return", value.read(signed), None, instruction.loc)
+                t.end = End("return", value.read(signed=signed), None, instruction.loc)
             case Flag():
                 t.end = End("return", value.term, None, instruction.loc)
             case Address():
@@ -354,7 +355,7 @@ class _Builder:
             value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
             case Number(term=Var() as var), Number():
-                return [(var, value.read(var.type.signed) if var.type.width is not None else value.term)]
+                return [(var, value.read(signed=var.type.signed) if var.type.width is not None else value.term)]
             case Flag(), Flag():
                 var = next(iter(held.condition.variables))
                 return [(var, value.term)]
@@ -420,9 +421,11 @@ class _Builder:
                 groups.setdefault(self.memory.points.parameters[param.name], []).append(shown)
         found.extend(f"{', '.join(names)} point into the same object" for names in groups.values())
         for i, a in enumerate(others):
-            for b in others[i + 1 :]:
-                if (a in pointees or b in pointees) and (bases[a] or bases[b]):
-                    found.append(f"{self.memory.shown(a)} and {self.memory.shown(b)} do not overlap")
+            found.extend(
+                f"{self.memory.shown(a)} and {self.memory.shown(b)} do not overlap"
+                for b in others[i + 1 :]
+                if (a in pointees or b in pointees) and (bases[a] or bases[b])
+            )
         return tuple(found)
 
 

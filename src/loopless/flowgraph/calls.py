@@ -1,4 +1,4 @@
-"""Calls: the verification vocabulary, library functions by their effects, intrinsics, functions that were not inlined."""
+"""Calls: the verification vocabulary, library functions by their effects, intrinsics, other functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number,
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of, nondet_signed
-from loopless.terms import FALSE, INTEGERS, ZERO, Condition, IntType, Term, Var, not_zero, product
+from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, not_zero, product
 
 
 def call(t: Translator, instruction: ir.Instruction) -> None:
@@ -63,12 +63,12 @@ def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: 
         case Meaning.NONDET:
             signed = nondet_signed(name) is not False
             shown = name.removeprefix("__VERIFIER_")
-            t.define(instruction, t.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed))
+            t.define(instruction, t.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed=signed))
         case Meaning.ASSUME:
             condition = _argument_condition(t, instruction)
             t.statements.append(Assume(condition, loc))
         case Meaning.ASSERT:
-            t.assert_(_argument_condition(t, instruction), loc)
+            t.split_unless(_argument_condition(t, instruction), loc)
         case Meaning.ERROR:
             t.end = End("error", None, None, loc)
         case Meaning.ABORT:
@@ -144,7 +144,7 @@ def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var 
             var = t.memory.fresh(shown, Kind.FLAG, FLAG_TYPE)
             return var, None, flag_of(var)
         case ir.IntT(bits=bits):
-            type = t.memory.number_type(bits, t.uses.signed.get(instruction.result, True))
+            type = t.memory.number_type(bits, signed=t.uses.signed.get(instruction.result, True))
             var = t.memory.fresh(shown, Kind.TEMPORARY, type)
             return var, None, Number(var, type)
         case ir.PtrT():
@@ -181,7 +181,7 @@ def _allocate(t: Translator, instruction: ir.Instruction, name: str) -> None:
     """malloc, calloc, alloca: a fresh object. The allocation is taken to succeed."""
     var = t.memory.fresh(f"%{instruction.result or name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
     sizes = [t.number(operand) for operand in instruction.operands]
-    known = [size.read(False) for size in sizes if size is not None]
+    known = [size.read(signed=False) for size in sizes if size is not None]
     if not known or len(known) != len(sizes) or name not in ("malloc", "calloc"):
         refused = Refused(Reason.MEMORY, t.where(instruction.loc), f"{name} is not modelled")
         t.emit(Havoc(var, Origin.MEMORY, name, instruction.loc, refused))
@@ -224,7 +224,7 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
     if name.startswith("llvm.memset"):
         byte = t.number(instruction.operands[1])
         if byte is not None:
-            t.emit(Fill(pointer, byte.read(False), length.read(False), loc))
+            t.emit(Fill(pointer, byte.read(signed=False), length.read(signed=False), loc))
         return
     source = t.address(instruction.operands[1], loc)
-    t.emit(Copy(pointer, Pointer(source.object, source.offset), length.read(False), loc))
+    t.emit(Copy(pointer, Pointer(source.object, source.offset), length.read(signed=False), loc))

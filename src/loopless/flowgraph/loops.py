@@ -148,7 +148,7 @@ def _loop_place(
     return function.loc
 
 
-def _names(
+def _names(  # noqa: PLR0917
     headers: Sequence[str],
     back: Mapping[str, list[str]],
     marks: Mapping[str, ir.LoopMark],

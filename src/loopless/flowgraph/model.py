@@ -6,8 +6,8 @@ operations that may be undefined are preceded by a :class:`Check`. Scalars whose
 (locals, globals, fields, pointees) are variables; other memory is read and written by :class:`Load`, :class:`Store`.
 
 Meaning of a run: statements in order, then the first edge whose condition holds (conditions of one block are mutually
-exclusive and cover everything), its assignments in parallel, and the target block. The run ends at an :class:`End`, at a
-:class:`Check` whose condition fails (undefined behaviour), or at an :class:`Assume` whose condition fails (no run).
+exclusive and cover everything), its assignments in parallel, and the target block. The run ends at an :class:`End`, at
+a :class:`Check` whose condition fails (undefined behaviour), or at an :class:`Assume` whose condition fails (no run).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Kind(Enum):
 class VariableInfo:
     """What is known of a variable.
 
-    ``shown`` is the name in the source (``x``, ``s.count``, ``*p``), not unique within the function;
-    ``object`` and ``offset`` say which memory the variable stands for (None: none, it is a value);
-    ``size`` is that of the scalar in bytes, 0 for values; ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
+    ``shown`` is the name in the source (``x``, ``s.count``, ``*p``), not unique within the function; ``object`` and
+    ``offset`` say which memory the variable stands for (None: none, it is a value); ``size`` is that of the scalar in
+    bytes, 0 for values; ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
     """
 
     var: Var
@@ -155,7 +155,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` it is a pointer (value its offset)."""
+    """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` a pointer (value its offset)."""
 
     address: Pointer
     value: Term

@@ -54,7 +54,7 @@ class Memory:
         """The range of byte offsets: no object is larger than a quarter of the address space."""
         return IntType(self.module.pointer_bits - (2 if self.module.pointer_bits == 64 else 1))
 
-    def number_type(self, bits: int, signed: bool) -> IntType:
+    def number_type(self, bits: int, *, signed: bool) -> IntType:
         """The type of an integer variable under the options."""
         return INTEGERS if self.options.mathematical and signed and bits > 1 else IntType(bits, signed)
 
@@ -284,13 +284,13 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
             declared=declared,
         )
         return Slot(var, other)
-    type = memory.number_type(access.bits, True)
+    type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:
         leaf = leaf_type(memory.module.debug_types, debug, 8 * offset, access.bits)
         if leaf is not None and leaf.signed is not None:
             boolean = leaf.kind is DebugKind.BOOL
-            type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, leaf.signed)
+            type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)
     return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, size=access.size, declared=declared))
 
 

@@ -6,6 +6,7 @@ point to any object that the outside can reach). From this follow which scalars 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -404,7 +405,7 @@ def _scalars(accesses: list[Access], size: int | None) -> dict[int, Access] | No
         if other.size != access.size or other.pointer != access.pointer or other.bits != access.bits:
             return None
     ordered = sorted(found)
-    for low, high in zip(ordered, ordered[1:], strict=False):
+    for low, high in itertools.pairwise(ordered):
         if low + found[low].size > high:
             return None
     return found

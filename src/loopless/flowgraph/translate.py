@@ -18,9 +18,7 @@ from loopless.flowgraph.model import (
     Kind,
     Load,
     Origin,
-    Pointer,
     Statement,
-    Store,
 )
 from loopless.flowgraph.objects import Memory, Slot
 from loopless.flowgraph.pointers import Base
@@ -31,7 +29,6 @@ from loopless.source import ir
 from loopless.terms import (
     FALSE,
     INTEGERS,
-    ONE,
     TRUE,
     ZERO,
     Condition,
@@ -39,17 +36,9 @@ from loopless.terms import (
     IntType,
     Term,
     Var,
-    add,
-    between,
     const,
-    equals_zero,
-    ite,
-    less,
     negate,
-    not_zero,
-    scale,
     walk,
-    wrap,
 )
 
 _LARGE_TERM = 24
@@ -86,7 +75,7 @@ class Translator:
         self.end = None
         self.edges = []
 
-    def assert_(self, condition: Condition, loc: ir.Loc | None) -> None:
+    def split_unless(self, condition: Condition, loc: ir.Loc | None) -> None:
         """A branch to the error unless ``condition``; the rest of the block becomes a block of its own."""
         if condition is TRUE:
             return
@@ -102,7 +91,7 @@ class Translator:
     def _save_all(self) -> None:
         for name, value in list(self.pending.items()):
             if self.uses.last_in_block.get((self.label, name), -1) > self.position:
-                self.values[name] = self._saved(name, value)
+                self.values[name] = self.saved(name, value)
         self.pending = {}
 
     def finish(self, into: dict[str, Block]) -> None:
@@ -148,7 +137,7 @@ class Translator:
             if any(changed in term.variables for term in _terms(value)):
                 del self.pending[name]
                 if self.uses.last_in_block.get((self.label, name), -1) > self.position:
-                    self.values[name] = self._saved(name, value)
+                    self.values[name] = self.saved(name, value)
 
     def define(self, instruction: ir.Instruction, value: Value) -> None:
         """Bind the instruction's result."""
@@ -156,12 +145,12 @@ class Translator:
         if name is None:
             return
         if name in self.uses.elsewhere or sum(1 for t in _terms(value) for _ in walk(t)) > _LARGE_TERM:
-            value = self._saved(name, value)
+            value = self.saved(name, value)
         elif _terms(value):
             self.pending[name] = value
         self.values[name] = value
 
-    def _saved(self, name: str, value: Value) -> Value:
+    def saved(self, name: str, value: Value) -> Value:
         """``value`` held by new variables."""
         match value:
             case Number(term=Const()) | Nothing():
@@ -277,6 +266,7 @@ class Translator:
         name: str,
         loc: ir.Loc | None,
         refused: Refused | None = None,
+        *,
         signed: bool = True,
     ) -> Value:
         """A value that the flowgraph does not determine, in new variables."""
@@ -305,188 +295,6 @@ class Translator:
         self.emit(Havoc(slot.var, origin, name, loc, refused))
         if slot.object_var is not None:
             self.emit(Havoc(slot.object_var, origin, name, loc, refused))
-
-    # -- memory ---------------------------------------------------------------------------------------------------
-
-    def load(self, instruction: ir.Instruction) -> None:
-        """A load: from a variable, from memory, or of something not followed."""
-        loc, type, access = instruction.loc, instruction.type, instruction.access
-        pointer_operand = instruction.operands[0]
-        if access is not None and (access.volatile or access.atomic):
-            self.define(instruction, self.unknown(type, Origin.VOLATILE, "volatile", loc))
-            return
-        known = self._constant(pointer_operand, type)
-        if known is not None:
-            self.define(instruction, known)
-            return
-        slot = self.slot(pointer_operand)
-        if slot is not None:
-            self._null_check(pointer_operand, loc)
-            self.define(instruction, self._slot_value(slot, type))
-            return
-        address = self.address(pointer_operand, loc)
-        pointer = Pointer(address.object, address.offset)
-        self._bounds(pointer_operand, address, self.memory.module.layout.store_size(type), loc)
-        name = instruction.result or "load"
-        match type:
-            case ir.IntT(bits=bits):
-                signed = self.uses.signed.get(name, True)
-                held = self.memory.number_type(bits, signed) if bits > 1 else FLAG_TYPE
-                var = self.memory.fresh(f"%{name}", Kind.TEMPORARY, held)
-                self.emit(Load(var, pointer, IntType(bits, signed), None, loc))
-                self.define(instruction, flag_of(var) if bits == 1 else Number(var, IntType(bits, signed)))
-            case ir.PtrT():
-                offset = self.memory.fresh(f"%{name}", Kind.TEMPORARY, self.memory.offset_type, pointer_part="offset")
-                owner = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
-                width = self.memory.module.pointer_bits
-                self.emit(Load(offset, pointer, IntType(width), owner, loc))
-                self.define(instruction, Address(owner, offset))
-            case _:
-                self.define(instruction, self.unknown(type, Origin.UNSUPPORTED, name, loc))
-
-    def _constant(self, operand: ir.Value, type: ir.Type) -> Number | None:
-        """The value of an integer at a constant place of a constant global."""
-        target = self.memory.points.of(operand)
-        if target.unknown or len(target.places) != 1 or not isinstance(type, ir.IntT):
-            return None
-        base, offset = next(iter(target.places))
-        if base.kind != "global" or offset is None:
-            return None
-        found = self.memory.objects[self.memory.number(base)]
-        size = self.memory.module.layout.store_size(type)
-        if not found.constant or found.content is None or not 0 <= offset <= len(found.content) - size:
-            return None
-        if any(at < offset + size and offset < at + self.memory.module.pointer_bits // 8 for at, _, _ in found.relocations):
-            return None
-        value = int.from_bytes(found.content[offset : offset + size], "little")
-        return Number(const(IntType(type.bits).wrap(value)), IntType(type.bits))
-
-    def _slot_value(self, slot: Slot, type: ir.Type) -> Value:
-        if isinstance(type, ir.PtrT):
-            owner: Term = const(slot.fixed_object) if slot.fixed_object is not None else slot.object_var or ZERO
-            return Address(owner, slot.var if slot.fixed_offset is None else const(slot.fixed_offset))
-        assert isinstance(type, ir.IntT)
-        if type.bits == 1:
-            return flag_of(slot.var)
-        signed = slot.var.type.signed
-        return Number(slot.var, slot.var.type if slot.var.type.width is None else IntType(type.bits, signed))
-
-    def store(self, instruction: ir.Instruction) -> None:
-        """A store to a variable or to memory."""
-        loc = instruction.loc
-        source, target = instruction.operands
-        slot = self.slot(target)
-        volatile = instruction.access is not None and (instruction.access.volatile or instruction.access.atomic)
-        if slot is not None and not volatile:
-            self._null_check(target, loc)
-            self.assign_slot(slot, self.value(source), source.type, loc)
-            return
-        address = self.address(target, loc)
-        pointer = Pointer(address.object, address.offset)
-        size = self.memory.module.layout.store_size(source.type)
-        self._bounds(target, address, size, loc)
-        value = self.value(source)
-        match value:
-            case Address():
-                width = IntType(self.memory.module.pointer_bits)
-                self.emit(Store(pointer, value.offset, width, value.object, loc))
-            case Number():
-                held = value.type if value.type.width is not None else IntType(8 * size)
-                self.emit(Store(pointer, value.term, held, None, loc))
-            case Flag():
-                self.emit(Store(pointer, value.term, IntType(8, signed=False), None, loc))
-            case Nothing():
-                filler = self.unknown(ir.IntT(8 * size), Origin.UNSUPPORTED, "stored", loc, value.refused)
-                assert isinstance(filler, Number)
-                self.emit(Store(pointer, filler.term, IntType(8 * size), None, loc))
-
-    def assign_slot(self, slot: Slot, value: Value, type: ir.Type, loc: ir.Loc | None) -> None:
-        """``slot := value``."""
-        var = slot.var
-        match value:
-            case Address():
-                if slot.object_var is not None:
-                    owner, offset = value.object, value.offset
-                    if var in owner.variables:
-                        kept = self._saved("object", Address(owner, ZERO))
-                        assert isinstance(kept, Address)
-                        owner = kept.object
-                    self.emit(Assign(var, offset, loc))
-                    self.emit(Assign(slot.object_var, owner, loc))
-                else:
-                    self.emit(Assign(var, value.offset, loc))
-            case Number():
-                self.emit(Assign(var, self._fitting(value, var), loc))
-            case Flag():
-                self.emit(Assign(var, value.term, loc))
-            case Nothing():
-                self.havoc_slot(slot, Origin.UNSUPPORTED, "stored", loc, value.refused)
-
-    def _fitting(self, value: Number, var: Var) -> Term:
-        if var.type.width is None:
-            return value.term
-        term = value.read(var.type.signed)
-        if var.type == FLAG_TYPE and value.type.width != 1:
-            return ite(not_zero(term), ONE, ZERO)
-        if value.type.width is None:
-            return wrap(term, var.type)
-        return term
-
-    def _null_check(self, operand: ir.Value, loc: ir.Loc | None) -> None:
-        for base, _ in self.memory.points.of(operand).places:
-            null = self.memory.nullable.get(base)
-            if null is not None:
-                self.check(equals_zero(null), "null-pointer", loc)
-
-    def _bounds(self, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
-        """Accesses outside an object of known size are undefined; other objects are checked as they run."""
-        target = self.memory.points.of(operand)
-        self._null_check(operand, loc)
-        base = target.base
-        if base is None or not isinstance(address.object, Const):
-            return
-        whole = self.memory.size(base)
-        if whole is not None:
-            self.check(between(0, address.offset, whole - size), "bounds", loc)
-
-    def alloca(self, instruction: ir.Instruction) -> None:
-        """A local object; one of variable size is allocated as the run goes."""
-        name = instruction.result or ""
-        if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
-            count = self.number(instruction.operands[0])
-            assert instruction.access is not None
-            element = self.memory.module.layout.size_of(instruction.access.type)
-            var = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
-            if count is None:
-                self.emit(Havoc(var, Origin.UNSUPPORTED, name, instruction.loc))
-            else:
-                self.check(less(ZERO, count.read(True)), "array-length", instruction.loc)
-                self.emit(Allocate(var, scale(count.read(True), element), False, instruction.loc))
-            self.define(instruction, Address(var, ZERO))
-            return
-        self.values[name] = Address(const(self.memory.number(Base("local", name))), ZERO)
-
-    def gep(self, instruction: ir.Instruction) -> None:
-        """An address computation; leaving the largest possible object is undefined."""
-        gep = instruction.gep
-        if gep is None or not isinstance(instruction.type, ir.PtrT):
-            self.define(instruction, Nothing(self.refused("vectors of pointers are not followed", instruction.loc)))
-            return
-        base = self.address(gep.base, instruction.loc)
-        parts: list[Term] = [base.offset, const(gep.offset)]
-        for index, stride in gep.steps:
-            number = self.number(index)
-            if number is None:
-                unknown = self.unknown(ir.IntT(64), Origin.UNSUPPORTED, "index", instruction.loc)
-                assert isinstance(unknown, Number)
-                number = unknown
-            parts.append(scale(number.read(True), stride))
-        offset = add(*parts)
-        target = self.memory.points.of(instruction.value)
-        if target.unknown or any(place is None for _, place in target.places):
-            type = self.memory.offset_type
-            self.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc)
-        self.define(instruction, Address(base.object, offset))
 
 
 def _terms(value: Value) -> tuple[Term, ...]:

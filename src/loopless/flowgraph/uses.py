@@ -22,7 +22,7 @@ class Uses:
     signed: dict[str, bool]
 
 
-def find_uses(function: ir.Function) -> Uses:
+def find_uses(function: ir.Function) -> Uses:  # noqa: C901
     """The uses of all results of ``function``."""
     home: dict[str, str] = {}
     for block in function.blocks:

@@ -31,7 +31,7 @@ class Number:
     type: IntType
     mathematical: bool = False
 
-    def read(self, signed: bool) -> Term:
+    def read(self, *, signed: bool) -> Term:
         """The same bits read as signed or unsigned."""
         if self.type.signed == signed or self.type.width is None:
             return self.term

@@ -35,7 +35,8 @@ def loop_paths(
     interest: Iterable[Var] | None = None,
 ) -> LoopPaths | NoPaths:
     """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
-    are used after it, else all that it changes). A refusal is a value."""
+    are used after it, else all that it changes). A refusal is a value.
+    """
     ends = seen_at_ends(graph)
     live = live_at_entry(graph.blocks, ends)
     changed = changed_variables(graph, loop)
@@ -50,7 +51,7 @@ def loop_paths(
     except Unreadable as unreadable:
         return NoPaths(loop, unreadable.refused)
     needed = live[loop.header] & relevant.variables
-    iterative = _numbered(_merge(finished, None, needed, live, ends), "")
+    iterative = _numbered(_merge(finished, None, needed), "")
     exits = _exit_paths(graph, finished, relevant.variables, live, ends)
     occurring: set[Var] = set()
     for path in (*iterative, *exits):
@@ -166,7 +167,7 @@ def _exit_paths(
             needed = frozenset(edge_uses(edge, live[exit.target])) & relevant
         else:
             needed = ends & relevant if exit.kind in ("return", "exit", "abort") else frozenset()
-        paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed, live, ends))
+        paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed))
     return _numbered(paths, "e")
 
 
@@ -174,8 +175,6 @@ def _merge(
     finished: list[Finished],
     exit: Exit | None,
     needed: frozenset[Var],
-    live: Mapping[str, frozenset[Var]],
-    ends: frozenset[Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
     groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished]] = {}

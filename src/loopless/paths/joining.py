@@ -50,7 +50,7 @@ def _resolve(a: Conjuncts, b: Conjuncts) -> Conjuncts | None:
 
 
 def _absorbed(rests: list[Conjuncts]) -> list[Conjuncts]:
-    """p or (not p and q) is p or q: a single conjunct removes its negation from the other alternatives."""
+    """P or (not p and q) is p or q: a single conjunct removes its negation from the other alternatives."""
     singles = [rest[0] for rest in rests if len(rest) == 1 and not isinstance(rest[0], Or)]
     result: list[Conjuncts] = []
     for rest in rests:

@@ -21,7 +21,8 @@ _SINK = "\0end"
 @dataclass(frozen=True, slots=True)
 class Relevance:
     """``variables`` and ``branches`` (labels of blocks) that matter; ``dropped_checks``: whether checks for undefined
-    behaviour of other variables were left out."""
+    behaviour of other variables were left out.
+    """
 
     variables: frozenset[Var]
     branches: frozenset[str]
@@ -50,9 +51,8 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_
         for label, block in blocks.items():
             if _touch(block, found.variables):
                 found.take(controls[label])
-    dropped = not all_checks and any(
-        isinstance(s, Check) and not s.condition.variables <= found.variables for b in blocks.values() for s in b.statements
-    )
+    checks = [s for block in blocks.values() for s in block.statements if isinstance(s, Check)]
+    dropped = not all_checks and any(not check.condition.variables <= found.variables for check in checks)
     return Relevance(frozenset(found.variables), frozenset(found.branches), dropped)
 
 

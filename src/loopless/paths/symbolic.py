@@ -340,7 +340,8 @@ class Body:
 
 def exit_kind(graph: Flowgraph, loop: LoopInfo, target: str) -> str:
     """What an edge out of the loop to ``target`` means: "normal" (the code behind the loop, a break included), or
-    "return", "abort", "exit", "error" where that alone can follow."""
+    "return", "abort", "exit", "error" where that alone can follow.
+    """
     by_block = {label: graph.blocks[label].edges[index].target for label, index in loop.exits}
     # A do loop is left from its latch, the others from their header.
     usual = {by_block[label] for label in loop.latches if label in by_block}

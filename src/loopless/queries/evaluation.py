@@ -1,7 +1,8 @@
 """Evaluation: what a function returns for given inputs, its loops jumped over by their summaries where they can be.
 
-The run itself is the judge's interpreter; at each entry of a loop whose summary says something about the present values,
-exit values and counts are computed from the summary instead. What no summary covers is iterated, and the answer says so.
+The run itself is the judge's interpreter; at each entry of a loop whose summary says something about the present
+values, exit values and counts are computed from the summary instead. What no summary covers is iterated, and the answer
+says so.
 """
 
 from __future__ import annotations

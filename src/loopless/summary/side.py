@@ -58,7 +58,8 @@ def split_conjuncts(
 
 def all_along(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
     """The entry values in ``region`` for which ``shown`` (the check ``condition`` after ``counter`` iterations) holds
-    for all counters from 0 to ``count`` - 1. Raises :class:`Undecided`."""
+    for all counters from 0 to ``count`` - 1. Raises :class:`Undecided`.
+    """
     parts = [_one(condition, part, counter, count, region) for part in conjuncts(shown)]
     return conjunction(parts)
 

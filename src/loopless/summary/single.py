@@ -29,11 +29,11 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     conjunction,
+    conjuncts,
     const,
     disjunction,
     equal,
     less_equal,
-    conjuncts,
     negate,
     substitute,
 )

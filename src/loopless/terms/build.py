@@ -1,4 +1,4 @@
-"""Constructors of terms: sums in canonical polynomial form, simplification that holds for all values of the variables."""
+"""Constructors of terms: sums in canonical polynomial form, simplified in ways that hold for all values."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def power(base: Term, exponent: Term) -> Term:
 
 
 def _split_by(term: Term, divisor: int) -> tuple[Term, Term]:
-    """Quotient and remainder polynomials: term = divisor·q + r, coefficients of r in (-d/2, d/2], constant in [0, d)."""
+    """Quotient q and rest r: term = divisor·q + r, the coefficients of r in (-d/2, d/2], its constant in [0, d)."""
     quotient: Polynomial = {}
     remainder: Polynomial = {}
     for monomial, coefficient in polynomial(term).items():
@@ -303,7 +303,8 @@ def fits(term: Term, type: IntType) -> bool:
     if type.width is None:
         return True
     low, high = range_of(term)
-    assert type.min is not None and type.max is not None
+    assert type.min is not None
+    assert type.max is not None
     return low is not None and high is not None and type.min <= low and high <= type.max
 
 

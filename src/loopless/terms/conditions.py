@@ -24,7 +24,7 @@ from loopless.terms.nodes import (
 from loopless.terms.ranges import range_of
 
 
-def truth(value: bool) -> Truth:
+def truth(value: bool) -> Truth:  # noqa: FBT001  the value is all there is
     """The condition that is always ``value``."""
     return TRUE if value else FALSE
 

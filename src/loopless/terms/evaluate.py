@@ -143,7 +143,7 @@ class _Evaluator:
                 raise AssertionError(type(condition))
 
 
-def apply(op: str, a: int, b: int) -> int:
+def apply(op: str, a: int, b: int) -> int:  # noqa: C901, PLR0912  one line an operator
     """The value of a binary operator of :data:`loopless.terms.nodes.OPERATORS`. Raises :class:`EvaluationError`."""
     if op in ("floor_div", "mod", "trunc_div", "trunc_rem") and b == 0:
         raise EvaluationError("division by zero")

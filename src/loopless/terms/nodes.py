@@ -323,7 +323,7 @@ class Truth(Condition):
 
     __slots__ = ()
 
-    def __new__(cls, value: bool) -> Truth:
+    def __new__(cls, value: bool) -> Truth:  # noqa: FBT001  the value is all there is
         return cls._intern(bool(value))
 
     @property

@@ -150,7 +150,6 @@ def _compare(node: Compare) -> str:
         return _strict_or_not(right, ">=", ">", constant, constant - 1)
     if not negative:
         return _strict_or_not(left, "<=", "<", -constant, 1 - constant)
-    # left + constant <= right
     if constant == 1:
         return _sides(left, "<", right, 0)
     if constant > 1 or constant == 0:

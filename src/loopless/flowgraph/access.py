@@ -1,0 +1,218 @@
+"""Memory: loads, stores, local objects and address computations."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.model import Allocate, Assign, Havoc, Kind, Load, Origin, Pointer, Store
+from loopless.flowgraph.objects import Slot
+from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.translate import Translator
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.source import ir
+from loopless.terms import (
+    INTEGERS,
+    ONE,
+    ZERO,
+    Const,
+    IntType,
+    Term,
+    Var,
+    add,
+    between,
+    const,
+    equals_zero,
+    ite,
+    less,
+    not_zero,
+    scale,
+    wrap,
+)
+
+
+def load(t: Translator, instruction: ir.Instruction) -> None:
+    """A load: from a variable, from memory, or of something not followed."""
+    loc, type, access = instruction.loc, instruction.type, instruction.access
+    pointer_operand = instruction.operands[0]
+    if access is not None and (access.volatile or access.atomic):
+        t.define(instruction, t.unknown(type, Origin.VOLATILE, "volatile", loc))
+        return
+    known = _constant(t, pointer_operand, type)
+    if known is not None:
+        t.define(instruction, known)
+        return
+    slot = t.slot(pointer_operand)
+    if slot is not None:
+        _null_check(t, pointer_operand, loc)
+        t.define(instruction, _slot_value(slot, type))
+        return
+    address = t.address(pointer_operand, loc)
+    pointer = Pointer(address.object, address.offset)
+    _bounds(t, pointer_operand, address, t.memory.module.layout.store_size(type), loc)
+    name = instruction.result or "load"
+    match type:
+        case ir.IntT(bits=bits):
+            signed = t.uses.signed.get(name, True)
+            held = t.memory.number_type(bits, signed=signed) if bits > 1 else FLAG_TYPE
+            var = t.memory.fresh(f"%{name}", Kind.TEMPORARY, held)
+            t.emit(Load(var, pointer, IntType(bits, signed), None, loc))
+            t.define(instruction, flag_of(var) if bits == 1 else Number(var, IntType(bits, signed)))
+        case ir.PtrT():
+            offset = t.memory.fresh(f"%{name}", Kind.TEMPORARY, t.memory.offset_type, pointer_part="offset")
+            owner = t.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+            width = t.memory.module.pointer_bits
+            t.emit(Load(offset, pointer, IntType(width), owner, loc))
+            t.define(instruction, Address(owner, offset))
+        case _:
+            t.define(instruction, t.unknown(type, Origin.UNSUPPORTED, name, loc))
+
+
+def _constant(t: Translator, operand: ir.Value, type: ir.Type) -> Number | None:
+    """The value of an integer at a constant place of a constant global."""
+    target = t.memory.points.of(operand)
+    if target.unknown or len(target.places) != 1 or not isinstance(type, ir.IntT):
+        return None
+    base, offset = next(iter(target.places))
+    if base.kind != "global" or offset is None:
+        return None
+    found = t.memory.objects[t.memory.number(base)]
+    size = t.memory.module.layout.store_size(type)
+    if not found.constant or found.content is None or not 0 <= offset <= len(found.content) - size:
+        return None
+    if any(at < offset + size and offset < at + t.memory.module.pointer_bits // 8 for at, _, _ in found.relocations):
+        return None
+    value = int.from_bytes(found.content[offset : offset + size], "little")
+    return Number(const(IntType(type.bits).wrap(value)), IntType(type.bits))
+
+
+def _slot_value(slot: Slot, type: ir.Type) -> Value:
+    if isinstance(type, ir.PtrT):
+        owner: Term = const(slot.fixed_object) if slot.fixed_object is not None else slot.object_var or ZERO
+        return Address(owner, slot.var if slot.fixed_offset is None else const(slot.fixed_offset))
+    assert isinstance(type, ir.IntT)
+    if type.bits == 1:
+        return flag_of(slot.var)
+    signed = slot.var.type.signed
+    return Number(slot.var, slot.var.type if slot.var.type.width is None else IntType(type.bits, signed))
+
+
+def store(t: Translator, instruction: ir.Instruction) -> None:
+    """A store to a variable or to memory."""
+    loc = instruction.loc
+    source, target = instruction.operands
+    slot = t.slot(target)
+    volatile = instruction.access is not None and (instruction.access.volatile or instruction.access.atomic)
+    if slot is not None and not volatile:
+        _null_check(t, target, loc)
+        assign_slot(t, slot, t.value(source), loc)
+        return
+    address = t.address(target, loc)
+    pointer = Pointer(address.object, address.offset)
+    size = t.memory.module.layout.store_size(source.type)
+    _bounds(t, target, address, size, loc)
+    value = t.value(source)
+    match value:
+        case Address():
+            width = IntType(t.memory.module.pointer_bits)
+            t.emit(Store(pointer, value.offset, width, value.object, loc))
+        case Number():
+            held = value.type if value.type.width is not None else IntType(8 * size)
+            t.emit(Store(pointer, value.term, held, None, loc))
+        case Flag():
+            t.emit(Store(pointer, value.term, IntType(8, signed=False), None, loc))
+        case Nothing():
+            filler = t.unknown(ir.IntT(8 * size), Origin.UNSUPPORTED, "stored", loc, value.refused)
+            assert isinstance(filler, Number)
+            t.emit(Store(pointer, filler.term, IntType(8 * size), None, loc))
+
+
+def assign_slot(t: Translator, slot: Slot, value: Value, loc: ir.Loc | None) -> None:
+    """``slot := value``."""
+    var = slot.var
+    match value:
+        case Address():
+            if slot.object_var is not None:
+                owner, offset = value.object, value.offset
+                if var in owner.variables:
+                    kept = t.saved("object", Address(owner, ZERO))
+                    assert isinstance(kept, Address)
+                    owner = kept.object
+                t.emit(Assign(var, offset, loc))
+                t.emit(Assign(slot.object_var, owner, loc))
+            else:
+                t.emit(Assign(var, value.offset, loc))
+        case Number():
+            t.emit(Assign(var, _fitting(value, var), loc))
+        case Flag():
+            t.emit(Assign(var, value.term, loc))
+        case Nothing():
+            t.havoc_slot(slot, Origin.UNSUPPORTED, "stored", loc, value.refused)
+
+
+def _fitting(value: Number, var: Var) -> Term:
+    if var.type.width is None:
+        return value.term
+    term = value.read(signed=var.type.signed)
+    if var.type == FLAG_TYPE and value.type.width != 1:
+        return ite(not_zero(term), ONE, ZERO)
+    if value.type.width is None:
+        return wrap(term, var.type)
+    return term
+
+
+def _null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
+    for base, _ in t.memory.points.of(operand).places:
+        null = t.memory.nullable.get(base)
+        if null is not None:
+            t.check(equals_zero(null), "null-pointer", loc)
+
+
+def _bounds(t: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
+    """Accesses outside an object of known size are undefined; other objects are checked as they run."""
+    target = t.memory.points.of(operand)
+    _null_check(t, operand, loc)
+    base = target.base
+    if base is None or not isinstance(address.object, Const):
+        return
+    whole = t.memory.size(base)
+    if whole is not None:
+        t.check(between(0, address.offset, whole - size), "bounds", loc)
+
+
+def alloca(t: Translator, instruction: ir.Instruction) -> None:
+    """A local object; one of variable size is allocated as the run goes."""
+    name = instruction.result or ""
+    if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
+        count = t.number(instruction.operands[0])
+        assert instruction.access is not None
+        element = t.memory.module.layout.size_of(instruction.access.type)
+        var = t.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+        if count is None:
+            t.emit(Havoc(var, Origin.UNSUPPORTED, name, instruction.loc))
+        else:
+            t.check(less(ZERO, count.read(signed=True)), "array-length", instruction.loc)
+            t.emit(Allocate(var, scale(count.read(signed=True), element), False, instruction.loc))
+        t.define(instruction, Address(var, ZERO))
+        return
+    t.values[name] = Address(const(t.memory.number(Base("local", name))), ZERO)
+
+
+def gep(t: Translator, instruction: ir.Instruction) -> None:
+    """An address computation; leaving the largest possible object is undefined."""
+    gep = instruction.gep
+    if gep is None or not isinstance(instruction.type, ir.PtrT):
+        t.define(instruction, Nothing(t.refused("vectors of pointers are not followed", instruction.loc)))
+        return
+    base = t.address(gep.base, instruction.loc)
+    parts: list[Term] = [base.offset, const(gep.offset)]
+    for index, stride in gep.steps:
+        number = t.number(index)
+        if number is None:
+            unknown = t.unknown(ir.IntT(64), Origin.UNSUPPORTED, "index", instruction.loc)
+            assert isinstance(unknown, Number)
+            number = unknown
+        parts.append(scale(number.read(signed=True), stride))
+    offset = add(*parts)
+    target = t.memory.points.of(instruction.value)
+    if target.unknown or any(place is None for _, place in target.places):
+        type = t.memory.offset_type
+        t.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc)
+    t.define(instruction, Address(base.object, offset))
