@@ -180,6 +180,8 @@ def mod(a: Term, b: Term) -> Term:
         if isinstance(rest, Wrap) and rest.type.width is not None and (1 << rest.type.width) % b.value == 0:
             return mod(rest.arg, b)
         return Op("mod", (rest, b))
+    if isinstance(a, Const) and isinstance(b, Const) and b.value:
+        return Const(a.value % b.value)
     return Op("mod", (a, b))
 
 

@@ -1,0 +1,141 @@
+"""How fast: reading, flowgraphs, paths, summaries, classification, evaluation, the cold command; where the time goes.
+
+    python bench/run.py [--functions N]
+
+The workload is the examples and functions from the generator's fixed seeds, so two versions can be compared. Times are
+of this machine at this moment: quote ratios of one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from loopless.automaton import classify
+from loopless.check.generate import generate, print_program
+from loopless.check.interpret import Interpreter
+from loopless.flowgraph import build
+from loopless.paths import loop_paths
+from loopless.queries.evaluation import Evaluator
+from loopless.source import ir, load
+from loopless.source.compile import compile_ir
+from loopless.source.reader import read_module
+from loopless.summary import summarize
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+def timed(action: Callable[[], object]) -> tuple[float, object]:
+    """Seconds and result."""
+    started = time.perf_counter()
+    result = action()
+    return time.perf_counter() - started, result
+
+
+def instructions(module: ir.Module) -> int:
+    """The number of IR instructions of a module."""
+    return sum(len(block.instructions) for function in module.defined() for block in function.blocks)
+
+
+def stages(files: list[Path]) -> None:
+    """Each stage over all files."""
+    seconds = dict.fromkeys(("clang", "read", "flowgraph", "paths", "summary", "classify"), 0.0)
+    count = loops = 0
+    slowest: list[tuple[float, str]] = []
+    for file in files:
+        spent, text = timed(lambda file=file: compile_ir(file))
+        seconds["clang"] += spent
+        spent, module = timed(lambda text=text: read_module(str(text)))
+        seconds["read"] += spent
+        assert isinstance(module, ir.Module)
+        count += instructions(module)
+        for function in module.defined():
+            spent, graph = timed(lambda function=function, module=module: build(function, module))
+            seconds["flowgraph"] += spent
+            for loop in graph.loops:  # type: ignore[attr-defined]
+                loops += 1
+                begun = time.perf_counter()
+                spent, paths = timed(lambda graph=graph, loop=loop: loop_paths(graph, loop))
+                seconds["paths"] += spent
+                spent, _ = timed(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
+                seconds["summary"] += spent
+                spent, _ = timed(lambda paths=paths: classify(paths))  # type: ignore[arg-type]
+                seconds["classify"] += spent
+                slowest.append((time.perf_counter() - begun, loop.name))
+    total = sum(seconds.values())
+    print(f"{len(files)} files, {count} IR instructions, {loops} loops, {total:.2f} s")
+    print("\n| stage | s | share | s per 1,000 IR instructions | per loop, ms |")
+    print("|---|---|---|---|---|")
+    for name, spent in seconds.items():
+        per_loop = f"{1000 * spent / max(loops, 1):.2f}" if name in ("paths", "summary", "classify") else ""
+        print(f"| {name} | {spent:.3f} | {100 * spent / total:.0f}% | {1000 * spent / count:.4f} | {per_loop} |")
+    rate = loops / (seconds["flowgraph"] + seconds["paths"] + seconds["classify"])
+    median = statistics.median(spent for spent, _ in slowest)
+    print(f"\nloops classified a second (flowgraph, paths, type): {rate:.0f}")
+    print(f"a loop from paths to type: median {1000 * median:.2f} ms, slowest {1000 * max(slowest)[0]:.0f} ms")
+
+
+def cold(runs: int) -> None:
+    """Whole commands in fresh processes."""
+    file = str(EXAMPLES / "proteus" / "fig1a.c")
+    commands = {
+        "--version": ["--version"],
+        "loops": ["loops", file],
+        "summarize": ["summarize", file],
+        "classify": ["classify", file],
+        "eval": ["eval", str(EXAMPLES / "cases" / "triangle.c"), "triangle", "100000"],
+    }
+    print("\n| cold command | median s | min | max |\n|---|---|---|---|")
+    for name, words in commands.items():
+        found = []
+        for _ in range(runs + 1):
+            spent, done = timed(
+                lambda words=words: subprocess.run([sys.executable, "-m", "loopless", *words], check=False, capture_output=True)
+            )
+            assert done.returncode in (0, 3), done.stderr  # type: ignore[attr-defined]
+            found.append(spent)
+        found = found[1:]
+        print(f"| {name} | {statistics.median(found):.2f} | {min(found):.2f} | {max(found):.2f} |")
+
+
+def counting() -> None:
+    """A summary's evaluation costs the same for ten iterations and for two thousand million."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "f.c"
+        file.write_text("unsigned f(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s += i * i; return s; }")
+        program = load([file])
+    graph = build(program.inlined.functions["f"], program.inlined)
+    evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(loop_paths(graph, loop)))
+    evaluator.run([1])
+    print("\n| iterations | eval, µs |\n|---|---|")
+    for n in (10, 1000, 10**6, 2**31, 2**32 - 1):
+        spent = min(timed(lambda n=n: evaluator.run([n]))[0] for _ in range(20))
+        print(f"| {n} | {1e6 * spent:.0f} |")
+
+
+def main() -> None:
+    """Run all parts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--functions", type=int, default=60, help="generated functions in the workload")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each cold command")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        files = sorted(EXAMPLES.rglob("*.c"))
+        for seed in range(options.functions):
+            file = Path(folder) / f"generated{seed}.c"
+            file.write_text(print_program(generate(seed)))
+            files.append(file)
+        compile_ir(files[0])  # the compiler's first start is not ours to measure
+        stages(files)
+    counting()
+    cold(options.runs)
+
+
+if __name__ == "__main__":
+    main()
