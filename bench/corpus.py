@@ -8,20 +8,17 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import multiprocessing
 import sys
 import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopless.automaton import classify
 from loopless.errors import LooplessError
-from loopless.flowgraph import build
-from loopless.paths import loop_paths
-from loopless.refusals import Refused
-from loopless.source import SourceOptions, load
-from loopless.summary import summarize
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.session import answer_all, load
+from loopless.queries.settings import Settings
+from loopless.source import SourceOptions
 
 
 @dataclass
@@ -53,12 +50,11 @@ class Tally:
             getattr(self, name).update(getattr(other, name))
 
 
-def read(job: tuple[str, SourceOptions]) -> Tally:
-    """One file."""
-    name, source = job
+def read(name: str, settings: Settings) -> Tally:
+    """One file, as the tool reads it: every loop under its limits on time and memory."""
     tally = Tally(files=1)
     try:
-        _read(name, source, tally)
+        _read(name, settings, tally)
     except LooplessError as error:
         tally.unread[name] = str(error).splitlines()[0]
     except Exception:  # noqa: BLE001  a crash is the finding
@@ -66,39 +62,37 @@ def read(job: tuple[str, SourceOptions]) -> Tally:
     return tally
 
 
-def _read(name: str, source: SourceOptions, tally: Tally) -> None:
+def _read(name: str, settings: Settings, tally: Tally) -> None:
     started = time.perf_counter()
-    program = load([name], source)
-    tally.seconds["read"] += time.perf_counter() - started  # type: ignore[assignment]
-    for function in program.inlined.defined():
+    program = load([name], settings)
+    tally.seconds["reading"] += time.perf_counter() - started  # type: ignore[assignment]
+    started = time.perf_counter()
+    for function in program.functions:
         tally.functions += 1
-        tally.instructions += sum(len(block.instructions) for block in function.blocks)
-        started = time.perf_counter()
-        graph = build(function, program.inlined)
-        tally.seconds["flowgraph"] += time.perf_counter() - started  # type: ignore[assignment]
-        for refused in graph.irreducible:
-            tally.refusals[f"{refused.reason.code} {refused.reason.label}"] += 1
-        for loop in graph.loops:
-            tally.loops += 1
-            begun = time.perf_counter()
-            paths = loop_paths(graph, loop)
-            tally.seconds["paths"] += time.perf_counter() - begun  # type: ignore[assignment]
-            middle = time.perf_counter()
-            outcome = summarize(paths)
-            tally.seconds["summary"] += time.perf_counter() - middle  # type: ignore[assignment]
-            middle = time.perf_counter()
-            tally.types[str(classify(paths).type or "-")] += 1
-            tally.seconds["classify"] += time.perf_counter() - middle  # type: ignore[assignment]
-            spent = time.perf_counter() - begun
-            if spent > 2:
-                tally.slow.append((round(spent, 1), loop.name))
-            if isinstance(outcome, Refused):
-                tally.status["refused"] += 1
-                tally.refusals[f"{outcome.reason.code} {outcome.reason.label}"] += 1
-            else:
-                tally.status["complete" if outcome.complete else "partial"] += 1
-                for reason in {residual.why.reason for residual in outcome.residual}:
-                    tally.refusals[f"{reason.code} {reason.label} (residual)"] += 1
+        tally.instructions += sum(len(block.instructions) for block in function.code.blocks)
+    loops = program.loops
+    tally.seconds["flowgraphs"] += time.perf_counter() - started  # type: ignore[assignment]
+    started = time.perf_counter()
+    answers = answer_all(loops, Question(), settings)
+    tally.seconds["answering"] += time.perf_counter() - started  # type: ignore[assignment]
+    for answer in answers:
+        _count(answer, tally)
+
+
+def _count(answer: LoopAnswer, tally: Tally) -> None:
+    tally.loops += 1
+    tally.types[str(answer.type or "-")] += 1
+    if answer.time_ms > 2000:
+        tally.slow.append((round(answer.time_ms / 1000, 1), answer.loop.name))
+    if answer.trouble:
+        tally.crashes.append(f"{answer.loop.name}: {answer.trouble.splitlines()[-1]}")
+    if answer.refused is not None:
+        tally.status["refused"] += 1
+        tally.refusals[f"{answer.refused.reason.code} {answer.refused.reason.label}"] += 1
+    elif answer.summary is not None:
+        tally.status["complete" if answer.complete else "partial"] += 1
+        for reason in {residual.why.reason for residual in answer.summary.residual}:
+            tally.refusals[f"{reason.code} {reason.label} (residual)"] += 1
 
 
 def shown(tally: Tally) -> str:
@@ -130,6 +124,7 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data-model", default="")
+    parser.add_argument("--loop-timeout", type=float, default=10.0, help="seconds a loop")
     parser.add_argument("--limit", type=int, default=0, help="at most so many files, evenly chosen")
     options = parser.parse_args()
     files = sorted(
@@ -144,11 +139,11 @@ def main() -> int:
     source = SourceOptions(data_model=options.data_model or None, compile_database=database)
     if options.limit:
         files = files[:: max(1, len(files) // options.limit)]
+    settings = Settings(source=source, workers=options.jobs, loop_timeout_s=options.loop_timeout)
     tally = Tally()
-    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
-        for part in pool.imap_unordered(read, [(file, source) for file in files]):
-            tally.add(part)
-            print(f"\r{tally.files}/{len(files)}", end="", file=sys.stderr)
+    for file in files:
+        tally.add(read(file, settings))
+        print(f"\r{tally.files}/{len(files)}", end="", file=sys.stderr)
     print(file=sys.stderr)
     print(shown(tally))
     return 1 if tally.crashes else 0
