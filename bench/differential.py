@@ -34,8 +34,8 @@ from loopless.source import load
 from loopless.summary import Outcome as Summarized
 from loopless.summary import summarize
 
-STEPS = 200_000
-NATIVE_SECONDS = 0.5
+STEPS = 60_000
+NATIVE_SECONDS = 0.25
 
 
 @dataclass

@@ -107,7 +107,7 @@ def test_ir_of_a_newer_llvm(run, tmp_path):
     [
         (IRREDUCIBLE, "L101", "irreducible-control-flow", 4),
         # Known gap: the comparison of floats is an unknown value to the paths, so its own reason, L102, is lost.
-        (FLOAT, "L201", "input-dependent-condition", 3),
+        (FLOAT, "L102", "floating-point", 3),
     ],
 )
 def test_a_loop_that_cannot_be_answered_leaves_the_others_answered(answer, tmp_path, text, code, reason, line):

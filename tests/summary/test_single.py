@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pytest
 
 from loopless import terms as t
-from loopless.summary import Summary
-from loops_in_c import summary
+from loopless.summary import Summary, summarize
+from loops_in_c import paths, summary
 
 State = dict[str, int]
 LIMIT = 70_000
@@ -263,3 +263,18 @@ def test_several_paths_leave_a_residual_with_its_reason() -> None:
     assert not found.complete
     assert found.residual[0].why.reason.label == "several-interleaving-paths"
     assert {case.iterations for case in found.cases} == {t.ZERO}
+
+
+def test_a_summary_can_be_called_and_printed() -> None:
+    found = summary("int f(int x, int n) { while (x < n) x += 7; return x; }")
+    assert found(x=3, n=2_000_000_000) == {"x": 3 + 7 * -(-(2_000_000_000 - 3) // 7), "n": 2_000_000_000}
+    assert found(x=9, n=9) == {"x": 9, "n": 9}
+    with pytest.raises(ValueError, match="signed-overflow"):
+        found(x=5, n=2**31 - 1)
+    assert "diverges" not in str(found)
+    assert "ceil_div(n - x, 7)" in str(found)
+
+
+def test_a_float_is_named_as_the_reason() -> None:
+    found = summarize(paths("int f(double d, int n) { int i = 0; while (i < n && d > i) i++; return i; }"))
+    assert found.reason.label == "floating-point"

@@ -13,12 +13,16 @@ from loopless.terms import Condition, Term, Var
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that one iteration takes from outside: an input, the result of a call, memory that is not followed."""
+    """A value that one iteration takes from outside: an input, the result of a call, memory that is not followed.
+
+    ``refused``: the construct that is in the way, where the value is no input of the program.
+    """
 
     var: Var
     origin: Origin
     name: str
     loc: Loc | None
+    refused: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)

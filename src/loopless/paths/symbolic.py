@@ -193,8 +193,8 @@ class Body:
                 condition = self._in_condition(state, statement.condition)
                 self._leave(state, negate(condition), Exit("assumption", _line(statement.loc), label))
                 return self._under(state, condition, statement.loc)
-            case Havoc(target=target, origin=origin, name=name, loc=loc):
-                return self._unknown(state, target, origin, name, loc)
+            case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
+                return self._unknown(state, target, origin, name, loc, refused)
             case Load():
                 return self._load(state, statement)
             case Call() | Allocate():
@@ -219,12 +219,20 @@ class Body:
         values = {**state.values, target: value}
         return replace(state, values=values, lines=_with_line(state.lines, loc))
 
-    def _unknown(self, state: State, target: Var, origin: Origin, name: str, loc: Loc | None) -> State:
+    def _unknown(
+        self,
+        state: State,
+        target: Var,
+        origin: Origin,
+        name: str,
+        loc: Loc | None,
+        refused: Refused | None = None,
+    ) -> State:
         if target not in self.relevant.variables and origin is not Origin.NONDET:
             return state
         self._unknowns += 1
         var = Var(f"{name}()'{self._unknowns}", target.type)
-        unknown = Unknown(var, origin, name, loc)
+        unknown = Unknown(var, origin, name, loc, refused)
         values = {**state.values, target: var}
         return State(state.condition, values, (*state.unknowns, unknown), _with_line(state.lines, loc))
 

@@ -19,6 +19,8 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
     inputs = [u for path in paths.all for u in path.unknowns]
     if inputs:
         first = inputs[0]
+        if first.refused is not None:
+            return first.refused
         place = str(first.loc) if first.loc is not None else where(paths)
         detail = f"an iteration depends on {first.name}: {first.origin.value}"
         return Refused(Reason.INPUT_DEPENDENT, place, detail)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
-from loopless.terms import Condition, Term, Var
+from loopless.terms import FALSE, Condition, Term, Var, evaluate, holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,37 @@ class Summary:
     residual: tuple[Residual, ...]
     strategy: str
     assumptions: tuple[str, ...] = ()
+
+    def __call__(self, **entry: int) -> dict[str, int]:
+        """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
+
+        Raises ValueError where the loop does not leave from there, or nothing is said, with the reason; KeyError for a
+        variable without a value.
+        """
+        by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
+        by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
+        values = {by_name[name]: value for name, value in entry.items()}
+        for case in self.cases:
+            if holds(case.when, values):
+                after = {var.name: evaluate(term, values) for var, term in case.then.items()}
+                return dict(entry) | after
+        if holds(self.diverges, values):
+            raise ValueError("the loop never ends from these values")
+        for undefined in self.undefined:
+            if holds(undefined.when, values):
+                raise ValueError(f"the run meets undefined behaviour ({undefined.kind}) in line {undefined.line}")
+        raise ValueError("; ".join(str(residual.why) for residual in self.residual))
+
+    def __str__(self) -> str:
+        lines = []
+        for case in self.cases:
+            then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
+            lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit)")
+        if self.diverges is not FALSE:
+            lines.append(f"diverges when {self.diverges}")
+        lines += [f"undefined when {undefined.when} ({undefined.kind})" for undefined in self.undefined]
+        lines += [f"unknown when {residual.when}: {residual.why}" for residual in self.residual]
+        return "\n".join(lines)
 
     @property
     def complete(self) -> bool:
