@@ -127,6 +127,13 @@ LOOPS = [
         {"i": I32, "s": I32},
     ),
     Loop(
+        "sum of squares",
+        "int f(int i, int n, int s) { while (i < n) { s += i * i; i += 3; } return s; }",
+        lambda s: s["i"] < s["n"],
+        lambda s: assigned(s, s=None if int32(s["i"] ** 2) is None else int32(s["s"] + s["i"] ** 2), i=int32(s["i"] + 3)),
+        {"i": I32, "n": I32, "s": I32},
+    ),
+    Loop(
         "until equal, signed",
         "int f(int x) { while (x != 3) x += 999999; return x; }",
         lambda s: s["x"] != 3,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopless.logic import NotPresburger, Region
+from loopless.logic.smt import Answer, satisfiable
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
 from loopless.terms import (
@@ -86,9 +87,9 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
     move = sign_over(term, counter)
     if move.delta is not None:
         within = conjunction((less_equal(ZERO, counter), less(counter, final)))
-        if _empty(region, conjunction((within, less(move.delta, ZERO)))):
+        if _surely_empty(region, conjunction((within, less(move.delta, ZERO)))):
             return at_last
-        if _empty(region, conjunction((within, less(ZERO, move.delta)))):
+        if _surely_empty(region, conjunction((within, less(ZERO, move.delta)))):
             return at_first
     if move.kind == "constant" and move.offset is not None:
         rising = greater_equal(move.offset, ZERO)
@@ -113,3 +114,20 @@ def _empty(region: Region, condition: Condition) -> bool:
         return (region & Region.of(condition)).is_empty()
     except NotPresburger:
         return False
+
+
+_SOLVER_STEPS = 400_000
+_SOLVER_MS = 5_000
+"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
+
+
+def _surely_empty(region: Region, condition: Condition) -> bool:
+    """As :func:`_empty`, with Z3 for what is not Presburger: a square is never negative."""
+    if _empty(region, condition):
+        return True
+    try:
+        Region.of(condition)
+    except NotPresburger:
+        whole = conjunction((region.condition(), condition))
+        return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO
+    return False
