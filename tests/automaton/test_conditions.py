@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from loops_in_c import paths
 from walking import Walker
 
 from loopless.automaton import LoopCondition, loop_conditions
 from loopless.paths import LoopPaths
 from loopless.terms import evaluate, text
+from loops_in_c import paths
 
 NONDET = "extern int __VERIFIER_nondet_int(void); extern void __VERIFIER_assume(int);"
 
@@ -170,7 +172,7 @@ def test_the_changes_are_those_of_concrete_iterations(source: str, seed: int) ->
     walker = Walker(found, seed)
     for _ in range(40):
         steps = list(walker.steps(walker.start(), 60))
-        for (path, before), (_, after) in zip(steps, steps[1:], strict=False):
+        for (path, before), (_, after) in pairwise(steps):
             for one in moving:
                 if path.id in one.changes:
                     expression = one.condition.term
@@ -189,7 +191,7 @@ def test_niv_conditions_do_change_by_different_amounts(source: str) -> None:
         changes: dict[str, set[int]] = {}
         for _ in range(100):
             steps = list(walker.steps(walker.start(), 20))
-            for (path, before), (_, after) in zip(steps, steps[1:], strict=False):
+            for (path, before), (_, after) in pairwise(steps):
                 change = evaluate(one.condition.term, after) - evaluate(one.condition.term, before)
                 changes.setdefault(path.id, set()).add(change)
         assert any(len(seen) > 1 for path, seen in changes.items() if path not in one.changes), text(one.condition)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 import pytest
-from loops_in_c import paths
 from test_conditions import FIG_1A, FIG_1B, FIG_1C, FIG_1D, FIG_1E, FIG_1F, NONDET
 from walking import Walker, agrees, transition_of
 
@@ -31,6 +30,7 @@ from loopless.terms import (
     sub,
     text,
 )
+from loops_in_c import paths
 
 X, Z, N = (Var(name, IntType(32)) for name in "xzn")
 
@@ -66,7 +66,8 @@ DETERMINISTIC = [
     pytest.param("int f(int x, int y) { while (x > 0) { if (y > 0) { x *= 2; y--; } else x--; } return x; }",
                  id="powers"),
     pytest.param("int f(int a, int b) { while (a != b) { if (a > b) a -= b; else b -= a; } return a; }", id="gcd"),
-    pytest.param("int f(int i, int n, int s) { while (i < n) { if (i % 3) s += i; i++; } return s; }", id="every third"),
+    pytest.param("int f(int i, int n, int s) { while (i < n) { if (i % 3) s += i; i++; } return s; }",
+                 id="every third"),
     pytest.param("int f(int x, int y, int n) { while (n > 0) { if (x > y) { int t = x; x = y; y = t - 3; } else x += 2;"
                  " n--; } return x - y; }", id="a swap"),
     pytest.param("int f(int x, int d, int n) { while (x < n) { if (x % 2) x += d; else x += 1; } return x; }",
@@ -119,7 +120,7 @@ def transition(found: Automaton, source: State, target: State) -> Transition:
     return one
 
 
-# -- Fig. 2 of the paper ------------------------------------------------------------------------------------------------
+# -- Fig. 2 of the paper ---------------------------------------------------------------------------
 
 
 def test_figure_2_has_three_states_all_initial_and_the_exit_alone_accepting() -> None:
@@ -225,7 +226,7 @@ def test_what_the_logic_has_no_time_for_is_kept_and_marked() -> None:
             agrees(transition_of(hurried, run), run, walker.memory)
 
 
-# -- concrete runs ------------------------------------------------------------------------------------------------------
+# -- concrete runs ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("source", DETERMINISTIC + WITH_INPUT)

@@ -31,8 +31,8 @@ MAX_PATHS = 48
 MAX_COMPONENT = 16
 """Rounds through components of more paths than this are not followed."""
 
-OPERATIONS = 8_000_000
-"""isl operations that the whole decision may cost: one to three seconds."""
+OPERATIONS = 2_000_000
+"""isl operations that the whole decision may cost: about half a second, more on large sets."""
 
 
 class Pattern(IntEnum):

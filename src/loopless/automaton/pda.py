@@ -31,10 +31,10 @@ from loopless.terms import (
 MAX_STATES = 64
 """Loops with more paths than this get no automaton."""
 
-OPERATIONS = 2_000_000
-"""isl operations that one transition may cost: about half a second."""
+OPERATIONS = 500_000
+"""isl operations that one transition may cost: a tenth of a second, much more on large sets."""
 
-_WHOLE = 8
+_WHOLE = 3
 """The whole automaton may cost as much as so many transitions; what is left then is over-approximated."""
 
 _ONE_OR_MORE = less_equal(ONE, COUNTER)
