@@ -1,4 +1,3 @@
-# ruff: noqa: E501  the C text
 
 """The interpreter against native execution, construct by construct.
 

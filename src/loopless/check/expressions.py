@@ -361,4 +361,6 @@ def partial(node: Node) -> bool:
                     return True
             case Op(op="shl" | "shr" | "pow"):
                 return True
+            case _:
+                pass
     return False

@@ -96,14 +96,14 @@ class StatementWriter:
                 groups.setdefault((info.object, info.offset), {})[info.pointer_part] = var
         found = []
         for (number, offset), parts in groups.items():
-            var = parts.get("") or parts.get("offset")
-            if var is None:
+            held = parts.get("") or parts.get("offset")
+            if held is None:
                 continue
             holder = self.flowgraph.objects[number]
             owner = parts.get("object")
-            size = self._size(var, holder) if "offset" not in parts else self.pointer_size if owner is not None else 0
+            size = self._size(held, holder) if "offset" not in parts else self.pointer_size if owner is not None else 0
             written = any(part in self.assigned for part in parts.values())
-            found.append(Shared(number, offset, size, var, owner, written, holder.kind == "local"))
+            found.append(Shared(number, offset, size, held, owner, written, holder.kind == "local"))
         return tuple(found)
 
     def _size(self, var: Var, holder: MemoryObject) -> int:
