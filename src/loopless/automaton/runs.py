@@ -93,14 +93,20 @@ class Runs:
     def __init__(self, view: View, operations: int) -> None:
         self.view = view
         self.operations = operations
+        self._reached: dict[str, Region] = {}
         self._effects: dict[str, _ControlEffect] = {}
         self._lengths: dict[str, tuple[Region, Precision] | str] = {}
         self._endings: dict[tuple[str, str], Ending | None] = {}
 
     def follows(self, source: Path, target: Path) -> bool:
         """Whether some iteration of ``source`` may lead to ``target``. Raises :class:`BudgetExceeded`."""
-        a, b = self.view.behaviour(source), self.view.behaviour(target)
-        return not a.after(a.where).disjoint(b.where)
+        return not self._after(self.view.behaviour(source)).disjoint(self.view.behaviour(target).where)
+
+    def _after(self, a: Behaviour) -> Region:
+        """Where one iteration may lead."""
+        if a.path.id not in self._reached:
+            self._reached[a.path.id] = a.after(a.where).coalesce()
+        return self._reached[a.path.id]
 
     def effect(self, path: Path) -> Effect:
         """What all variables hold after a run of ``path``."""
@@ -129,7 +135,7 @@ class Runs:
         if ending.single:
             return (a.after(start) & b.where).coalesce()
         if not ending.known:
-            return a.after(a.where) & b.where
+            return self._after(a) & b.where
         found = self._control_effect(a)
         moved = (ending.where & start).image(found.forms).project_out((COUNTER, *found.scattered))
         return (moved & b.where).coalesce()
@@ -140,7 +146,7 @@ class Runs:
         return min(self.operations, _COSTLY_OPERATIONS) if costly else self.operations
 
     def _ending(self, a: Behaviour, b: Behaviour) -> Ending | None:
-        after = a.after(a.where)
+        after = self._after(a)
         if after.disjoint(b.where):
             return None
         if after.disjoint(a.where):
