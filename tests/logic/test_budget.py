@@ -112,3 +112,20 @@ def test_what_is_answered_under_a_budget_is_right(c: Condition, d: Condition, op
         expected = t.holds(c, p) and not t.holds(d, p)
         assert found.contains(p) == expected
         assert t.holds(back, p) == expected
+
+
+def test_a_budget_that_runs_out_anywhere_is_a_budget_that_runs_out() -> None:
+    """isl gives numbers back as nothing where the limit is reached inside; that must not come out as another error."""
+    i32 = t.IntType(32)
+    x, y, k = t.Var("x", i32), t.Var("y", i32), t.Var("k", t.INTEGERS)
+    quotient = t.floor_div(t.add(x, t.scale(y, 3)), t.const(7))
+    region = Region.of(t.conjunction((t.equal(quotient, k), t.less(t.mod(x, t.const(5)), t.const(3))))).project_out((k,))
+    exceeded = 0
+    for n in range(1, 1500, 7):
+        try:
+            with logic.budget(n):
+                _ = Region.of(t.less(t.mod(t.add(x, t.const(n)), t.const(5)), t.const(3))) & region
+                region.complement().condition()
+        except logic.BudgetExceeded:
+            exceeded += 1
+    assert exceeded > 20

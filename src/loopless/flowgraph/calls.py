@@ -40,7 +40,7 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
         _meaningful(t, instruction, name, meaning)
         return
     kind = call_kind(instruction, t.memory.module)
-    if effect_of(name) is Effect.ALLOCATES:
+    if effect_of(name) is Effect.ALLOCATES and (function is None or function.is_declaration):
         _allocate(t, instruction, name)
         return
     t.callees.add(name)

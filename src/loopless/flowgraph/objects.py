@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.content import Relocations, initial_content
@@ -142,9 +143,13 @@ class Memory:
             if found.initializer is not None:
                 content, relocations = initial_content(self.module, found)
         index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
+        shown = self.shown(base)
+        taken = {described.name for described in self.objects.values()}
+        numbered = (f"{shown}#{k}" for k in itertools.count(2))
+        name = next(n for n in itertools.chain((shown,), numbered) if n not in taken)
         return MemoryObject(
             number,
-            self.shown(base),
+            name,
             base.kind,
             self.size(base),
             element,

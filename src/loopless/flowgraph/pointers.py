@@ -89,6 +89,9 @@ class PointsTo:
     """Objects whose address lies in memory, was returned or became a number: anything unknown may reach them."""
     lent: set[Base] = field(default_factory=set)
     """Objects whose address was an argument of a call of unknown effect."""
+    mixed: set[Base] = field(default_factory=set)
+    """Local objects whose pointers are not followed place by place: read or written at a varying offset, in other
+    units, or as a block. What they hold has escaped."""
     touched: set[Base] = field(default_factory=set)
     """Objects that library calls or block operations read or write as a whole."""
     parameters: dict[str, Base] = field(default_factory=dict)
@@ -112,8 +115,6 @@ class PointsTo:
                 return Target({(Base("global", value.name), value.offset)})
             case ir.NullPtr() | ir.ZeroInit():
                 return Target({(NULL, None)})
-            case ir.Undef() | ir.Poison():
-                return Target()
             case _:
                 return Target(unknown=True)
 
@@ -141,14 +142,33 @@ def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) 
         result.targets[name] = Target({(base, None if together else 0)})
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
     result.differences = _only_subtracted(instructions)
+    _fix(result, instructions, module)
+    while _unheard_of(result, instructions):
+        _fix(result, instructions, module)
+    for instruction in instructions:
+        _record(instruction, result, module)
+    return result
+
+
+def _fix(state: PointsTo, instructions: list[ir.Instruction], module: ir.Module) -> None:
     changed = True
     while changed:
         changed = False
         for instruction in instructions:
-            changed |= _transfer(instruction, result, module)
+            changed |= _transfer(instruction, state, module)
+        for base in sorted(state.mixed):
+            changed |= _escape_content(state, base)
+
+
+def _unheard_of(state: PointsTo, instructions: list[ir.Instruction]) -> bool:
+    """Make pointers that come from nowhere that we saw unknown; True where there were any."""
+    found = False
     for instruction in instructions:
-        _record(instruction, result, module)
-    return result
+        if instruction.result is not None and isinstance(instruction.type, ir.PtrT):
+            target = state.targets.setdefault(instruction.result, Target())
+            if not target.places and not target.unknown:
+                target.unknown = found = True
+    return found
 
 
 def _joined_parameters(state: PointsTo, function: ir.Function, leader: Mapping[str, str]) -> dict[str, str]:
@@ -183,6 +203,53 @@ def _only_subtracted(instructions: list[ir.Instruction]) -> set[str]:
 
 
 def _transfer(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+    mixed = _mix(instruction, state, module)
+    return _moved(instruction, state, module) or mixed
+
+
+def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+    """Note local objects whose pointers this instruction touches other than one by one."""
+    before = len(state.mixed)
+    match instruction.op:
+        case "load":
+            _mix_access(instruction.operands[0], instruction.type, state, module)
+        case "store":
+            _mix_access(instruction.operands[1], instruction.operands[0].type, state, module)
+        case "call" | "invoke" if call_kind(instruction, module) == "block":
+            for operand in instruction.operands:
+                if _is_pointer(operand):
+                    state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
+        case "cmpxchg" | "atomicrmw" | "va_arg":
+            for operand in instruction.operands:
+                if _is_pointer(operand):
+                    state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
+        case _:
+            pass
+    return len(state.mixed) != before
+
+
+def _mix_access(address: ir.Value, type: ir.Type, state: PointsTo, module: ir.Module) -> None:
+    size = module.layout.store_size(type)
+    width = module.pointer_bits // 8
+    pointer = isinstance(type, ir.PtrT)
+    for base, offset in state.of(address).places:
+        if base.kind != "local" or base in state.mixed:
+            continue
+        held = [at for holder, at in state.cells if holder == base]
+        others = [at for at in held if not (pointer and at == offset)]
+        if offset is None or any(at < offset + size and offset < at + width for at in others):
+            state.mixed.add(base)
+
+
+def _escape_content(state: PointsTo, base: Base) -> bool:
+    before = len(state.escaped)
+    for (holder, _), content in list(state.cells.items()):
+        if holder == base:
+            state.escaped |= _reachable(state, content)
+    return len(state.escaped) != before
+
+
+def _moved(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
     match instruction.op:
         case "store":
             return _store(instruction, state)
@@ -233,7 +300,7 @@ def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
         return Target(unknown=True)
     found = Target()
     for base, offset in address.places:
-        if base.kind != "local" or offset is None or base in state.escaped or base in state.lent:
+        if base.kind != "local" or offset is None or base in state.escaped | state.lent | state.mixed:
             found.unknown = True
         else:
             found.include(state.cells.setdefault((base, offset), Target()))
@@ -283,7 +350,10 @@ def _reachable(state: PointsTo, target: Target) -> set[Base]:
 def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
     pointers = [op for op in instruction.operands if _is_pointer(op)]
     if call_kind(instruction, module) in ("ignored", "reads", "block"):
-        return False
+        # A function that changes nothing may still hand its argument back.
+        width = instruction.type.bits if isinstance(instruction.type, ir.IntT) else 0
+        hands_back = isinstance(instruction.type, ir.PtrT | ir.StructT) or width >= module.pointer_bits
+        return _escape(state, pointers) if hands_back else False
     before = len(state.lent)
     for pointer in pointers:
         state.lent |= _reachable(state, state.of(pointer))
@@ -300,7 +370,7 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     if name.startswith("llvm."):
         return "ignored"
     declared = module.functions.get(name)
-    effect = effect_of(name)
+    effect = effect_of(name) if declared is None or declared.is_declaration else None
     if effect is not None:
         return {
             Effect.NONE: "ignored",

@@ -131,6 +131,14 @@ def unlimited_for_tests() -> Iterator[None]:
         context.set_max_operations(max(saved[-1], 1) if saved else DEFAULT_OPERATIONS)
 
 
+def integer(val: isl.Val) -> int:
+    """The value of ``val``. Where the budget runs out inside, isl gives no text back instead of raising its error."""
+    shown = val.to_str()
+    if shown is None:
+        raise BudgetExceeded("the logic's operation budget is used up")
+    return int(shown)
+
+
 def metered(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run a function of this package under the budget in force; isl's refusal comes out as :class:`BudgetExceeded`."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from loopless.logic.engine import context, metered
+from loopless.logic.engine import context, integer, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
 from loopless.logic.translate import Frame, frame_of
@@ -159,7 +159,7 @@ def _constant_on(function: isl.Aff, domain: isl.Set) -> Const | None:
     restricted = isl.PwAff.alloc(domain, function).floor()
     least, greatest = restricted.min_val(), restricted.max_val()
     if least.is_int() and least.eq(greatest):
-        return const(least.to_python())
+        return const(integer(least))
     return None
 
 

@@ -11,6 +11,7 @@ from math import gcd
 
 import islpy as isl
 
+from loopless.logic.engine import integer
 from loopless.logic.translate import Frame
 from loopless.terms import (
     FALSE,
@@ -65,8 +66,7 @@ def _raw_term(function: isl.Aff, frame: Frame) -> Term:
 
 def _number(val: isl.Val) -> int:
     assert val.is_int(), val
-    number: int = val.to_python()
-    return number
+    return integer(val)
 
 
 def condition_of(points: isl.Set, frame: Frame) -> Condition:

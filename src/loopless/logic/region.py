@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, context, metered
+from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, context, integer, metered
 from loopless.logic.readback import condition_of
 from loopless.logic.translate import Frame, frame_of, value
 from loopless.terms import FALSE, TRUE, Condition, Term, Var, text
@@ -151,7 +151,7 @@ class Region:
         point = self.points.sample_point()
         if point.is_void():
             return None
-        return {variable: point.get_coordinate_val(_SET, i).to_python() for i, variable in enumerate(self.variables)}
+        return {variable: integer(point.get_coordinate_val(_SET, i)) for i, variable in enumerate(self.variables)}
 
     @metered
     def contains(self, point: Mapping[Var, int]) -> bool:
@@ -259,8 +259,7 @@ def _frame_for(used: frozenset[Var], variables: Iterable[Var] | None) -> Frame:
 def _bound(val: isl.Val) -> int | None:
     if val.is_infty() or val.is_neginfty():
         return None
-    number: int = val.to_python()
-    return number
+    return integer(val)
 
 
 def _readable(points: isl.Set, frame: Frame) -> Condition:

@@ -36,6 +36,7 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -57,6 +58,11 @@ MAX_VISITS = 5000
 
 MAX_COMPARISONS = 15_000
 """A body whose path conditions have more comparisons than this, all put to the logic together, is refused."""
+
+
+MAX_DEGREE = 2
+MAX_QUESTIONS = 12
+"""Conditions of a higher degree are not put to Z3, and of the others no more than so many per body."""
 
 
 class TooManyPaths(Exception):
@@ -113,6 +119,7 @@ class Body:
         self._unknowns = 0
         self._visits = 0
         self._comparisons = 0
+        self._questions = 0
 
     def run(self) -> list[Finished]:
         """All paths of one iteration."""
@@ -288,8 +295,19 @@ class Body:
             self._comparisons += sum(1 for node in walk(condition) if isinstance(node, Compare))
             if self._comparisons > MAX_COMPARISONS:
                 raise TooManyPaths
-            found = self.known[condition] = feasible(condition)
+            found = self.known[condition] = feasible(condition, solver=self._worth_solving(condition))
         return found
+
+    def _worth_solving(self, condition: Condition) -> bool:
+        """Whether Z3 is asked where isl cannot tell: a few times a body, and for low degrees only, since it may take
+        seconds beyond. A path kept though it is infeasible costs less.
+        """
+        sums = [node for node in walk(condition) if isinstance(node, Sum)]
+        degree = max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)
+        if degree <= 1:
+            return True
+        self._questions += 1
+        return degree <= MAX_DEGREE and self._questions <= MAX_QUESTIONS
 
     def _edges(self, block: Block, state: State) -> list[tuple[str, State]]:
         result: list[tuple[str, State]] = []

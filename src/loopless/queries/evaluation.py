@@ -153,7 +153,8 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
     if status in ("timeout", "crashed"):
         status, reason = "unknown", reason or "the run did not end within its limits"
     found_by_running = status == "diverges" and not trip.ended_by_summary
-    by = "interpretation" if iterated or found_by_running else "summary"
+    # Cycles with several entries are no loops that are counted, but they are iterated all the same.
+    by = "interpretation" if iterated or found_by_running or graph.irreducible else "summary"
     return Evaluation(
         status,
         outcome.return_value,
