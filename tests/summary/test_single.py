@@ -285,3 +285,27 @@ def test_a_summary_can_be_called_and_printed() -> None:
 def test_a_float_is_named_as_the_reason() -> None:
     found = summarize(paths("int f(double d, int n) { int i = 0; while (i < n && d > i) i++; return i; }"))
     assert found.reason.label == "floating-point"
+
+
+def test_values_at_the_exit_include_what_the_last_way_out_changes() -> None:
+    source = "int f(int n) { int v = 0, w = 0; while (1) { v += 1; w += 2; if (v > n) break; } return n; }"
+    found = summarize(paths(source, 0, ["w"]))
+    v, w = 0, 0
+    while True:
+        v, w = v + 1, w + 2
+        if v > 10:
+            break
+    assert found(v=0, w=0, n=10)["w"] == w
+
+
+def test_a_variable_that_nothing_uses_can_be_asked_for() -> None:
+    found = summarize(paths("int g, f(int n) { int i, t = 0; for (i = 0; i < n; i++) { t = i * 2; } return i; }", 0, ["t"]))
+    assert found(i=0, n=10, t=7)["t"] == 18
+    assert found(i=0, n=0, t=7)["t"] == 7
+
+
+def test_a_program_may_use_any_name_over_the_integers(tmp_path) -> None:
+    (tmp_path / "a.c").write_text("int f(int k) { int i = 0; while (i < k) i += 2; return i; }")
+    module = load([tmp_path / "a.c"]).inlined
+    g = build(module.functions["f"], module, Options(mathematical=True))
+    assert summarize(loop_paths(g, g.loops[0]))(i=0, k=7) == {"i": 8, "k": 7}

@@ -67,7 +67,8 @@ class _Builder:
             for var in (slot.var, slot.object_var)
             if var is not None
         )
-        blocks, live = without_dead(ordered, seen_by_caller)
+        named = frozenset(var for var, info in self.memory.variables.items() if info.is_source)
+        blocks, live = without_dead(ordered, seen_by_caller, named)
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
         places = {label: self._first_place(by_label.get(label)) for label in blocks}
         loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places)

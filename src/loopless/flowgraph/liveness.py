@@ -79,11 +79,16 @@ def end_uses(end: End) -> frozenset[Var]:
     return frozenset().union(*(node.variables for node in nodes))
 
 
-def live_at_entry(blocks: Mapping[str, Block], live_at_ends: frozenset[Var]) -> dict[str, frozenset[Var]]:
+def live_at_entry(
+    blocks: Mapping[str, Block],
+    live_at_ends: frozenset[Var],
+    behind: Mapping[str, frozenset[Var]] | None = None,
+) -> dict[str, frozenset[Var]]:
     """Per block the variables whose value at its start may be used; ``live_at_ends`` are used by every end of a run
-    (globals and pointees, which the caller sees).
+    (globals and pointees, which the caller sees). ``behind``: what is live in blocks that edges lead to but that are
+    not among ``blocks``.
     """
-    live: dict[str, frozenset[Var]] = {label: frozenset() for label in blocks}
+    live: dict[str, frozenset[Var]] = {label: frozenset() for label in blocks} | dict(behind or {})
     changed = True
     ordered = list(reversed(list(blocks.values())))
     while changed:
@@ -115,24 +120,30 @@ def _before(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: froz
 
 
 def without_dead(
-    blocks: Mapping[str, Block], live_at_ends: frozenset[Var]
+    blocks: Mapping[str, Block], live_at_ends: frozenset[Var], named: frozenset[Var]
 ) -> tuple[dict[str, Block], dict[str, frozenset[Var]]]:
-    """The blocks without assignments that nothing uses, and the liveness that remains."""
+    """The blocks without assignments that nothing uses, and the liveness that remains.
+
+    Assignments to ``named`` variables stay: users may ask for their values.
+    """
     current = dict(blocks)
     while True:
         live = live_at_entry(current, live_at_ends)
-        cleaned = {label: _clean(block, live, live_at_ends) for label, block in current.items()}
+        cleaned = {label: _clean(block, live, live_at_ends, named) for label, block in current.items()}
         if all(cleaned[label] is current[label] for label in current):
             return current, live
         current = cleaned
 
 
-def _clean(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var]) -> Block:
+def _clean(
+    block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var], named: frozenset[Var]
+) -> Block:
     needed = live_at_exit(block, live, live_at_ends)
     kept: list[Statement] = []
     for statement in reversed(block.statements):
         targets = defined_by(statement)
-        if targets and not any(target in needed for target in targets) and _is_pure(statement):
+        asked_for = isinstance(statement, Assign) and statement.target in named
+        if targets and not asked_for and not any(target in needed for target in targets) and _is_pure(statement):
             continue
         needed.difference_update(targets)
         needed |= used_by(statement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
@@ -42,7 +43,8 @@ def loop_paths(
     changed = changed_variables(graph, loop)
     wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
     relevant = relevance(graph, loop, wanted, all_checks=interest is None)
-    body = Body(graph, loop, relevant, live, ends)
+    inside = live_inside(graph, loop, live, ends, frozenset(wanted))
+    body = Body(graph, loop, relevant, inside, ends)
     try:
         finished = body.run()
     except TooManyPaths:
@@ -50,9 +52,9 @@ def loop_paths(
         return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
     except Unreadable as unreadable:
         return NoPaths(loop, unreadable.refused)
-    needed = live[loop.header] & relevant.variables
+    needed = inside[loop.header] & relevant.variables
     iterative = _numbered(_merge(finished, None, needed), "")
-    exits = _exit_paths(graph, finished, relevant.variables, live, ends)
+    exits = _exit_paths(graph, finished, relevant.variables, live, ends, frozenset(wanted))
     occurring: set[Var] = set()
     for path in (*iterative, *exits):
         occurring |= path.condition.variables | set(path.update)
@@ -95,6 +97,22 @@ def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[Var]:
         for edge in block.edges:
             found.update(target for target, _ in edge.assigns)
     return frozenset(found)
+
+
+def live_inside(
+    graph: Flowgraph,
+    loop: LoopInfo,
+    live: Mapping[str, frozenset[Var]],
+    ends: frozenset[Var],
+    wanted: frozenset[Var],
+) -> dict[str, frozenset[Var]]:
+    """Liveness as if ``wanted`` were used behind every exit of the loop: their final values are asked for."""
+    behind = {
+        graph.blocks[label].edges[index].target: live[graph.blocks[label].edges[index].target] | wanted
+        for label, index in loop.exits
+    }
+    blocks = {label: graph.blocks[label] for label in graph.blocks if label in loop.blocks}
+    return dict(live) | live_at_entry(blocks, ends | wanted, behind)
 
 
 def default_interest(
@@ -157,6 +175,7 @@ def _exit_paths(
     relevant: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
     ends: frozenset[Var],
+    wanted: frozenset[Var],
 ) -> tuple[Path, ...]:
     kinds = list(dict.fromkeys(f.exit for f in finished if f.exit is not None))
     kinds.sort(key=lambda e: (_EXIT_ORDER.index(e.kind), e.line, e.block, e.edge or 0, e.detail))
@@ -164,9 +183,9 @@ def _exit_paths(
     for exit in kinds:
         if exit.edge is not None and exit.target is not None:
             edge = graph.blocks[exit.block].edges[exit.edge]
-            needed = frozenset(edge_uses(edge, live[exit.target])) & relevant
+            needed = (frozenset(edge_uses(edge, live[exit.target])) | wanted) & relevant
         else:
-            needed = ends & relevant if exit.kind in ("return", "exit", "abort") else frozenset()
+            needed = (ends | wanted) & relevant if exit.kind in ("return", "exit", "abort") else frozenset()
         paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed))
     return _numbered(paths, "e")
 
@@ -191,13 +210,14 @@ def _merge(
         update = {v: without_wraps(t, condition) for v, t in kept}
         shown = without_wraps(result, condition) if result is not None else None
         update = {v: t for v, t in update.items() if t is not v}
-        merged.append(Path("", condition, update, exit, unknowns, lines, shown))
+        outputs = needed if exit is not None else frozenset()
+        merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs))
     return merged
 
 
 def _numbered(paths: list[Path], prefix: str) -> tuple[Path, ...]:
     return tuple(
-        Path(f"{prefix}{i}", p.condition, p.update, p.exit, p.unknowns, p.lines, p.result)
+        replace(p, id=f"{prefix}{i}")
         for i, p in enumerate(paths, start=1)
     )
 

@@ -59,6 +59,9 @@ class Path:
     lines: tuple[int, ...]
     result: Term | None = None
     """For exits of kind "return": the value returned."""
+    outputs: frozenset[Var] = frozenset()
+    """For exit paths: the variables whose values at the exit are asked for or used behind it. Of others the update may
+    be missing."""
 
 
 @dataclass(frozen=True, slots=True)

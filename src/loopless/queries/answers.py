@@ -103,11 +103,14 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
     return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
 
 
-def _readable(paths: LoopPaths, assumed: Condition) -> LoopPaths:
-    """The paths with their conditions in fewer words: what types and assumptions say anyway is left out."""
+def _readable(paths: LoopPaths) -> LoopPaths:
+    """The paths with their conditions in fewer words: what types say anyway is left out.
+
+    Assumptions about the entry values are not: later iterations need not satisfy them.
+    """
 
     def shorter(path: Path) -> Path:
-        return replace(path, condition=simplify(path.condition, assumed, operations=_SIMPLIFYING))
+        return replace(path, condition=simplify(path.condition, TRUE, operations=_SIMPLIFYING))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
@@ -130,7 +133,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _classified(answer, found)
     if question.draw:
         answer = _drawn(answer, found, assumed)
-    answer = replace(answer, paths=_readable(found, assumed if assumed is not None else TRUE))
+    answer = replace(answer, paths=_readable(found))
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)

@@ -38,12 +38,10 @@ from loopless.terms import (
     substitute,
 )
 
-COUNTER = Var("k", INTEGERS)
+COUNTER = Var("#k", INTEGERS)
+"""The iteration counter; no variable of a program has such a name."""
 OPERATIONS = 3_000_000
 """isl's operations allowed for one loop: about a second."""
-
-
-_NO_VALUES = ("undefined", "assumption", "unsupported")
 
 
 class NotSummarized(Exception):
@@ -208,7 +206,7 @@ class _Solver:
 
     def _piece(self, region: Region, count: Term, side: list[Condition]) -> None:
         """Entry values in ``region`` run ``count`` iterations and then leave."""
-        start = self._start(frozenset(v for p in self.paths.all for v in _needed(p)) | self._outputs())
+        start = self._start(frozenset(v for p in self.paths.exits for v in _needed(p) | self._outputs(p)))
         for k in range(start):
             part = region & Region.of(equal(count, const(k)), self._frame())
             if not part.is_empty():
@@ -252,8 +250,7 @@ class _Solver:
         """After ``count`` iterations the run leaves by the exit path whose condition holds there."""
         fixed = count.value if isinstance(count, Const) else None
         for path in self.paths.exits:
-            wanted = _needed(path) if path.exit and path.exit.kind in _NO_VALUES else _needed(path) | self._outputs()
-            values = self._at(wanted, count if fixed is None else fixed)
+            values = self._at(_needed(path) | self._outputs(path), count if fixed is None else fixed)
             landed = substitute(path.condition, values)
             plain = self._presburger(landed)
             try:
@@ -276,11 +273,10 @@ class _Solver:
         """A landing condition that is not Presburger stands in the case as it is."""
         self._emit(conjunction((self._shown(region), holds, landed)), count, path, values)
 
-    def _outputs(self) -> frozenset[Var]:
-        """The variables whose final values a case gives: those asked for, and all others that have a closed form."""
+    def _outputs(self, path: Path) -> frozenset[Var]:
+        """The variables whose final values a case gives: those asked for or used behind the exit."""
         update = self.path.update if self.path else {}
-        solved = {v for v, closed in self.solution.closed.items() if closed.term is not None}
-        return frozenset(v for v in update if v in self.paths.shown or v in solved)
+        return frozenset(v for v in update if v in path.outputs)
 
     def _shown(self, region: Region) -> Condition:
         """The region's condition, abstracted terms put back."""
@@ -299,7 +295,7 @@ class _Solver:
             self.parts.residual.append(Residual(when, refused))
             return
         update = self.path.update if self.path else {}
-        changed = (frozenset(update) & frozenset(values)) | frozenset(path.update)
+        changed = (frozenset(update) | frozenset(path.update)) & path.outputs
         shown = self.names.term(count)
         state = {v: self.names.term(t) for v, t in values.items()}
         then = {v: substitute(path.update.get(v, v), state) for v in sorted(changed, key=lambda v: v.key)}
