@@ -31,6 +31,10 @@ PROGRAMS = {
     "u.p = &x; v.p = &y; for (int i = 0; i < 8; i++) v.b[i] = u.b[i]; *v.p = n; return x * 3 + y; }",
     "swapped pointers": "int f(int n) { int a = 0, b = 100; int *p = &a, *q = &b; for (int i = 0; i < (n & 31); i++) { "
     "*p += 1; int *t = p; p = q; q = t; } return a * 1000 + b; }",
+    "a truth value in a union": "union u { _Bool b; unsigned char c; }; int f(int n) { union u u; u.c = n & 127; int k = 0; "
+    "while (u.c > 5) { u.c -= 3; k++; } return k * 1000 + u.c; }",
+    "a truth value written as a number": "int f(int n) { _Bool b = 0; *(unsigned char *)&b = n & 3; int k = 0; "
+    "while (k < *(unsigned char *)&b) k++; return k; }",
     "a pointer to a pointer": "int f(int n) { int a = 1, b = 2; int *p = &a; int **pp = &p; if (n & 1) *pp = &b; "
     "for (int i = 0; i < 3; i++) *p += 10; return a * 100 + b; }",
     "an address kept in a global": "int *g; void set(int *p, int k) { if (k > 0) set(p, k - 1); else g = p; } int f(int n) { "
@@ -65,3 +69,43 @@ def test_a_cycle_with_two_entries_is_not_by_summary() -> None:
     g = graph(PROGRAMS["a cycle with two entries"])
     evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(loop_paths(g, loop)))
     assert evaluator.run([3]).by == "interpretation"
+
+
+SHARED = "int f(int *p, int *e) { int k = 0; while (p != e && k < 3) { p++; k++; } return k; }"
+
+
+def test_pointers_that_are_compared_take_one_object_and_an_index() -> None:
+    g = graph(SHARED)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(loop_paths(g, loop)))
+    assert evaluator.run([[1, 2, 3, 4], 2]).return_value == 2
+    assert evaluator.run([[1, 2, 3, 4], 4]).return_value == 3
+    apart = evaluator.run([[1, 2, 3, 4], [5, 6, 7, 8]])
+    assert apart.status == "unknown"
+    assert "one object" in apart.reason
+
+
+SPECULATED = """
+define i32 @f(i32 noundef %a, i32 noundef %b) {
+entry:
+  %less = add nsw i32 %a, -1
+  %chosen = icmp sgt i32 %b, 5
+  %r = select i1 %chosen, i32 %less, i32 %b
+  ret i32 %r
+}
+"""
+
+
+def test_a_broken_promise_of_optimized_code_is_not_called_undefined(tmp_path) -> None:
+    (tmp_path / "a.ll").write_text(SPECULATED)
+    module = load([tmp_path / "a.ll"]).inlined
+    g = build(module.functions["f"], module)
+    interpreter = Interpreter(module, g)
+    assert interpreter.run([7, 9]).outcome.return_value == 6
+    # a - 1 overflows, but it is b that is chosen.
+    assert interpreter.run([-(2**31), 0]).status == "unknown"
+
+
+def test_what_a_call_may_change_is_not_said_to_stay() -> None:
+    g = graph("void ext(int *); int f(int n) { int x = 1, i = 0; while (i < n) { ext(&x); i++; } return i; }")
+    x = next(v for v, info in g.variables.items() if info.shown == "x")
+    assert summarize(loop_paths(g, g.loops[0], [x])).reason.label == "unknown-call"

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import pytest
 
 from loopless import terms as t
+from loopless.flowgraph import Options, build
+from loopless.paths import loop_paths
+from loopless.source import load
 from loopless.summary import Summary, summarize
 from loops_in_c import paths, summary
 
@@ -299,7 +302,7 @@ def test_values_at_the_exit_include_what_the_last_way_out_changes() -> None:
 
 
 def test_a_variable_that_nothing_uses_can_be_asked_for() -> None:
-    found = summarize(paths("int g, f(int n) { int i, t = 0; for (i = 0; i < n; i++) { t = i * 2; } return i; }", 0, ["t"]))
+    found = summarize(paths("int f(int n) { int i, t = 0; for (i = 0; i < n; i++) { t = i * 2; } return i; }", 0, ["t"]))
     assert found(i=0, n=10, t=7)["t"] == 18
     assert found(i=0, n=0, t=7)["t"] == 7
 

@@ -33,7 +33,8 @@ from loopless.terms import IntType
 __all__ = ["Argument", "Interpreter", "Jump", "LoopHook", "Run"]
 
 Argument = int | Sequence[int] | None
-"""An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer."""
+"""An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a
+pointer that shares its object with an earlier one: an integer, the index of the element that it points to."""
 
 Lookup = Callable[[str], Flowgraph | None]
 
@@ -275,7 +276,18 @@ class Interpreter:
             given = [1, *[None] * (len(parameters) - 1)]
         if len(given) != len(parameters):
             raise UsageError(f"{name} takes {len(parameters)} arguments, not {len(given)}")
-        return [self._argument(parameter, value, world) for parameter, value in zip(parameters, given, strict=True)]
+        values: list[Any] = []
+        shared: dict[int, Any] = {}
+        for parameter, value in zip(parameters, given, strict=True):
+            first = shared.get(parameter.object) if parameter.shared and parameter.object is not None else None
+            if first is not None and isinstance(value, int):
+                size = byte_size(parameter.pointee) if parameter.pointee is not None else 1
+                values.append((first, value * size))
+                continue
+            values.append(self._argument(parameter, value, world))
+            if parameter.shared and parameter.object is not None and values[-1][0] is not None:
+                shared.setdefault(parameter.object, values[-1][0])
+        return values
 
     def _argument(self, parameter: Parameter, value: Argument, world: World) -> Any:
         name = self.flowgraph.source_name

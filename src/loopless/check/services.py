@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from loopless.check.library import is_library, library_call
 from loopless.check.memory import Frame, Mark, Storage, World, symbol_of
 from loopless.check.values import Missing, Stop, Value
-from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject
+from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.source.ir import Loc
 from loopless.terms import IntType, Var
 
@@ -293,9 +293,13 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
             storage, offset = argument
             if storage is None and offset != 0:
                 raise Stop("unknown", f"the argument for {parameter.name} is a number turned into a pointer")
-            _bind_pointer(code.flowgraph, frame, parameter.object, storage, offset)
+            start = 0
+            if parameter.shared and parameter.object in frame.places:
+                start = _shared_offset(code.flowgraph, frame, parameter, storage, offset)
+            else:
+                _bind_pointer(code.flowgraph, frame, parameter.object, storage, offset)
             if parameter.var is not None:
-                values[code.index[parameter.var]] = 0
+                values[code.index[parameter.var]] = start
             if parameter.null is not None:
                 values[code.index[parameter.null]] = int(storage is None)
             elif storage is None:
@@ -327,6 +331,19 @@ def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Stor
         # The flowgraph takes its objects to be different ones.
         raise Stop("unknown", f"two pointers of {flowgraph.source_name} point into {storage.name}")
     frame.bind(number, storage, offset)
+
+
+def _shared_offset(
+    flowgraph: Flowgraph, frame: Frame, parameter: Parameter, storage: Storage | None, offset: int
+) -> int:
+    """Where the pointer points in the object that it shares with an earlier parameter."""
+    assert parameter.object is not None
+    first, base = frame.places[parameter.object]
+    if storage is not first:
+        others = [p.name for p in flowgraph.parameters if p.object == parameter.object]
+        names = " and ".join(others)
+        raise Stop("unknown", f"{names} are compared, so they are taken to point into one object, but they do not")
+    return offset - base
 
 
 def _is_symbol(described: MemoryObject, symbol: str) -> bool:

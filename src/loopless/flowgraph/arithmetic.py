@@ -94,16 +94,16 @@ def _number(t: Translator, instruction: ir.Instruction, left: Number, right: Num
         if op == "or" and "disjoint" in instruction.flags:
             # "or disjoint" is an addition whose operands share no bit, else poison.
             both = bit_and(left.read(signed=type.signed), right.read(signed=type.signed))
-            t.check(equal(both, ZERO), "poison", instruction.loc)
+            t.promised(equal(both, ZERO), "poison", instruction.loc)
         return Number(_BITWISE[op](left.read(signed=type.signed), right.read(signed=type.signed)), type)
     amount = right.read(signed=False)
-    t.check(less(amount, const(bits)), "shift", instruction.loc)
+    t.promised(less(amount, const(bits)), "shift", instruction.loc)
     if op == "shl":
         return _shift_left(t, instruction, left, amount, bits)
     signed = op == "ashr"
     if "exact" in instruction.flags:
         lost = sub(left.read(signed=signed), shift_left(shift_right(left.read(signed=signed), amount), amount))
-        t.check(equal(lost, ZERO), "poison", instruction.loc)
+        t.promised(equal(lost, ZERO), "poison", instruction.loc)
     return Number(shift_right(left.read(signed=signed), amount), IntType(bits, signed))
 
 
@@ -124,13 +124,13 @@ def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Numbe
         exact = make(left.read(signed=True), right.read(signed=True))
         type = IntType(bits)
         if not t.memory.options.mathematical:
-            t.check(between(type.min, exact, type.max), "signed-overflow", instruction.loc)
+            t.promised(between(type.min, exact, type.max), "signed-overflow", instruction.loc)
             return Number(exact, type)  # past the check it fits
         return Number(exact, INTEGERS)
     if nuw:
         exact = make(left.read(signed=False), right.read(signed=False))
         type = IntType(bits, signed=False)
-        t.check(between(type.min, exact, type.max), "poison", instruction.loc)
+        t.promised(between(type.min, exact, type.max), "poison", instruction.loc)
         return Number(exact, type)
     type = _common(left, right, bits)
     return Number(wrap(make(left.term, right.term), type), type)
@@ -145,7 +145,7 @@ def _division(t: Translator, instruction: ir.Instruction, left: Number, right: N
         overflow = conjunction((equal(a, const(type.min)), equal(b, const(-1))))
         t.check(negate(overflow), "signed-overflow", instruction.loc)
     if "exact" in instruction.flags:
-        t.check(equal(trunc_rem(a, b), ZERO), "poison", instruction.loc)
+        t.promised(equal(trunc_rem(a, b), ZERO), "poison", instruction.loc)
     value = trunc_div(a, b) if instruction.op.endswith("div") else trunc_rem(a, b)
     if left.type.width is None:
         return Number(value, INTEGERS)
@@ -158,7 +158,7 @@ def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount
     for flag, signed in (("nsw", True), ("nuw", False)):
         if flag in instruction.flags:
             ranged = IntType(bits, signed)
-            t.check(
+            t.promised(
                 between(ranged.min, shift_left(left.read(signed=signed), amount), ranged.max), "poison", instruction.loc
             )
     return Number(wrap(exact, type), type)
@@ -268,7 +268,7 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
             if value.type.width is None:
                 return value
             if "nneg" in instruction.flags:
-                t.check(less_equal(ZERO, value.read(signed=True)), "poison", instruction.loc)
+                t.promised(less_equal(ZERO, value.read(signed=True)), "poison", instruction.loc)
             # A zero-extended value is never negative, so either reading of the wider type agrees.
             return Number(value.read(signed=op == "sext"), IntType(bits, signed=True))
         case _:
@@ -326,7 +326,7 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
     if stem == "abs":
         value = numbers[0].read(signed=True)
         if t.value(instruction.operands[1]) == Flag(TRUE):
-            t.check(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
+            t.promised(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
         return Number(wrap(maximum(value, neg(value)), IntType(bits)), IntType(bits))
     if stem in ("smin", "smax", "umin", "umax") and numbers[1] is not None:
         signed = stem[0] == "s"

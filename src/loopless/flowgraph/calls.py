@@ -68,7 +68,7 @@ def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: 
             condition = _argument_condition(t, instruction)
             t.statements.append(Assume(condition, loc))
         case Meaning.ASSERT:
-            t.split_unless(_argument_condition(t, instruction), loc)
+            t.split_unless(_argument_condition(t, instruction), End("error", None, None, loc), loc)
         case Meaning.ERROR:
             t.end = End("error", None, None, loc)
         case Meaning.ABORT:

@@ -143,6 +143,7 @@ def _clean(
     for statement in reversed(block.statements):
         targets = defined_by(statement)
         asked_for = isinstance(statement, Assign) and statement.target in named
+        asked_for = asked_for or (isinstance(statement, Havoc) and statement.target in named and not _begins(statement))
         if targets and not asked_for and not any(target in needed for target in targets) and _is_pure(statement):
             continue
         needed.difference_update(targets)
@@ -150,11 +151,11 @@ def _clean(
         kept.append(statement)
     edges = tuple(
         edge
-        if all(target in live[edge.target] for target, _ in edge.assigns)
+        if all(target in live[edge.target] or target in named for target, _ in edge.assigns)
         else Edge(
             edge.condition,
             edge.target,
-            tuple((target, value) for target, value in edge.assigns if target in live[edge.target]),
+            tuple((target, value) for target, value in edge.assigns if target in live[edge.target] or target in named),
             edge.loc,
         )
         for edge in block.edges
@@ -173,3 +174,8 @@ def _is_pure(statement: Statement) -> bool:
             return statement.origin is not Origin.NONDET
         case _:
             return False
+
+
+def _begins(havoc: Havoc) -> bool:
+    """Whether the statement only says that a variable comes to life."""
+    return havoc.origin is Origin.UNINITIALISED

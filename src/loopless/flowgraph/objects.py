@@ -48,6 +48,8 @@ class Memory:
     slots: dict[tuple[Base, int], Slot] = field(default_factory=dict)
     variables: dict[Var, VariableInfo] = field(default_factory=dict)
     nullable: dict[Base, Var] = field(default_factory=dict)
+    promoted: frozenset[Base] = frozenset()
+    """The objects whose scalars are variables."""
     _names: set[str] = field(default_factory=set)
 
     @property
@@ -144,7 +146,7 @@ class Memory:
                 content, relocations = initial_content(self.module, found)
         index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
         shown = self.shown(base)
-        taken = {described.name for described in self.objects.values()}
+        taken = {self.objects[n].name for b, n in self.numbers.items() if b not in self.promoted and n in self.objects}
         numbered = (f"{shown}#{k}" for k in itertools.count(2))
         name = next(n for n in itertools.chain((shown,), numbered) if n not in taken)
         return MemoryObject(
@@ -228,6 +230,8 @@ def leaf_type(types: DebugTypes, t: DebugType, offset: int, bits: int) -> DebugT
         element = types.element(t)
         return None if element is None or not element.bits else leaf_type(types, element, offset % element.bits, bits)
     if t.kind is DebugKind.STRUCT:
+        if t.union and any(m.type.kind is DebugKind.BOOL for m in types.members(t)):
+            return None  # what else is stored there need not be 0 or 1
         for member in types.members(t):
             if not member.bitfield and member.offset <= offset and offset + bits <= member.offset + member.bits:
                 found = leaf_type(types, member.type, offset - member.offset, bits)
@@ -244,6 +248,7 @@ def describe_memory(function: ir.Function, module: ir.Module, options: Options) 
     bases = sorted({a.place[0] for a in memory.points.accesses if a.place is not None})
     sizes = {base: memory.size(base) for base in bases if base.kind in ("local", "global", "parameter")}
     chosen = promotable(memory.points, sizes)
+    memory.promoted = frozenset(chosen)
     order = {i.result: n for n, i in enumerate(i for b in function.blocks for i in b.instructions) if i.result}
     for base in sorted(chosen, key=lambda b: (b.kind != "local", order.get(b.name, 0), b.name)):
         for offset, access in sorted(chosen[base].items()):
@@ -294,9 +299,29 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     if debug is not None:
         leaf = leaf_type(memory.module.debug_types, debug, 8 * offset, access.bits)
         if leaf is not None and leaf.signed is not None:
-            boolean = leaf.kind is DebugKind.BOOL
+            boolean = leaf.kind is DebugKind.BOOL and _only_truth_values(memory, base, offset)
             type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)
     return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, size=access.size, declared=declared))
+
+
+def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
+    """Whether every store to a ``_Bool`` in this function stores 0 or 1, as all that C does to one directly."""
+    widened = {
+        i.result
+        for block in memory.function.blocks
+        for i in block.instructions
+        if i.op == "zext" and i.operands[0].type == ir.IntT(1)
+    }
+    widened |= {p.name for p in memory.function.params if p.debug is not None and p.debug.kind is DebugKind.BOOL}
+    for block in memory.function.blocks:
+        for instruction in block.instructions:
+            if instruction.op != "store" or (base, offset) not in memory.points.of(instruction.operands[1]).places:
+                continue
+            value = instruction.operands[0]
+            constant = isinstance(value, ir.IntConst) and value.unsigned in (0, 1)
+            if not constant and not (isinstance(value, ir.Local) and value.name in widened):
+                return False
+    return True
 
 
 def _find_nullable(memory: Memory) -> None:

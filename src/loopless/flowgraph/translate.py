@@ -75,18 +75,33 @@ class Translator:
         self.end = None
         self.edges = []
 
-    def split_unless(self, condition: Condition, loc: ir.Loc | None) -> None:
-        """A branch to the error unless ``condition``; the rest of the block becomes a block of its own."""
+    def split_unless(self, condition: Condition, otherwise: End, loc: ir.Loc | None) -> None:
+        """A branch to ``otherwise`` unless ``condition``; the rest of the block becomes a block of its own."""
         if condition is TRUE:
             return
         self._parts += 1
-        rest, error = f"{self.label}.after{self._parts}", f"{self.label}.error{self._parts}"
+        rest, other = f"{self.label}.after{self._parts}", f"{self.label}.{otherwise.kind}{self._parts}"
         self._save_all()
-        edges = (Edge(condition, rest, (), loc), Edge(negate(condition), error, (), loc))
+        edges = (Edge(condition, rest, (), loc), Edge(negate(condition), other, (), loc))
         self._finished[self.shown_label] = Block(self.shown_label, tuple(self.statements), edges, None)
-        self._finished[error] = Block(error, (), (), End("error", None, None, loc))
+        self._finished[other] = Block(other, (), (), otherwise)
         self.statements = []
         self.shown_label = rest
+
+    def promised(self, condition: Condition, kind: str, loc: ir.Loc | None) -> None:
+        """A promise of an instruction's flags (no overflow, no lost bits). In code as written breaking it is undefined
+        where it stands; in optimized code it makes a value that must not be used, perhaps never used: not answered.
+        """
+        if not self.uses.speculates:
+            self.check(condition, kind, loc)
+            return
+        refused = self.refused(
+            f"optimized code may compute a value early that breaks a promise ({kind}) and is then not used; give the "
+            "C file, or IR without optimization",
+            loc,
+            Reason.UNDEF_VALUE,
+        )
+        self.split_unless(condition, End("unsupported", None, None, loc, refused), loc)
 
     def _save_all(self) -> None:
         for name, value in list(self.pending.items()):

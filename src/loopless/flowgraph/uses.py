@@ -14,12 +14,14 @@ _UNSIGNED = frozenset(("zext", "udiv", "urem", "lshr", "uitofp"))
 @dataclass(frozen=True, slots=True)
 class Uses:
     """``elsewhere``: results that another block (or a phi) uses; ``last_in_block``: index of the last use within a
-    block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell.
+    block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell;
+    ``speculates``: whether the code has been optimized, so that it may compute what it then does not use.
     """
 
     elsewhere: frozenset[str]
     last_in_block: dict[tuple[str, str], int]
     signed: dict[str, bool]
+    speculates: bool = False
 
 
 def find_uses(function: ir.Function) -> Uses:  # noqa: C901
@@ -55,7 +57,7 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
                         if home.get(value.name, label) != label:
                             elsewhere.add(value.name)
     signed = {name: count > 0 for name, count in votes.items() if count}
-    return Uses(frozenset(elsewhere), last, signed | decided)
+    return Uses(frozenset(elsewhere), last, signed | decided, _speculates(function))
 
 
 def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
@@ -74,3 +76,10 @@ def _vote(instruction: ir.Instruction) -> int:
     if instruction.op == "icmp" and instruction.predicate is not None:
         return {"s": 1, "u": -1}.get(instruction.predicate[0], 0)
     return 0
+
+
+def _speculates(function: ir.Function) -> bool:
+    """Code as clang writes it keeps variables in memory, and chooses by branches."""
+    operations = {i.op for i in function.instructions()}
+    integers = any(i.op == "phi" and i.type != ir.IntT(1) for i in function.instructions())
+    return bool(operations & {"select", "freeze"}) or (integers and "alloca" not in operations)

@@ -7,7 +7,7 @@ matters depends on it; a branch matters if something that matters happens on one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 
@@ -20,13 +20,20 @@ _SINK = "\0end"
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """``variables`` and ``branches`` (labels of blocks) that matter; ``dropped_checks``: whether checks for undefined
-    behaviour of other variables were left out.
+    """What matters.
+
+    ``variables`` and ``branches`` (labels of blocks) that matter; ``checked``: the blocks whose checks are kept, as all
+    that decides whether they are reached matters; ``dropped_checks``: whether some check was left out.
     """
 
     variables: frozenset[Var]
     branches: frozenset[str]
+    checked: frozenset[str]
     dropped_checks: bool
+
+    def keeps(self, label: str, check: Check) -> bool:
+        """Whether a check of the block ``label`` is kept."""
+        return label in self.checked and check.condition.variables <= self.variables
 
 
 def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_checks: bool) -> Relevance:
@@ -51,9 +58,12 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_
         for label, block in blocks.items():
             if _touch(block, found.variables):
                 found.take(controls[label])
-    checks = [s for block in blocks.values() for s in block.statements if isinstance(s, Check)]
-    dropped = not all_checks and any(not check.condition.variables <= found.variables for check in checks)
-    return Relevance(frozenset(found.variables), frozenset(found.branches), dropped)
+    checked = frozenset(label for label in blocks if controls[label] <= found.branches)
+    result = Relevance(frozenset(found.variables), frozenset(found.branches), checked, dropped_checks=False)
+    checks = [(label, s) for label, block in blocks.items() for s in block.statements if isinstance(s, Check)]
+    if all(result.keeps(label, check) for label, check in checks):
+        return result
+    return replace(result, dropped_checks=True)
 
 
 def _leaves(block: Block, loop: LoopInfo) -> bool:

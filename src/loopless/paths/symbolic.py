@@ -215,7 +215,7 @@ class Body:
                 raise AssertionError(statement)
 
     def _check(self, label: str, check: Check, state: State) -> State | None:
-        if not check.condition.variables <= self.relevant.variables:
+        if not self.relevant.keeps(label, check):
             return state
         condition = self._in_condition(state, check.condition)
         exit = Exit("undefined", _line(check.loc), label, detail=check.kind)

@@ -119,6 +119,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
         raise UsageError(f"the function takes {len(parameters)} arguments ({wanted}), not {len(arguments)}")
     for parameter, argument in zip(parameters, arguments, strict=True):
         if parameter.object is not None or parameter.null is not None:
+            if parameter.shared and isinstance(argument, int):
+                continue  # an index into what an earlier pointer points to
             if isinstance(argument, int):
                 raise UsageError(
                     f"{parameter.name} is a pointer: give what it points to as [1, 2, 3], or null, not {argument}"

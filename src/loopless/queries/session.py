@@ -311,10 +311,11 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
 
     thread = threading.Thread(target=fetch, daemon=True)
     thread.start()
-    try:
-        return load(paths, settings)
-    finally:
-        thread.join()  # children may be forked from here on
+    # Not joined on an error: the signal of a time limit may have broken off an import of this thread that holds a lock
+    # which the other one waits for.
+    program = load(paths, settings)
+    thread.join()  # children may be forked from here on
+    return program
 
 
 def deadline(settings: Settings, started: float | None = None) -> float | None:
