@@ -249,3 +249,10 @@ def test_the_help_names_every_exit_status(run):
     for status in ("0", "1", "2", "3", "101"):
         assert re.search(rf"^ +{status}  ", text, re.MULTILINE)
     assert run("summarize", "--help").stdout.count("--assume") >= 1
+
+
+@pytest.mark.parametrize("command", ["loops", "summarize", "classify", "eval", "explain"])
+def test_examples_in_the_help_stand_on_lines_of_their_own(run, command):
+    text = run(command, "--help").stdout
+    assert "\\b" not in text
+    assert re.search(r"^ +loopless " + command, text, re.MULTILINE)

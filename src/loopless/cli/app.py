@@ -88,7 +88,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: object) -> None:
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
 def _loopless() -> None:
-    r"""Tells what a loop in C does without running it.
+    """Tells what a loop in C does without running it.
 
     \b
     Example:

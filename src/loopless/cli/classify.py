@@ -20,7 +20,7 @@ from loopless.cli.options import deadline_of, format_option, limits, reading, se
 @limits
 @click.pass_obj
 def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int:
-    r"""The type of each loop by Proteus's classification, and how many there are of each type.
+    """The type of each loop by Proteus's classification, and how many there are of each type.
 
     A PATH is a file or a directory with sources; each file is a program of its own. With -p and no PATH, all files of
     the compile database.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @limits
 @click.pass_obj
 def command(request: Request, /, file: Path, function: str, args: tuple[str, ...], **options: Any) -> int:
-    r"""The result of a call of FUNCTION. Loops whose summary is complete are jumped over, not iterated.
+    """The result of a call of FUNCTION. Loops whose summary is complete are jumped over, not iterated.
 
     An ARG is an integer, [1,2,3] or "text" for what a pointer points to, or null. Without ARGs for a function with
     parameters, calls are read from standard input, one JSON object a line, {"args": [...], "nondet": [...]}, and the

@@ -15,7 +15,7 @@ from loopless.cli.options import format_option
 @format_option("text", "json")
 @click.pass_obj
 def command(request: Request, /, code: str, format_: str) -> int:
-    r"""What the refusal CODE means, with an example, and what to do about it.
+    """What the refusal CODE means, with an example, and what to do about it.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ from loopless.cli.options import format_option, limits, reading
 @limits
 @click.pass_obj
 def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
-    r"""Name, type and status of every loop of a program; inner loops are indented.
+    """Name, type and status of every loop of a program; inner loops are indented.
 
     Several FILEs are linked into one program.
 

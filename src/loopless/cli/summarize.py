@@ -19,7 +19,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 @limits
 @click.pass_obj
 def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
-    r"""What each loop does, as cases over the values at its entry.
+    """What each loop does, as cases over the values at its entry.
 
     A case says when it applies, how many iterations are taken, what the variables are afterwards (x' is x at the exit)
     and the trace of paths. Several FILEs are linked into one program.
