@@ -55,7 +55,7 @@ def over_approximation(condition: Condition) -> OverApproximation:
     """``condition`` with each maximal part that is not quasi-affine (a product of variables, an array read, a variable
     shift, ...) replaced by an unknown of its range.
     """
-    rebuild = _Abstraction()
+    rebuild = Abstraction()
     body = rebuild.condition(condition)
     bounds = [between(*_between(unknown, term)) for term, unknown in rebuild.unknowns.items()]
     return OverApproximation(conjunction((*bounds, body)), tuple((v, t) for t, v in rebuild.unknowns.items()))
@@ -77,12 +77,18 @@ def enclosing_region(condition: Condition, variables: Iterable[Var] | None = Non
     return Region.of(relaxed.condition, (*used, *unknowns)).project_out(unknowns)
 
 
-class _Abstraction:
+class Abstraction:
+    """Replaces parts that are not quasi-affine by variables, the same part by the same variable over all its uses.
+
+    ``unknowns`` has the variables by the terms that they stand for.
+    """
+
     def __init__(self) -> None:
         self.unknowns: dict[Term, Var] = {}
         self.known: dict[Term, Term] = {}
 
     def condition(self, condition: Condition) -> Condition:
+        """``condition`` with the parts replaced."""
         match condition:
             case Truth():
                 return condition
@@ -97,6 +103,7 @@ class _Abstraction:
                 raise AssertionError(condition)
 
     def term(self, term: Term) -> Term:
+        """``term`` with the parts replaced."""
         found = self.known.get(term)
         if found is None:
             found = self.known[term] = self._abstracted(term)

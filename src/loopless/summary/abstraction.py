@@ -5,7 +5,7 @@ Exact, not an approximation: the name stands for the term everywhere, and the te
 
 from __future__ import annotations
 
-from loopless.logic.abstraction import _Abstraction as Abstraction
+from loopless.logic.abstraction import Abstraction
 from loopless.terms import Condition, Term, Var, between, conjunction, range_of, substitute
 
 
