@@ -89,7 +89,7 @@ def cold(runs: int) -> None:
         "loops": ["loops", file],
         "summarize": ["summarize", file],
         "classify": ["classify", file],
-        "eval": ["eval", str(EXAMPLES / "cases" / "triangle.c"), "triangle", "100000"],
+        "eval": ["eval", str(EXAMPLES / "cases" / "sum_of_squares.c"), "sum_of_squares", "100000"],
     }
     print("\n| cold command | median s | min | max |\n|---|---|---|---|")
     for name, words in commands.items():

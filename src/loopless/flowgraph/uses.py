@@ -78,8 +78,25 @@ def _vote(instruction: ir.Instruction) -> int:
     return 0
 
 
+_PROMISES = frozenset(("nsw", "nuw", "exact", "disjoint", "nneg"))
+
+
 def _speculates(function: ir.Function) -> bool:
-    """Code as clang writes it keeps variables in memory, and chooses by branches."""
-    operations = {i.op for i in function.instructions()}
-    integers = any(i.op == "phi" and i.type != ir.IntT(1) for i in function.instructions())
-    return bool(operations & {"select", "freeze"}) or (integers and "alloca" not in operations)
+    """Whether the code may compute what it then does not use.
+
+    Code as clang writes it keeps variables in memory and chooses by branches; it selects only between constants and
+    values that it loads.
+    """
+    code = [i for i in function.instructions() if not i.is_debug]
+    operations = {i.op for i in code}
+    integers = any(i.op == "phi" and i.type != ir.IntT(1) for i in code)
+    if "freeze" in operations or (integers and "alloca" not in operations):
+        return True
+    promised: set[str] = set()
+    for instruction in code:
+        used = {operand.name for operand in instruction.operands if isinstance(operand, ir.Local)}
+        if instruction.op == "select" and used & promised:
+            return True
+        if instruction.result is not None and (instruction.flags & _PROMISES or (used & promised)):
+            promised.add(instruction.result)
+    return False
