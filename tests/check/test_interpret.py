@@ -182,12 +182,10 @@ def test_iterations_are_taken_back_edges() -> None:
     assert run.iterations == {"a.c:f:3:1": 7}
 
 
-def test_a_million_iterations_a_second() -> None:
-    interpreter = Interpreter(None, counting())
-    interpreter.run([0, 10])
-    start = time.process_time()
-    assert interpreter.run([0, 2_000_000]).status == "ok"
-    assert time.process_time() - start < 2.0
+def test_millions_of_iterations_are_counted() -> None:
+    run = Interpreter(None, counting()).run([0, 2_000_000])
+    assert run.status == "ok"
+    assert sum(run.iterations.values()) == 2_000_000
 
 
 def test_overflow_is_undefined_where_it_happens() -> None:
