@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
-from loopless.summary import Case, Summary
+from loopless.summary import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.terms import Node, Var, disjuncts
 
 
@@ -103,9 +103,22 @@ def _case(case: Case, changed: Iterable[Var], names: Names) -> dict[str, Any]:
             **_expression(case.iterations, names),
             "per_path": {path: _expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
-        "trace": [{"path": run.path, "times": _expression(run.times, names)} for run in case.trace]
+        "trace": [_step(step, names) for step in case.trace]
         + [{"path": case.exit_path, "times": {"text": "1", "smt": "1"}}],
     }
+
+
+def _step(step: Step, names: Names) -> dict[str, Any]:
+    times = _expression(step.times, names) if step.times is not None else None
+    match step:
+        case Run():
+            return {"path": step.path, "times": times}
+        case Cycle():
+            return {"cycle": [_step(inner, names) for inner in step.body], "times": times}
+        case Interleaving():
+            return {"interleaving": list(step.paths), "times": times}
+        case _:
+            assert_never(step)
 
 
 def _ordered(values: Mapping[Any, Any]) -> list[Any]:

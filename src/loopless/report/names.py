@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from loopless.queries.answers import LoopAnswer
+from loopless.summary import Cycle, Step
 from loopless.terms import Condition, Node, Term, TermTooLarge, Var, smt, substitute, text
 
 
@@ -74,11 +75,18 @@ def _nodes(answer: LoopAnswer) -> Iterator[Node]:
     if answer.summary is not None:
         for case in answer.summary.cases:
             yield from (case.when, case.iterations, *case.then, *case.then.values(), *case.per_path.values())
-            yield from (run.times for run in case.trace)
+            yield from _times(case.trace)
             yield from _some(case.result)
         yield answer.summary.diverges
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
+
+
+def _times(trace: Iterable[Step]) -> Iterator[Term]:
+    for step in trace:
+        yield from _some(step.times)
+        if isinstance(step, Cycle):
+            yield from _times(step.body)
 
 
 def _some(term: Term | None) -> Iterable[Term]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
@@ -10,7 +11,7 @@ from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.summary import Case, Summary
+from loopless.summary import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
 
 _WIDTH = 120
@@ -83,9 +84,22 @@ def _case_lines(case: Case, names: Names) -> list[str]:
     lines += [f"    {name}' = {names.text(value)}" for name, value in values.items()]
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
-    trace = " ".join([*(_power(run.path, run.times, names) for run in case.trace), case.exit_path])
-    lines.append(f"    trace {trace}")
+    lines.append(f"    trace {' '.join([*(_step(step, names) for step in case.trace), case.exit_path])}")
     return lines
+
+
+def _step(step: Step, names: Names) -> str:
+    """A part of a trace as a path expression; a star where each round of the cycle around it has its own number."""
+    match step:
+        case Run():
+            word = step.path
+        case Cycle():
+            word = f"({' '.join(_step(inner, names) for inner in step.body)})"
+        case Interleaving():
+            word = f"({' | '.join(step.paths)})"
+        case _:
+            assert_never(step)
+    return f"{word}*" if step.times is None else _power(word, step.times, names)
 
 
 def _count(iterations: Term, names: Names) -> str:

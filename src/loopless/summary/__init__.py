@@ -5,11 +5,22 @@ from __future__ import annotations
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Outcome, Residual, Run, Summary, Undefined
+from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
 from loopless.summary.several import summarize_exits_only
 from loopless.summary.single import NotSummarized, summarize_single, where
 
-__all__ = ["Case", "Outcome", "Residual", "Run", "Summary", "Undefined", "summarize"]
+__all__ = [
+    "Case",
+    "Cycle",
+    "Interleaving",
+    "Outcome",
+    "Residual",
+    "Run",
+    "Step",
+    "Summary",
+    "Undefined",
+    "summarize",
+]
 
 
 def summarize(paths: LoopPaths | NoPaths) -> Outcome:

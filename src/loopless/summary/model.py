@@ -13,10 +13,30 @@ from loopless.terms import FALSE, Condition, Term, Var, evaluate, holds
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """``times`` iterations of one path in a row."""
+    """``times`` ≥ 0 iterations of one path in a row; None inside a cycle, where each round has its own number."""
 
     path: str
-    times: Term
+    times: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """``times`` rounds of ``body``; None inside a cycle, where each round has its own number."""
+
+    body: tuple[Step, ...]
+    times: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaving:
+    """``times`` iterations of several paths that take turns in an order that the values decide: an oscillation."""
+
+    paths: tuple[str, ...]
+    times: Term | None
+
+
+Step = Run | Cycle | Interleaving
+"""One part of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +44,8 @@ class Case:
     """For entry values that satisfy ``when``: the values ``then`` at ``exit``, after ``iterations`` taken back edges.
 
     ``then`` has the variables of the loop's state and those that the exit path changes; a variable that is not in it
-    keeps its entry value. ``per_path`` counts the iterations of each path by its id. ``trace`` is the path expression.
+    keeps its entry value. ``per_path`` counts the iterations of each path by its id. ``trace`` is the path
+    expression: s1 (s2 s1)* as a run and a cycle.
     ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
     """
 
@@ -34,7 +55,7 @@ class Case:
     exit_path: str
     iterations: Term
     per_path: Mapping[str, Term]
-    trace: tuple[Run, ...]
+    trace: tuple[Step, ...]
     result: Term | None = None
     assumptions: tuple[str, ...] = ()
 
