@@ -6,8 +6,9 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
-from loopless.summary.several import summarize_exits_only
-from loopless.summary.single import NotSummarized, summarize_single, where
+from loopless.summary.several import summarize_several
+from loopless.summary.single import summarize_single
+from loopless.summary.system import NotSummarized, where
 
 __all__ = [
     "Case",
@@ -38,6 +39,6 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
     try:
         if len(paths.iterative) <= 1:
             return summarize_single(paths)
-        return summarize_exits_only(paths)
+        return summarize_several(paths)
     except NotSummarized as failure:
         return failure.refused

@@ -19,6 +19,10 @@ class Names:
         """``condition`` with each maximal part that is not quasi-affine named."""
         return self._abstraction.condition(condition)
 
+    def named_term(self, term: Term) -> Term:
+        """``term`` with each maximal part that is not quasi-affine named."""
+        return self._abstraction.term(term)
+
     @property
     def terms(self) -> tuple[Term, ...]:
         """The terms that have names."""

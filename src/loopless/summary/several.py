@@ -1,33 +1,38 @@
-"""Loops with several iterative paths: so far only the entry values that leave at once."""
+"""Loops with several iterative paths: closed forms of oscillation where there are any, then elimination of paths."""
 
 from __future__ import annotations
 
+from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Residual, Summary, Undefined
-from loopless.summary.single import where
-from loopless.terms import FALSE, ZERO, disjunction
+from loopless.summary.elimination import OPERATIONS, eliminate
+from loopless.summary.landing import Landing
+from loopless.summary.model import Summary
+from loopless.summary.system import NotSummarized, build_system, where
+from loopless.terms import TermTooLarge, disjunction
 
 
-def summarize_exits_only(paths: LoopPaths) -> Summary:
-    """Exact where the loop is left in the first iteration; all other entry values are residual."""
-    cases: list[Case] = []
-    undefined: list[Undefined] = []
-    residual: list[Residual] = []
-    for path in paths.exits:
-        assert path.exit is not None
-        if path.exit.kind == "undefined":
-            undefined.append(Undefined(path.condition, path.exit.detail, path.exit.line))
-        elif path.exit.kind == "unsupported":
-            refused = Refused(Reason.UNSUPPORTED_INSTRUCTION, where(paths), path.exit.detail)
-            residual.append(Residual(path.condition, refused))
-        else:
-            cases.append(Case(path.condition, dict(path.update), path.exit, path.id, ZERO, {}, (), path.result))
-    detail = f"{len(paths.iterative)} paths interleave: " + "; ".join(
-        f"s{p.id}: {p.condition}" for p in paths.iterative
-    )
-    refused = Refused(Reason.MULTI_PATH, where(paths), detail)
-    residual.append(Residual(disjunction(p.condition for p in paths.iterative), refused))
+def summarize_several(paths: LoopPaths) -> Summary:
+    """The summary of a loop without inputs. Raises :class:`NotSummarized`."""
+    try:
+        with budget(OPERATIONS):
+            system = build_system(paths)
+            endings = eliminate(system, system.pieces)
+            landing = Landing(system)
+            for ending in endings:
+                landing.add(ending)
+    except BudgetExceeded:
+        detail = "the logic needs more steps than its budget for this loop"
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
+    except TermTooLarge as error:
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
     return Summary(
-        paths.loop, paths, tuple(cases), FALSE, tuple(undefined), tuple(residual), "exits", paths.assumptions
+        paths.loop,
+        paths,
+        tuple(landing.cases),
+        disjunction(landing.diverges),
+        tuple(landing.undefined),
+        tuple(landing.residual),
+        "elimination",
+        paths.assumptions,
     )

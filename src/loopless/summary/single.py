@@ -15,16 +15,16 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.recurrences import Closed, solve
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
+from loopless.summary.effects import COUNTER
 from loopless.summary.model import Case, Residual, Run, Summary, Undefined
 from loopless.summary.side import Undecided, all_along, split_conjuncts
+from loopless.summary.system import NotSummarized, mentions, where
 from loopless.terms import (
     FALSE,
-    INTEGERS,
     TRUE,
     ZERO,
     Condition,
     Const,
-    Or,
     Term,
     TermTooLarge,
     Var,
@@ -38,18 +38,8 @@ from loopless.terms import (
     substitute,
 )
 
-COUNTER = Var("#k", INTEGERS)
-"""The iteration counter; no variable of a program has such a name."""
 OPERATIONS = 3_000_000
 """isl's operations allowed for one loop: about a second."""
-
-
-class NotSummarized(Exception):
-    """A strategy does not apply; carries the refusal."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(str(refused))
-        self.refused = refused
 
 
 @dataclass(slots=True)
@@ -83,11 +73,6 @@ def summarize_single(paths: LoopPaths) -> Summary:
         "acceleration",
         paths.assumptions,
     )
-
-
-def where(paths: LoopPaths) -> str:
-    """The loop's place for a refusal."""
-    return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
 
 
 class _Solver:
@@ -198,9 +183,9 @@ class _Solver:
         failed = negate(condition)
         for exit in self.paths.exits:
             assert exit.exit is not None
-            if exit.exit.kind != "undefined" and _mentions(exit.condition, failed):
+            if exit.exit.kind != "undefined" and mentions(exit.condition, failed):
                 return False
-        return any(p.exit and p.exit.kind == "undefined" and _mentions(p.condition, failed) for p in self.paths.exits)
+        return any(p.exit and p.exit.kind == "undefined" and mentions(p.condition, failed) for p in self.paths.exits)
 
     # -- landing --------------------------------------------------------------------------------------------------
 
@@ -242,7 +227,7 @@ class _Solver:
     def _exit_of_check(self, condition: Condition) -> Exit:
         failed = negate(condition)
         for path in self.paths.exits:
-            if path.exit is not None and path.exit.kind == "undefined" and _mentions(path.condition, failed):
+            if path.exit is not None and path.exit.kind == "undefined" and mentions(path.condition, failed):
                 return path.exit
         raise AssertionError(condition)
 
@@ -331,8 +316,3 @@ def _needed(path: Path) -> frozenset[Var]:
     if path.result is not None:
         used |= path.result.variables
     return frozenset(used)
-
-
-def _mentions(condition: Condition, part: Condition) -> bool:
-    """Whether ``part`` is a conjunct of ``condition``, or of one of its alternatives."""
-    return any(found is part or (isinstance(found, Or) and part in found.args) for found in conjuncts(condition))

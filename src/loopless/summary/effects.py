@@ -1,0 +1,374 @@
+"""What a piece of a run does: one path, one piece after another, a piece repeated, paths that take turns.
+
+A piece keeps the effect on control variables, on which the logic works, as terms. What it does to accumulators and path
+counters, and its trace, is worked out when it is asked for: most pieces vanish before that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopless.logic import Region
+from loopless.paths.model import Exit, Path
+from loopless.recurrences import Closed, solve
+from loopless.summary.model import Cycle, Interleaving, Run, Step
+from loopless.summary.side import Undecided, all_along
+from loopless.terms import (
+    INTEGERS,
+    ONE,
+    Condition,
+    Const,
+    EvaluationError,
+    Term,
+    Var,
+    add,
+    at_most_zero,
+    const,
+    ite,
+    sub,
+    substitute,
+)
+
+COUNTER = Var("#k", INTEGERS)
+"""How many iterations, or rounds, a run takes; no variable of a program has such a name."""
+
+Values = Mapping[Var, Term]
+
+_MAX_PREFIX = 8
+"""Closed forms that hold only after more iterations than this are not used."""
+
+
+class Lost(Exception):
+    """The value of a variable has no closed form; the text says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """``condition``, on the values at the entry, holds exactly if a check along the run does; else ``exit``."""
+
+    condition: Condition
+    exit: Exit
+
+
+def counter_of(path: Path) -> Var:
+    """The counter of the iterations of ``path``."""
+    return Var(f"#{path.id}", INTEGERS)
+
+
+class Effect(ABC):
+    """What a run does to all variables and path counters."""
+
+    def __init__(self) -> None:
+        self._values: dict[Var, Term] | None = None
+        self._lost: dict[Var, str] = {}
+
+    @property
+    def values(self) -> Values:
+        """The changed variables after the run, over the values before; see :attr:`lost`."""
+        if self._values is None:
+            self._values = self._compute()
+        return self._values
+
+    @property
+    def lost(self) -> Mapping[Var, str]:
+        """The variables whose values have no closed form, and why."""
+        _ = self.values
+        return self._lost
+
+    @abstractmethod
+    def _compute(self) -> dict[Var, Term]: ...
+
+    @abstractmethod
+    def trace(self) -> tuple[Step, ...]:
+        """The word of the run, times over the values before."""
+
+    @abstractmethod
+    def sides(self) -> tuple[Side, ...]:
+        """The checks along the run that are not part of the domain. Raises :class:`Undecided`, :class:`Lost`."""
+
+
+class Nothing(Effect):
+    """No iteration."""
+
+    def _compute(self) -> dict[Var, Term]:
+        return {}
+
+    def trace(self) -> tuple[Step, ...]:
+        return ()
+
+    def sides(self) -> tuple[Side, ...]:
+        return ()
+
+
+class Once(Effect):
+    """One iteration of a path, with those of its checks that are not part of the domain."""
+
+    def __init__(self, path: Path, control: Values, sides: tuple[Side, ...]) -> None:
+        super().__init__()
+        self.path = path
+        self._control = control
+        self._sides = sides
+
+    def _compute(self) -> dict[Var, Term]:
+        counter = counter_of(self.path)
+        return {**self.path.update, **self._control, counter: add(counter, ONE)}
+
+    def trace(self) -> tuple[Step, ...]:
+        return (Run(self.path.id, ONE),)
+
+    def sides(self) -> tuple[Side, ...]:
+        return self._sides
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Entry values in ``where`` do ``effect``, by which the control variables get the values ``control``.
+
+    ``effect`` is right on ``where`` only, and so is ``control``, which may be simpler than the effect says.
+    """
+
+    where: Region
+    control: Values
+    effect: Effect
+
+    def within(self, where: Region) -> Piece:
+        """The same effect on a smaller domain."""
+        return Piece(where, self.control, self.effect)
+
+
+class Then(Effect):
+    """``second`` after ``first``."""
+
+    def __init__(self, first: Piece, second: Piece) -> None:
+        super().__init__()
+        self.first, self.second = first, second
+
+    def _compute(self) -> dict[Var, Term]:
+        first, second = self.first, self.second
+        before = {**first.effect.values, **first.control}
+        after = dict(before)
+        lost = dict(first.effect.lost)
+        for var, term in {**second.effect.values, **second.control}.items():
+            reads = sorted(v for v in term.variables if v in lost)
+            if reads:
+                lost[var] = lost[reads[0]]
+                after.pop(var, None)
+            else:
+                after[var] = substitute(term, before)
+                lost.pop(var, None)
+        for var, why in second.effect.lost.items():
+            if var not in second.control:
+                lost[var] = why
+                after.pop(var, None)
+        self._lost = lost
+        return after
+
+    def trace(self) -> tuple[Step, ...]:
+        later = (_step_after(step, self.first.control) for step in self.second.effect.trace())
+        return joined((*self.first.effect.trace(), *later))
+
+    def sides(self) -> tuple[Side, ...]:
+        later = self.second.effect.sides()
+        if later:
+            lost = self.first.effect.lost
+            before = {**self.first.effect.values, **self.first.control}
+            for side in later:
+                gone = sorted(v for v in side.condition.variables if v in lost)
+                if gone:
+                    raise Lost(lost[gone[0]])
+            later = tuple(Side(substitute(side.condition, before), side.exit) for side in later)
+        return tuple(dict.fromkeys((*self.first.effect.sides(), *later)))
+
+
+class Repeat(Effect):
+    """``body`` as often as ``count`` ≥ 1 says, which speaks of the values before the run; ``where`` is their region."""
+
+    def __init__(self, body: Piece, count: Term, where: Region) -> None:
+        super().__init__()
+        self.body, self.count, self.where = body, count, where
+
+    def _compute(self) -> dict[Var, Term]:
+        forms, self._lost = closed_forms(self.body)
+        return {var: substitute(form, {COUNTER: self.count}) for var, form in forms.items()}
+
+    def trace(self) -> tuple[Step, ...]:
+        return repeated(self.body.effect.trace(), self.count)
+
+    def sides(self) -> tuple[Side, ...]:
+        found = []
+        for side in self.body.effect.sides():
+            shown = along(self.body, side.condition)
+            whole = all_along(side.condition, shown, COUNTER, self.count, self.where)
+            found.append(Side(whole, side.exit))
+        return tuple(dict.fromkeys(found))
+
+
+def along(body: Piece, condition: Condition) -> Condition:
+    """``condition`` after :data:`COUNTER` rounds of ``body``. Raises :class:`Lost`, :class:`Undecided`."""
+    forms, lost = closed_forms(body)
+    gone = sorted(v for v in condition.variables if v in lost)
+    if gone:
+        raise Lost(lost[gone[0]])
+    late = sorted(v for v in condition.variables if v in forms and not _from_start(body, v))
+    if late:
+        raise Undecided(f"{condition} takes its final form only after some iterations")
+    return substitute(condition, forms)
+
+
+def _from_start(body: Piece, var: Var) -> bool:
+    return _solution(body).get(var, 0) == 0
+
+
+def closed_forms(body: Piece) -> tuple[dict[Var, Term], dict[Var, str]]:
+    """What all variables hold after :data:`COUNTER` ≥ 1 rounds of ``body``, and which have no closed form, and why."""
+    return _forms(body)[:2]
+
+
+def _solution(body: Piece) -> dict[Var, int]:
+    return _forms(body)[2]
+
+
+_Forms = tuple[dict[Var, Term], dict[Var, str], dict[Var, int]]
+
+
+def _forms(body: Piece) -> _Forms:
+    cached = body.effect.__dict__.setdefault("forms_by_control", {})
+    key = tuple(sorted(body.control.items()))
+    if key not in cached:
+        cached[key] = _solved({**body.effect.values, **body.control}, dict(body.effect.lost))
+    found: _Forms = cached[key]
+    return found
+
+
+def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
+    reading = True
+    while reading:
+        reading = False
+        for var, term in list(update.items()):
+            gone = sorted(v for v in term.variables if v in lost)
+            if gone:
+                lost[var] = lost[gone[0]]
+                del update[var]
+                reading = True
+    solution = solve(update, COUNTER)
+    forms: dict[Var, Term] = {}
+    starts: dict[Var, int] = {}
+    lost |= solution.refused
+    for var, closed in solution.closed.items():
+        form = _form(closed)
+        if form is None:
+            lost[var] = f"{var.name} after k iterations is computed by powers of a matrix, which has no printed form"
+        else:
+            forms[var] = form
+            starts[var] = closed.valid_from
+    return forms, lost, starts
+
+
+def _form(closed: Closed) -> Term | None:
+    """The value after k iterations as one term that is right for every k ≥ 1."""
+    if closed.term is None or closed.valid_from > _MAX_PREFIX:
+        return None
+    result = closed.term
+    try:
+        for k in range(closed.valid_from - 1, 0, -1):
+            result = ite(at_most_zero(sub(COUNTER, const(k))), closed.at(k), result)
+    except EvaluationError:
+        return None
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class TurnForms:
+    """Paths that take turns, as values after :data:`COUNTER` iterations: ``values`` of all variables and counters.
+
+    ``lost``: what has no closed form. ``paths``: their ids.
+    """
+
+    values: Mapping[Var, Term]
+    lost: Mapping[Var, str]
+    paths: tuple[str, ...]
+    sides: tuple[tuple[Condition, Exit], ...] = field(default=())
+
+
+class Turns(Effect):
+    """``count`` ≥ 1 iterations of paths that take turns."""
+
+    def __init__(self, forms: TurnForms, count: Term, sides: tuple[Side, ...] | Exception) -> None:
+        super().__init__()
+        self.forms, self.count, self._found = forms, count, sides
+
+    def _compute(self) -> dict[Var, Term]:
+        self._lost = dict(self.forms.lost)
+        return {var: substitute(form, {COUNTER: self.count}) for var, form in self.forms.values.items()}
+
+    def trace(self) -> tuple[Step, ...]:
+        return (Interleaving(self.forms.paths, self.count),)
+
+    def sides(self) -> tuple[Side, ...]:
+        if isinstance(self._found, Exception):
+            raise self._found
+        return self._found
+
+
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+
+def _step_after(step: Step, control: Values) -> Step:
+    times = substitute(step.times, control) if step.times is not None else None
+    match step:
+        case Run():
+            return Run(step.path, times)
+        case Cycle():
+            return Cycle(step.body, times)
+        case Interleaving():
+            return Interleaving(step.paths, times)
+
+
+def joined(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps with neighbouring runs of one path as one run."""
+    result: list[Step] = []
+    for step in steps:
+        last = result[-1] if result else None
+        if isinstance(step, Run) and isinstance(last, Run) and step.path == last.path:
+            known = step.times is not None and last.times is not None
+            times = add(last.times, step.times) if known else None  # type: ignore[arg-type]
+            result[-1] = Run(step.path, times)
+        else:
+            result.append(step)
+    return tuple(result)
+
+
+def repeated(body: tuple[Step, ...], count: Term) -> tuple[Step, ...]:
+    """The word of ``count`` rounds of ``body``."""
+    if isinstance(count, Const) and count.value == 1:
+        return body
+    if len(body) == 1:
+        only = body[0]
+        if isinstance(only, Run) and isinstance(only.times, Const):
+            return (Run(only.path, substitute_times(count, only.times.value)),)
+    return (Cycle(tuple(_starred(step) for step in body), count),)
+
+
+def substitute_times(count: Term, factor: int) -> Term:
+    """``count`` rounds of ``factor`` iterations each."""
+    return add(*([count] * factor)) if factor < 3 else _scaled(count, factor)
+
+
+def _scaled(count: Term, factor: int) -> Term:
+    from loopless.terms import scale
+
+    return scale(count, factor)
+
+
+def _starred(step: Step) -> Step:
+    """Inside a cycle: times that are the same in every round stay."""
+    times = step.times if isinstance(step.times, Const) else None
+    match step:
+        case Run():
+            return Run(step.path, times)
+        case Cycle():
+            return Cycle(tuple(_starred(inner) for inner in step.body), times)
+        case Interleaving():
+            return Interleaving(step.paths, times)

@@ -1,0 +1,378 @@
+"""Elimination of paths by maximal runs (design, section 5.3): Gauss's elimination on the graph of pieces.
+
+A piece that is eliminated is first accelerated: it becomes pieces that each stand for its longest run and land outside
+its domain. Every other piece that lands in the domain is then continued by these. A cycle of paths shows up as a piece
+that lands in itself; its runs are Proteus's periods, nested to any depth. What only lands where the loop has ended is
+an ending; in the end all pieces are continued to endings, backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopless.automaton.runs import effect
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first, pieces_of
+from loopless.refusals import Reason, Refused
+from loopless.summary.effects import COUNTER, Nothing, Piece, Repeat, Then, Values
+from loopless.summary.system import System, where
+from loopless.terms import (
+    INTEGERS,
+    ONE,
+    Const,
+    Ite,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    const,
+    equal,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_PIECES = 200
+"""More pieces than this are not kept (design, section 5.6)."""
+
+MAX_SPLIT = 70
+"""A step that takes more different values than this is not split by them."""
+
+OPERATIONS = 40_000_000
+"""isl's operations allowed for one loop."""
+
+STEP_OPERATIONS = 8_000_000
+"""And for the runs of one piece."""
+
+
+@dataclass(slots=True, eq=False)
+class Ending:
+    """Entry values in ``piece.where`` come by ``piece`` to an end.
+
+    "ended": the loop is left; "forever": ``again`` then repeats for ever; "stuck": ``why`` nothing more is known.
+    """
+
+    piece: Piece
+    kind: Literal["ended", "forever", "stuck"]
+    again: Piece | None = None
+    why: Refused | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A piece, and the pieces in which one step of it may land."""
+
+    piece: Piece
+    after: set[Node] = field(default_factory=set)
+    rested: bool = False
+    """Whether the piece never lands in itself."""
+
+
+class Stuck(Exception):
+    """The runs of a piece are not known; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+def eliminate(system: System, pieces: Iterable[Piece]) -> list[Ending]:
+    """How the loop ends, for all values of the universe: the domains of the result partition it.
+
+    ``pieces`` partition with the system's ended values the universe. What exceeds a limit is stuck.
+    """
+    return _Elimination(system).solve(list(pieces))
+
+
+class _Elimination:
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.nodes: list[Node] = []
+        self.levels: list[list[Piece]] = []
+        self.endings: list[Ending] = []
+
+    def solve(self, pieces: list[Piece]) -> list[Ending]:
+        self.endings = [Ending(Piece(self.system.ended, {}, Nothing()), "ended")]
+        self.nodes = [Node(piece) for piece in pieces if not piece.where.is_empty()]
+        try:
+            for node in self.nodes:
+                self._find_successors(node, self.nodes)
+            while self.nodes:
+                self._eliminate(self._next())
+        except BudgetExceeded:
+            for node in self.nodes:
+                self._give_up(node.piece.where, self._too_costly())
+        return self._back()
+
+    def _too_costly(self) -> Refused:
+        detail = "the paths take turns in a way that needs more steps or cases than the budget for this loop"
+        return Refused(Reason.BUDGET, where(self.system.paths), detail)
+
+    def _give_up(self, region: Region, why: Refused) -> None:
+        self.endings.append(Ending(Piece(region, {}, Nothing()), "stuck", why=why))
+
+    # -- the graph of pieces --------------------------------------------------------------------------------------
+
+    def _find_successors(self, node: Node, among: Iterable[Node]) -> None:
+        node.after = {other for other in among if self._lands(node.piece, other.piece.where)}
+
+    @staticmethod
+    def _lands(piece: Piece, region: Region) -> bool:
+        return not region.preimage(piece.control).disjoint(piece.where)
+
+    def _next(self) -> Node:
+        """The piece to eliminate next: such that few pieces go through it, and simple runs first."""
+
+        def cost(node: Node) -> tuple[int, int, int]:
+            before = sum(1 for other in self.nodes if other is not node and node in other.after)
+            loops = node in node.after
+            hard = 2 if loops and not _simple(node.piece) else 0 if loops else 1
+            return (0 if not before else 1, hard, before * len(node.after))
+
+        return min(self.nodes, key=cost)
+
+    def _eliminate(self, node: Node) -> None:
+        if not node.after:
+            self._end(node)
+            return
+        self.nodes.remove(node)
+        before = [other for other in self.nodes if node in other.after]
+        if node in node.after:
+            if before and not _simple(node.piece) and self._split(node):
+                return
+            runs = self._accelerate(node)
+        else:
+            runs = [node.piece]
+        later = node.after - {node}
+        level = []
+        for piece in runs:
+            level.append(Node(piece, {other for other in later if self._lands(piece, other.piece.where)}))
+        self.levels.append([run.piece for run in level])
+        for other in before:
+            self._continue(other, node, level)
+        if len(self.nodes) > MAX_PIECES:
+            raise BudgetExceeded("too many pieces")
+
+    def _end(self, node: Node) -> None:
+        """A piece that lands in no other piece: it goes on by endings only."""
+        self.nodes.remove(node)
+        self.levels.append([node.piece])
+        for other in self.nodes:
+            if node in other.after:
+                other.after.discard(node)
+
+    def _continue(self, node: Node, gone: Node, level: list[Node]) -> None:
+        """Replace ``node``, which may land in ``gone``, by its continuations through the runs of ``gone``."""
+        self.nodes.remove(node)
+        piece = node.piece
+        rest = piece.where
+        made: list[Node] = []
+        for run in level:
+            landing = run.piece.where.preimage(piece.control) & piece.where
+            if landing.is_empty():
+                continue
+            rest -= landing
+            through = composed(piece, run.piece, landing.coalesce())
+            made += [Node(part, set(run.after)) for part in _resolved(through)]
+        if not rest.is_empty():
+            made.append(Node(piece.within(rest.coalesce()), node.after - {gone}))
+        self._replace(node, made, level)
+
+    def _replace(self, node: Node, made: list[Node], level: Iterable[Node] = ()) -> None:
+        """``made`` stand in the place of ``node``, whose successors they have as candidates."""
+        for other in (*self.nodes, *level):
+            if node in other.after:
+                other.after.discard(node)
+                other.after |= {new for new in made if self._lands(other.piece, new.piece.where)}
+        self.nodes += made
+        for new in made:
+            candidates = set(new.after) - {node}
+            if node in new.after:
+                candidates |= set(made)
+            new.after = {other for other in candidates if self._lands(new.piece, other.piece.where)}
+
+    # -- runs -----------------------------------------------------------------------------------------------------
+
+    def _accelerate(self, node: Node) -> list[Piece]:
+        piece = node.piece
+        try:
+            with budget(STEP_OPERATIONS):
+                runs, never = longest_runs(self.system, piece)
+        except Stuck as stuck:
+            self._give_up(piece.where, stuck.refused)
+            return []
+        except BudgetExceeded:
+            self._give_up(piece.where, self._too_costly())
+            return []
+        if not never.is_empty():
+            self.endings.append(Ending(Piece(never, {}, Nothing()), "forever", again=piece))
+        return runs
+
+    def _split(self, node: Node) -> bool:
+        """Replace a piece whose step is no translation by pieces whose step is; False where that is not possible."""
+        parts = split(node.piece)
+        if parts is None:
+            return False
+        self._replace(node, [Node(part, set(node.after)) for part in parts])
+        if len(self.nodes) > MAX_PIECES:
+            raise BudgetExceeded("too many pieces")
+        return True
+
+    # -- backwards ------------------------------------------------------------------------------------------------
+
+    def _back(self) -> list[Ending]:
+        endings = list(self.endings)
+        for level in reversed(self.levels):
+            found: list[Ending] = []
+            for piece in level:
+                rest = piece.where
+                for ending in endings:
+                    if rest.is_empty():
+                        break
+                    landing = ending.piece.where.preimage(piece.control) & rest
+                    if landing.is_empty():
+                        continue
+                    rest -= landing
+                    whole = composed(piece, ending.piece, landing.coalesce())
+                    found.append(Ending(whole, ending.kind, ending.again, ending.why))
+            endings += found
+        return endings
+
+
+# -- pieces -----------------------------------------------------------------------------------------------------------
+
+
+def composed(first: Piece, second: Piece, region: Region) -> Piece:
+    """``second`` after ``first``, on ``region``."""
+    if isinstance(second.effect, Nothing):
+        return first.within(region)
+    control = dict(first.control)
+    for var, term in second.control.items():
+        control[var] = substitute(term, first.control)
+    return Piece(region, simplified(control, region), Then(first, second))
+
+
+def simplified(control: Values, region: Region) -> dict[Var, Term]:
+    """The values with those that the region fixes, or that move by a constant there, written so."""
+    found = {}
+    for var, term in control.items():
+        found[var] = term if _is_step(var, term) else _recognised(var, term, region)
+    return found
+
+
+def _is_step(var: Var, term: Term) -> bool:
+    return isinstance(term, Const | Var) or isinstance(sub(term, var), Const)
+
+
+def _recognised(var: Var, term: Term, region: Region) -> Term:
+    try:
+        low, high = region.range_of(term)
+        if low is not None and low == high:
+            return const(low)
+        low, high = region.range_of(sub(term, var))
+    except (NotPresburger, ValueError):
+        return term
+    if low is not None and low == high:
+        return add(var, const(low))
+    return term
+
+
+def _resolved(piece: Piece) -> list[Piece]:
+    """The piece split so that no control variable's value is a choice."""
+    result = [piece]
+    for var, term in piece.control.items():
+        if not any(isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max")) for node in walk(term)):
+            continue
+        parts: list[Piece] = []
+        for part in result:
+            for region, value in pieces_of(term, part.where):
+                parts.append(Piece(region, {**part.control, var: value}, part.effect))
+        result = parts
+    return result
+
+
+def _simple(piece: Piece) -> bool:
+    """Whether the piece's step has closed forms that the logic can follow."""
+    cached = piece.effect.__dict__.setdefault("simple_by_control", {})
+    key = tuple(sorted(piece.control.items()))
+    if key not in cached:
+        cached[key] = isinstance(control_forms(piece), dict)
+    return bool(cached[key])
+
+
+def control_forms(piece: Piece) -> dict[Var, Term] | str:
+    """The control variables after :data:`COUNTER` ≥ 1 rounds; or why there are no forms that the logic can follow."""
+    try:
+        found = effect(piece.control, frozenset())
+    except TermTooLarge:
+        return "its closed form is too large"
+    if found.scattered:
+        names = ", ".join(sorted(var.name for var in found.scattered))
+        return f"{names} has no closed form"
+    for var, form in found.forms.items():
+        try:
+            Region.of(equal(Var("#value", INTEGERS), form))
+        except NotPresburger:
+            return f"{var.name} after k rounds is {form}, which is not affine"
+    return dict(found.forms)
+
+
+def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
+    """The longest runs of a piece that may land in itself, and where it never lands outside.
+
+    Raises :class:`Stuck`, :class:`BudgetExceeded`.
+    """
+    forms = control_forms(piece)
+    if isinstance(forms, str):
+        detail = f"how often the paths repeat is not known: {forms}"
+        raise Stuck(Refused(Reason.NO_CLOSED_FORM, where(system.paths), detail))
+    inside = piece.where.preimage(forms).over((*system.variables, COUNTER))
+    found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=piece.where)
+    runs: list[Piece] = []
+    for region, count in found.pieces:
+        if count is ONE:
+            runs.append(piece.within(region))
+            continue
+        control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
+        run = Piece(region, simplified(control, region), Repeat(piece, count, region))
+        runs += _resolved(run)
+    return runs, found.never
+
+
+def split(piece: Piece) -> list[Piece] | None:
+    """The piece by the values of a step that is no translation, where there are few; None where there are many."""
+    for var, term in sorted(piece.control.items()):
+        if _is_step(var, term):
+            continue
+        for measured in _measures(var, term):
+            try:
+                low, high = piece.where.range_of(measured)
+            except (NotPresburger, ValueError):
+                continue
+            if low is None or high is None or not 0 < high - low < MAX_SPLIT:
+                continue
+            parts = []
+            for number in range(low, high + 1):
+                here = piece.where & Region.of(equal(measured, const(number)), piece.where.variables)
+                if not here.is_empty():
+                    here = here.coalesce()
+                    parts.append(Piece(here, simplified(piece.control, here), piece.effect))
+            return parts
+    return None
+
+
+def _measures(var: Var, term: Term) -> list[Term]:
+    """What may be counted: the step itself, the value, the quotients in it."""
+    quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
+    return [sub(term, var), term, *quotients]
+
+
+def unsolved(endings: Iterable[Ending]) -> Mapping[Refused, list[Region]]:
+    """The regions about which nothing is known, by reason."""
+    found: dict[Refused, list[Region]] = {}
+    for ending in endings:
+        if ending.kind == "stuck" and ending.why is not None:
+            found.setdefault(ending.why, []).append(ending.piece.where)
+    return found

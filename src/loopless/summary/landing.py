@@ -1,0 +1,182 @@
+"""From endings to cases: the exit that is taken, the values there, and what the checks along the run require."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopless.logic import NotPresburger, Region
+from loopless.paths.model import Path
+from loopless.refusals import Reason, Refused
+from loopless.summary.effects import Lost, Piece, Side, counter_of
+from loopless.summary.elimination import Ending
+from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined
+from loopless.summary.side import Undecided
+from loopless.summary.system import ExitView, System, where
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Condition,
+    Term,
+    Var,
+    add,
+    conjunction,
+    negate,
+    substitute,
+)
+
+
+class Landing:
+    """The cases and regions of a summary, as they are collected."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.cases: list[Case] = []
+        self.diverges: list[Condition] = []
+        self.undefined: list[Undefined] = []
+        self.residual: list[Residual] = []
+        self.place = where(system.paths)
+        self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
+
+    def add(self, ending: Ending) -> None:
+        """Take in one ending."""
+        region = ending.piece.where
+        if region.is_empty():
+            return
+        if ending.kind == "stuck":
+            assert ending.why is not None
+            self._unknown(region, TRUE, ending.why)
+            return
+        try:
+            sides = ending.piece.effect.sides()
+        except Undecided as undecided:
+            self._unknown(region, TRUE, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(undecided)))
+            return
+        except Lost as lost:
+            self._unknown(region, TRUE, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
+            return
+        holds = self._checked(region, sides)
+        if holds is FALSE:
+            return
+        if ending.kind == "forever":
+            self._forever(ending, holds)
+            return
+        for view in self.system.exits:
+            here = view.where.preimage(ending.piece.control) & region
+            if not here.is_empty():
+                self._leave(ending.piece.within(here.coalesce()), view, holds)
+
+    def _unknown(self, region: Region, holds: Condition, why: Refused) -> None:
+        self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
+
+    def _checked(self, region: Region, sides: tuple[Side, ...]) -> Condition:
+        """What the checks along the run require; the values for which one fails are undefined."""
+        holds: Condition = TRUE
+        for side in sides:
+            condition = self._needed(region, side.condition)
+            if condition is TRUE:
+                continue
+            condition = self.system.names.condition(condition)
+            failed = conjunction((self.system.shown(region), holds, negate(condition)))
+            if failed is not FALSE:
+                self.undefined.append(Undefined(failed, side.exit.detail, side.exit.line))
+            holds = conjunction((holds, condition))
+        return holds
+
+    @staticmethod
+    def _needed(region: Region, condition: Condition) -> Condition:
+        """``condition``, or true where it holds on all of the region anyway."""
+        try:
+            return TRUE if (region & Region.of(negate(condition))).is_empty() else condition
+        except NotPresburger:
+            return condition
+
+    # -- leaving --------------------------------------------------------------------------------------------------
+
+    def _leave(self, piece: Piece, view: ExitView, holds: Condition) -> None:
+        path = view.path
+        exit = path.exit
+        assert exit is not None
+        after = self._values(piece)
+        lost = piece.effect.lost
+        needed = view.rest.variables | self._read(path)
+        gone = sorted(v for v in needed if v in lost and v not in piece.control)
+        if gone:
+            self._unknown(piece.where, holds, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]))
+            return
+        rest = self._needed(piece.where, substitute(view.rest, after))
+        when = conjunction((self.system.shown(piece.where), holds, self.system.names.condition(rest)))
+        if when is FALSE:
+            return
+        if exit.kind == "undefined":
+            self.undefined.append(Undefined(when, exit.detail, exit.line))
+            return
+        if exit.kind == "unsupported":
+            self.residual.append(Residual(when, Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)))
+            return
+        changed = {v for v in (*after, *path.update) if v in path.outputs}
+        then = {v: self._shown(substitute(path.update.get(v, v), after)) for v in sorted(changed)}
+        counts = self._counts(piece)
+        self.cases.append(
+            Case(
+                when,
+                {v: t for v, t in then.items() if t is not v},
+                exit,
+                path.id,
+                add(*counts.values()),
+                counts,
+                tuple(self._step(step) for step in piece.effect.trace()),
+                self._shown(substitute(path.result, after)) if path.result is not None else None,
+            )
+        )
+
+    @staticmethod
+    def _values(piece: Piece) -> Mapping[Var, Term]:
+        return {**piece.effect.values, **piece.control}
+
+    @staticmethod
+    def _read(path: Path) -> set[Var]:
+        """The variables whose values at the header the exit path needs."""
+        used = {v for v in path.outputs if v not in path.update}
+        for term in path.update.values():
+            used |= term.variables
+        if path.result is not None:
+            used |= path.result.variables
+        return used
+
+    def _counts(self, piece: Piece) -> dict[str, Term]:
+        begun = dict.fromkeys(self.counters.values(), ZERO)
+        values = piece.effect.values
+        counts = {id: substitute(values[c], begun) for id, c in self.counters.items() if c in values}
+        return {id: self._shown(count) for id, count in counts.items() if count is not ZERO}
+
+    def _shown(self, term: Term) -> Term:
+        return self.system.names.term(term)
+
+    def _step(self, step: Step) -> Step:
+        times = self._shown(step.times) if step.times is not None else None
+        match step:
+            case Run():
+                return Run(step.path, times)
+            case Cycle():
+                return Cycle(step.body, times)
+            case Interleaving():
+                return Interleaving(step.paths, times)
+
+    # -- running for ever -----------------------------------------------------------------------------------------
+
+    def _forever(self, ending: Ending, holds: Condition) -> None:
+        region = ending.piece.where
+        again = ending.again
+        assert again is not None
+        try:
+            sides = again.effect.sides()
+        except (Undecided, Lost) as unclear:
+            self._unknown(region, holds, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(unclear)))
+            return
+        if not sides:
+            self.diverges.append(conjunction((self.system.shown(region), holds)))
+            return
+        names = ", ".join(str(side.condition) for side in sides)
+        detail = f"the loop runs until one of these fails, and when is not decided: {names}"
+        self._unknown(region, holds, Refused(Reason.OVERFLOW_UNDECIDED, self.place, detail))

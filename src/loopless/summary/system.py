@@ -1,0 +1,267 @@
+"""A loop as a piecewise map on its control variables: what the strategies for several paths work on.
+
+Control variables are those on which some condition depends. The others are accumulators: no piece is chosen by them, so
+they follow by sums. A check (that nothing is undefined) on control variables is part of a path's domain; one on an
+accumulator is kept on the side (prototype-widths, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from loopless.logic import NotPresburger, Region
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.refusals import Reason, Refused
+from loopless.summary.abstraction import Names
+from loopless.summary.effects import Once, Piece, Side, Values
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    Condition,
+    Const,
+    Or,
+    Term,
+    Var,
+    Wrap,
+    add,
+    between,
+    conjunction,
+    conjuncts,
+    const,
+    equal,
+    negate,
+    polynomial,
+    range_of,
+    scale,
+    sub,
+    substitute,
+)
+
+MAX_WRAP_BRANCHES = 4
+"""A step that may wrap around in more different ways than this is left as it is."""
+
+
+class NotSummarized(Exception):
+    """A strategy does not apply; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+@dataclass(frozen=True, slots=True)
+class ExitView:
+    """An exit path: ``where`` it is taken as far as control variables say, ``rest`` what else must hold."""
+
+    path: Path
+    where: Region
+    rest: Condition
+
+
+@dataclass(slots=True)
+class System:
+    """A loop in terms of its control variables.
+
+    ``variables``: control variables and the invariants beside them, over which the regions are; ``universe`` their
+    ranges. ``pieces`` partition with ``ended`` the universe.
+    """
+
+    paths: LoopPaths
+    names: Names
+    control: frozenset[Var]
+    variables: tuple[Var, ...]
+    universe: Region
+    pieces: list[Piece]
+    exits: list[ExitView]
+    ended: Region
+
+    def shown(self, region: Region) -> Condition:
+        """The region's condition, named terms put back."""
+        return self.names.condition(region.condition())
+
+
+def where(paths: LoopPaths) -> str:
+    """The loop's place for a refusal."""
+    return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
+
+
+def mentions(condition: Condition, part: Condition) -> bool:
+    """Whether ``part`` is a conjunct of ``condition``, or of one of its alternatives."""
+    return any(found is part or (isinstance(found, Or) and part in found.args) for found in conjuncts(condition))
+
+
+def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
+    """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else."""
+    failed = negate(condition)
+    found = None
+    for path in paths.exits:
+        assert path.exit is not None
+        if mentions(path.condition, failed):
+            if path.exit.kind != "undefined":
+                return None
+            found = found or path.exit
+    return found
+
+
+def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
+    """The system of a loop without inputs. Raises :class:`NotSummarized`, :class:`loopless.logic.BudgetExceeded`.
+
+    ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
+    """
+    return _Builder(paths, all_control=all_control).build()
+
+
+class _Builder:
+    def __init__(self, paths: LoopPaths, *, all_control: bool) -> None:
+        self.paths = paths
+        self.changing = {v for path in paths.iterative for v in path.update}
+        self.names = Names()
+        self.checks: dict[Condition, Exit] = {}
+        for path in paths.iterative:
+            for part in conjuncts(path.condition):
+                exit = failing_exit(paths, part) if part.variables & self.changing else None
+                if exit is not None:
+                    self.checks[part] = exit
+        self.control = self._control(all_control=all_control)
+        self.side = {part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control}
+
+    def _control(self, *, all_control: bool) -> frozenset[Var]:
+        likely = set(self.checks) | {negate(part) for part in self.checks}
+        waiting = {
+            v
+            for path in self.paths.all
+            for part in conjuncts(path.condition)
+            if all_control or not self._is_check_like(part, likely)
+            for v in part.variables & self.changing
+        }
+        found: set[Var] = set()
+        while waiting:
+            found |= waiting
+            read = (path.update[v].variables for path in self.paths.iterative for v in waiting if v in path.update)
+            waiting = (set().union(*read) & self.changing) - found
+        return frozenset(found)
+
+    @staticmethod
+    def _is_check_like(part: Condition, likely: set[Condition]) -> bool:
+        return part in likely or (isinstance(part, Or) and all(arg in likely for arg in part.args))
+
+    def build(self) -> System:
+        domains = [self._domain(path) for path in self.paths.iterative]
+        controls = [self._control_update(path) for path in self.paths.iterative]
+        landings = [self._landing(path) for path in self.paths.exits]
+        used: set[Var] = set(self.control) | set(self.names.variables)
+        for condition in (*domains, *(plain for plain, _ in landings)):
+            used |= condition.variables
+        for control in controls:
+            used |= {v for term in control.values() for v in term.variables}
+        variables = tuple(sorted(used))
+        universe = Region.universe(variables) & Region.of(self.names.bounds(), variables)
+        pieces: list[Piece] = []
+        ended = universe
+        for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
+            region = Region.of(domain, variables) & universe
+            sides = tuple(Side(part, self.side[part]) for part in conjuncts(path.condition) if part in self.side)
+            pieces += _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
+            ended -= region
+        exits = [
+            ExitView(path, Region.of(plain, variables) & universe, rest)
+            for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
+        ]
+        return System(
+            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce()
+        )
+
+    def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
+        return NotSummarized(Refused(reason, where(self.paths), detail))
+
+    def _domain(self, path: Path) -> Condition:
+        parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.side]
+        return conjunction(parts)
+
+    def _named(self, part: Condition, path: Path) -> Condition:
+        named = self.names.named(part)
+        self._only_invariants(f"the condition {part} of path {path.id} is not affine", Reason.NON_AFFINE_CONDITION)
+        return named
+
+    def _only_invariants(self, detail: str, reason: Reason) -> None:
+        if any(term.variables & self.changing for term in self.names.terms):
+            raise self._refuse(reason, detail)
+
+    def _control_update(self, path: Path) -> dict[Var, Term]:
+        found = {}
+        for var, term in path.update.items():
+            if var in self.control:
+                found[var] = self.names.named_term(term)
+                detail = f"{var.name}' = {term} of path {path.id} is not affine"
+                self._only_invariants(detail, Reason.NO_CLOSED_FORM)
+        return found
+
+    def _landing(self, path: Path) -> tuple[Condition, Condition]:
+        """The condition of an exit path on control variables, and the rest of it."""
+        plain, rest = [], []
+        for part in conjuncts(path.condition):
+            if part.variables & self.changing <= self.control and self._is_plain(part):
+                plain.append(self.names.named(part))
+            else:
+                rest.append(part)
+        return conjunction(plain), conjunction(rest)
+
+    def _is_plain(self, part: Condition) -> bool:
+        trial = Names()
+        trial.named(part)
+        return not any(term.variables & self.changing for term in trial.terms)
+
+
+def _wrap_branches(piece: Piece, variables: Iterable[Var]) -> list[Piece]:
+    """The piece split by how often each control variable's new value wraps around."""
+    result = [piece]
+    for var in sorted(piece.control):
+        branches: list[Piece] = []
+        for part in result:
+            branches += _branches(part, var, variables)
+        result = branches
+    return result
+
+
+def _branches(piece: Piece, var: Var, variables: Iterable[Var]) -> list[Piece]:
+    value = piece.control[var]
+    wraps = _wraps_in(value)
+    if not wraps:
+        return [piece]
+    wrapped = wraps[0]
+    width, lowest = wrapped.type.width, wrapped.type.min
+    if width is None or lowest is None:
+        return [piece]
+    try:
+        low, high = piece.where.range_of(wrapped.arg)
+    except NotPresburger:
+        return [piece]
+    except ValueError:
+        return []
+    modulus = 1 << width
+    if low is None or high is None:
+        return [piece]
+    first, last = (low - lowest) // modulus, (high - lowest) // modulus
+    if last - first >= MAX_WRAP_BRANCHES:
+        return [piece]
+    found: list[Piece] = []
+    for quotient in range(first, last + 1):
+        least = lowest + quotient * modulus
+        here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1), variables)
+        if here.is_empty():
+            continue
+        plain = sub(wrapped.arg, const(quotient * modulus))
+        control = {**piece.control, var: _replaced(value, wrapped, plain)}
+        found += _branches(Piece(here.coalesce(), control, piece.effect), var, variables)
+    return found
+
+
+def _wraps_in(term: Term) -> list[Wrap]:
+    """The reductions that are summands of ``term``."""
+    return [m[0][0] for m in polynomial(term) if len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Wrap)]
+
+
+def _replaced(term: Term, wrapped: Wrap, plain: Term) -> Term:
+    coefficient = polynomial(term)[((wrapped, 1),)]
+    return add(sub(term, scale(wrapped, coefficient)), scale(plain, coefficient))
