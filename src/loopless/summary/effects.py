@@ -7,8 +7,8 @@ counters, and its trace, is worked out when it is asked for: most pieces vanish 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from loopless.logic import Region
 from loopless.paths.model import Exit, Path
@@ -50,6 +50,10 @@ class Side:
 
     condition: Condition
     exit: Exit
+
+
+TOTAL = Var("#", INTEGERS)
+"""The counter of all iterations."""
 
 
 def counter_of(path: Path) -> Var:
@@ -113,7 +117,7 @@ class Once(Effect):
 
     def _compute(self) -> dict[Var, Term]:
         counter = counter_of(self.path)
-        return {**self.path.update, **self._control, counter: add(counter, ONE)}
+        return {**self.path.update, **self._control, counter: add(counter, ONE), TOTAL: add(TOTAL, ONE)}
 
     def trace(self) -> tuple[Step, ...]:
         return (Run(self.path.id, ONE),)
@@ -289,15 +293,14 @@ class TurnForms:
     values: Mapping[Var, Term]
     lost: Mapping[Var, str]
     paths: tuple[str, ...]
-    sides: tuple[tuple[Condition, Exit], ...] = field(default=())
 
 
 class Turns(Effect):
     """``count`` ≥ 1 iterations of paths that take turns."""
 
-    def __init__(self, forms: TurnForms, count: Term, sides: tuple[Side, ...] | Exception) -> None:
+    def __init__(self, forms: TurnForms, count: Term, sides: Callable[[], tuple[Side, ...]]) -> None:
         super().__init__()
-        self.forms, self.count, self._found = forms, count, sides
+        self.forms, self.count, self._sides = forms, count, sides
 
     def _compute(self) -> dict[Var, Term]:
         self._lost = dict(self.forms.lost)
@@ -307,9 +310,7 @@ class Turns(Effect):
         return (Interleaving(self.forms.paths, self.count),)
 
     def sides(self) -> tuple[Side, ...]:
-        if isinstance(self._found, Exception):
-            raise self._found
-        return self._found
+        return self._sides()
 
 
 # -- traces -----------------------------------------------------------------------------------------------------------

@@ -78,12 +78,13 @@ class Stuck(Exception):
         self.refused = refused
 
 
-def eliminate(system: System, pieces: Iterable[Piece]) -> list[Ending]:
+def eliminate(system: System, pieces: Iterable[Piece], endings: Iterable[Ending] = ()) -> list[Ending]:
     """How the loop ends, for all values of the universe: the domains of the result partition it.
 
-    ``pieces`` partition with the system's ended values the universe. What exceeds a limit is stuck.
+    ``pieces`` partition with the system's ended values and those of ``endings`` the universe. What exceeds a limit is
+    stuck.
     """
-    return _Elimination(system).solve(list(pieces))
+    return _Elimination(system).solve(list(pieces), list(endings))
 
 
 class _Elimination:
@@ -93,8 +94,8 @@ class _Elimination:
         self.levels: list[list[Piece]] = []
         self.endings: list[Ending] = []
 
-    def solve(self, pieces: list[Piece]) -> list[Ending]:
-        self.endings = [Ending(Piece(self.system.ended, {}, Nothing()), "ended")]
+    def solve(self, pieces: list[Piece], endings: list[Ending]) -> list[Ending]:
+        self.endings = [Ending(Piece(self.system.ended, {}, Nothing()), "ended"), *endings]
         self.nodes = [Node(piece) for piece in pieces if not piece.where.is_empty()]
         try:
             for node in self.nodes:
@@ -103,15 +104,12 @@ class _Elimination:
                 self._eliminate(self._next())
         except BudgetExceeded:
             for node in self.nodes:
-                self._give_up(node.piece.where, self._too_costly())
+                self.endings.append(_stuck(node.piece.where, self._too_costly()))
         return self._back()
 
     def _too_costly(self) -> Refused:
         detail = "the paths take turns in a way that needs more steps or cases than the budget for this loop"
         return Refused(Reason.BUDGET, where(self.system.paths), detail)
-
-    def _give_up(self, region: Region, why: Refused) -> None:
-        self.endings.append(Ending(Piece(region, {}, Nothing()), "stuck", why=why))
 
     # -- the graph of pieces --------------------------------------------------------------------------------------
 
@@ -134,38 +132,32 @@ class _Elimination:
         return min(self.nodes, key=cost)
 
     def _eliminate(self, node: Node) -> None:
-        if not node.after:
-            self._end(node)
-            return
-        self.nodes.remove(node)
-        before = [other for other in self.nodes if node in other.after]
-        if node in node.after:
-            if before and not _simple(node.piece) and self._split(node):
-                return
-            runs = self._accelerate(node)
-        else:
-            runs = [node.piece]
-        later = node.after - {node}
-        level = []
-        for piece in runs:
-            level.append(Node(piece, {other for other in later if self._lands(piece, other.piece.where)}))
-        self.levels.append([run.piece for run in level])
-        for other in before:
-            self._continue(other, node, level)
+        if node not in node.after or _simple(node.piece) or not self._split(node):
+            self._pass_through(node)
         if len(self.nodes) > MAX_PIECES:
             raise BudgetExceeded("too many pieces")
 
-    def _end(self, node: Node) -> None:
-        """A piece that lands in no other piece: it goes on by endings only."""
+    def _pass_through(self, node: Node) -> None:
+        """Continue every piece that lands in ``node`` by its runs. Nothing has changed if this raises."""
+        if not node.after:
+            ended = self._to_endings(node.piece, self.endings)
+            made: list[list[Node]] = []
+            before: list[Node] = []
+        else:
+            before = [other for other in self.nodes if other is not node and node in other.after]
+            runs, ended = ([node.piece], []) if node not in node.after else self._accelerate(node)
+            level = [Node(run, node.after - {node}) for run in runs]
+            made = [self._continued(other, node, level) for other in before]
+            self.levels.append(runs)
+        self.endings += ended
         self.nodes.remove(node)
-        self.levels.append([node.piece])
         for other in self.nodes:
-            if node in other.after:
-                other.after.discard(node)
+            other.after.discard(node)
+        for other, parts in zip(before, made, strict=True):
+            self._replace(other, parts)
 
-    def _continue(self, node: Node, gone: Node, level: list[Node]) -> None:
-        """Replace ``node``, which may land in ``gone``, by its continuations through the runs of ``gone``."""
-        self.nodes.remove(node)
+    def _continued(self, node: Node, gone: Node, level: list[Node]) -> list[Node]:
+        """``node``, which may land in ``gone``, with its continuations through the runs of ``gone``."""
         piece = node.piece
         rest = piece.where
         made: list[Node] = []
@@ -175,49 +167,47 @@ class _Elimination:
                 continue
             rest -= landing
             through = composed(piece, run.piece, landing.coalesce())
-            made += [Node(part, set(run.after)) for part in _resolved(through)]
+            made += [Node(part, run.after) for part in resolved(through)]
         if not rest.is_empty():
             made.append(Node(piece.within(rest.coalesce()), node.after - {gone}))
-        self._replace(node, made, level)
+        return made
 
-    def _replace(self, node: Node, made: list[Node], level: Iterable[Node] = ()) -> None:
-        """``made`` stand in the place of ``node``, whose successors they have as candidates."""
-        for other in (*self.nodes, *level):
-            if node in other.after:
-                other.after.discard(node)
-                other.after |= {new for new in made if self._lands(other.piece, new.piece.where)}
-        self.nodes += made
+    def _replace(self, node: Node, made: list[Node]) -> None:
+        """``made`` stand in the place of ``node``; their successors are candidates, and are looked at here."""
         for new in made:
-            candidates = set(new.after) - {node}
-            if node in new.after:
-                candidates |= set(made)
-            new.after = {other for other in candidates if self._lands(new.piece, other.piece.where)}
+            for other in (*self.nodes, *made):
+                if node in other.after:
+                    other.after = (other.after - {node}) | set(made)
+            new.after = set(new.after)
+        self.nodes.remove(node)
+        self.nodes += made
+        new_ones = set(made)
+        for other in self.nodes:
+            unsure = other.after if other in new_ones else other.after & new_ones
+            other.after = {
+                a for a in other.after if a not in unsure or self._lands(other.piece, a.piece.where)
+            }
 
     # -- runs -----------------------------------------------------------------------------------------------------
 
-    def _accelerate(self, node: Node) -> list[Piece]:
+    def _accelerate(self, node: Node) -> tuple[list[Piece], list[Ending]]:
+        """The runs of a piece that lands in itself, and how it ends otherwise."""
         piece = node.piece
         try:
             with budget(STEP_OPERATIONS):
                 runs, never = longest_runs(self.system, piece)
         except Stuck as stuck:
-            self._give_up(piece.where, stuck.refused)
-            return []
-        except BudgetExceeded:
-            self._give_up(piece.where, self._too_costly())
-            return []
-        if not never.is_empty():
-            self.endings.append(Ending(Piece(never, {}, Nothing()), "forever", again=piece))
-        return runs
+            return [], [_stuck(piece.where, stuck.refused)]
+        if never.is_empty():
+            return runs, []
+        return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=piece)]
 
     def _split(self, node: Node) -> bool:
         """Replace a piece whose step is no translation by pieces whose step is; False where that is not possible."""
         parts = split(node.piece)
         if parts is None:
             return False
-        self._replace(node, [Node(part, set(node.after)) for part in parts])
-        if len(self.nodes) > MAX_PIECES:
-            raise BudgetExceeded("too many pieces")
+        self._replace(node, [Node(part, node.after) for part in parts])
         return True
 
     # -- backwards ------------------------------------------------------------------------------------------------
@@ -225,20 +215,28 @@ class _Elimination:
     def _back(self) -> list[Ending]:
         endings = list(self.endings)
         for level in reversed(self.levels):
-            found: list[Ending] = []
-            for piece in level:
-                rest = piece.where
-                for ending in endings:
-                    if rest.is_empty():
-                        break
-                    landing = ending.piece.where.preimage(piece.control) & rest
-                    if landing.is_empty():
-                        continue
-                    rest -= landing
-                    whole = composed(piece, ending.piece, landing.coalesce())
-                    found.append(Ending(whole, ending.kind, ending.again, ending.why))
-            endings += found
+            endings += [ending for piece in level for ending in self._to_endings(piece, endings)]
         return endings
+
+    @staticmethod
+    def _to_endings(piece: Piece, endings: list[Ending]) -> list[Ending]:
+        """The piece continued by the endings in which it lands."""
+        found = []
+        rest = piece.where
+        for ending in endings:
+            landing = ending.piece.where.preimage(piece.control) & rest
+            if landing.is_empty():
+                continue
+            whole = composed(piece, ending.piece, landing.coalesce())
+            found.append(Ending(whole, ending.kind, ending.again, ending.why))
+            rest -= landing
+            if rest.is_empty():
+                break
+        return found
+
+
+def _stuck(region: Region, why: Refused) -> Ending:
+    return Ending(Piece(region, {}, Nothing()), "stuck", why=why)
 
 
 # -- pieces -----------------------------------------------------------------------------------------------------------
@@ -279,7 +277,7 @@ def _recognised(var: Var, term: Term, region: Region) -> Term:
     return term
 
 
-def _resolved(piece: Piece) -> list[Piece]:
+def resolved(piece: Piece) -> list[Piece]:
     """The piece split so that no control variable's value is a choice."""
     result = [piece]
     for var, term in piece.control.items():
@@ -337,7 +335,7 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
             continue
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
         run = Piece(region, simplified(control, region), Repeat(piece, count, region))
-        runs += _resolved(run)
+        runs += resolved(run)
     return runs, found.never
 
 

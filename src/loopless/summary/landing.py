@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.effects import Lost, Piece, Side, counter_of
+from loopless.summary.effects import TOTAL, Lost, Piece, Side, counter_of
 from loopless.summary.elimination import Ending
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined
 from loopless.summary.side import Undecided
@@ -19,7 +19,6 @@ from loopless.terms import (
     Condition,
     Term,
     Var,
-    add,
     conjunction,
     negate,
     substitute,
@@ -123,7 +122,7 @@ class Landing:
                 {v: t for v, t in then.items() if t is not v},
                 exit,
                 path.id,
-                add(*counts.values()),
+                self._shown(substitute(after.get(TOTAL, ZERO), {TOTAL: ZERO})),
                 counts,
                 tuple(self._step(step) for step in piece.effect.trace()),
                 self._shown(substitute(path.result, after)) if path.result is not None else None,

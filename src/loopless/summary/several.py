@@ -8,6 +8,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.elimination import OPERATIONS, eliminate
 from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
+from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import NotSummarized, build_system, where
 from loopless.terms import TermTooLarge, disjunction
 
@@ -17,7 +18,8 @@ def summarize_several(paths: LoopPaths) -> Summary:
     try:
         with budget(OPERATIONS):
             system = build_system(paths)
-            endings = eliminate(system, system.pieces)
+            pieces, endings = accelerate_groups(system)
+            endings = eliminate(system, pieces, endings)
             landing = Landing(system)
             for ending in endings:
                 landing.add(ending)

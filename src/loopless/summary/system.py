@@ -95,6 +95,8 @@ def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
     """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else."""
     failed = negate(condition)
     found = None
+    if any(mentions(path.condition, failed) for path in paths.iterative):
+        return None
     for path in paths.exits:
         assert path.exit is not None
         if mentions(path.condition, failed):
@@ -109,7 +111,18 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
-    return _Builder(paths, all_control=all_control).build()
+    found = _Builder(paths, all_control=all_control).build()
+    if not all_control and not _is_partition(found):
+        return _Builder(paths, all_control=True).build()
+    return found
+
+
+def _is_partition(system: System) -> bool:
+    """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
+    regions = [piece.where for piece in system.pieces]
+    regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
+    eased = [piece.where for piece in system.pieces if piece.effect.sides()]
+    return all(region is other or region.disjoint(other) for region in eased for other in regions)
 
 
 class _Builder:

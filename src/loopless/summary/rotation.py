@@ -1,0 +1,422 @@
+"""Oscillation in closed form (LoopSCC, section 4.3.2, made symbolic): a two-step oscillation rotates an interval.
+
+A *selector* is a linear form L: below 0 every path of the group adds a > 0 to it, from 0 on every path takes b > 0 away.
+Among the first t iterations the high ones are H(t) = min(t, max(0, floor((L + b - 1 + a·t + 1) / (a + b)))), for every
+L at the start and as long as the run stays in the group. What each path adds by constants is then a sum over t and H(t);
+several selectors that move independently are a sum of such terms. The run ends where it leaves the domains of the group:
+one parametric least value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, first, greatest
+from loopless.paths.model import Path
+from loopless.summary.effects import (
+    COUNTER,
+    TOTAL,
+    Nothing,
+    Once,
+    Piece,
+    Side,
+    TurnForms,
+    Turns,
+    counter_of,
+)
+from loopless.summary.elimination import Ending, resolved
+from loopless.summary.side import Undecided
+from loopless.summary.system import System
+from loopless.terms import (
+    ONE,
+    ZERO,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Or,
+    Term,
+    Var,
+    Wrap,
+    add,
+    at_most_zero,
+    conjunction,
+    const,
+    disjunction,
+    floor_div,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    negate,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+    wrap,
+)
+
+MAX_SELECTORS = 3
+"""Products of more oscillations than this are not looked for."""
+
+OPERATIONS = 8_000_000
+"""isl's operations allowed for the runs of one group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """``low`` is the condition L < 0, as a term that is ≤ 0 there; ``up`` = a, ``down`` = b."""
+
+    low: Term
+    up: int
+    down: int
+
+    @property
+    def high_steps(self) -> Term:
+        """How many of the first :data:`COUNTER` iterations are high."""
+        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
+        return minimum(COUNTER, maximum(ZERO, floor_div(moved, const(self.up + self.down))))
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Pieces that take turns as selectors say: ``signs`` has for each piece which selectors are high."""
+
+    members: tuple[Piece, ...]
+    selectors: tuple[Selector, ...]
+    signs: tuple[tuple[bool, ...], ...]
+
+
+def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
+    """The pieces of the loop with each oscillating group replaced by its longest runs, and where those never end.
+
+    Raises :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
+    """
+    pieces = list(system.pieces)
+    found: list[Piece] = []
+    endings: list[Ending] = []
+    while True:
+        group = find_group(pieces)
+        if group is None:
+            return pieces + found, endings
+        pieces = [piece for piece in pieces if piece not in group.members]
+        try:
+            with budget(OPERATIONS):
+                runs, ends = longest_runs(system, group)
+        except BudgetExceeded:
+            found += group.members
+            continue
+        found += runs
+        endings += ends
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+def find_group(pieces: Sequence[Piece]) -> Group | None:
+    """A group of at least two pieces that goes round, of as many pieces as possible."""
+    moving = [piece for piece in pieces if isinstance(piece.effect, Once) and steps(piece) is not None]
+    candidates = _candidates(moving)
+    tried: list[Group] = []
+    for low in candidates:
+        for members in _memberships(low, moving):
+            group = _grouped(members, low, candidates)
+            if group is not None and _goes_round(group, pieces):
+                tried.append(group)
+    return max(tried, key=lambda group: len(group.members), default=None)
+
+
+def steps(piece: Piece) -> dict[Var, int] | None:
+    """By how much each control variable moves, None where one does not move by a constant."""
+    found = {}
+    for var, term in piece.control.items():
+        moved = sub(term, var)
+        if not isinstance(moved, Const):
+            return None
+        found[var] = moved.value
+    return found
+
+
+def _candidates(pieces: Iterable[Piece]) -> list[Term]:
+    """Linear terms that are ≤ 0 in a condition of some path."""
+    found: dict[Term, None] = {}
+    for piece in pieces:
+        assert isinstance(piece.effect, Once)
+        _collect(piece.effect.path.condition, frozenset(piece.control), found)
+    return list(found)
+
+
+def _collect(condition: Condition, control: frozenset[Var], found: dict[Term, None]) -> None:
+    match condition:
+        case Compare():
+            term = condition.term
+            if condition.relation == "le" and term.variables & control and _is_linear(term):
+                found[term] = None
+        case And() | Or():
+            for part in condition.args:
+                _collect(part, control, found)
+        case _:
+            pass
+
+
+def _is_linear(term: Term) -> bool:
+    return all(
+        not monomial or (len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var))
+        for monomial in polynomial(term)
+    )
+
+
+def _step_of(term: Term, moves: Mapping[Var, int]) -> int:
+    """By how much a linear term moves."""
+    total = 0
+    for monomial, coefficient in polynomial(term).items():
+        if monomial and isinstance(monomial[0][0], Var):
+            total += coefficient * moves.get(monomial[0][0], 0)
+    return total
+
+
+def _side_of(piece: Piece, low: Term) -> bool | None:
+    """Whether the piece is high (True) or low for the selector, None where it is neither throughout."""
+    is_low = Region.of(at_most_zero(low), piece.where.variables)
+    try:
+        if piece.where.is_subset(is_low):
+            return False
+        return True if piece.where.disjoint(is_low) else None
+    except ValueError:
+        return None
+
+
+def _memberships(low: Term, pieces: Iterable[Piece]) -> list[list[tuple[Piece, bool]]]:
+    """The sets of pieces that ``low`` may select between: one for each pair of steps."""
+    lows: dict[int, list[Piece]] = {}
+    highs: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        if not low.variables <= set(piece.where.variables):
+            continue
+        side = _side_of(piece, low)
+        if side is None:
+            continue
+        moves = steps(piece)
+        assert moves is not None
+        step = _step_of(low, moves)
+        if not side and step > 0:
+            lows.setdefault(step, []).append(piece)
+        elif side and step < 0:
+            highs.setdefault(-step, []).append(piece)
+    return [
+        [(piece, False) for piece in below] + [(piece, True) for piece in above]
+        for below in lows.values()
+        for above in highs.values()
+    ]
+
+
+def _grouped(members: list[tuple[Piece, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
+    """The group of these members, with further selectors where the first does not decide all movement."""
+    pieces = tuple(piece for piece, _ in members)
+    selectors = [_selector(low, members)]
+    columns = [[high for _, high in members]]
+    group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
+    if _is_separable(group):
+        return group
+    for other in candidates:
+        if other is low or len(selectors) == MAX_SELECTORS:
+            continue
+        found = [m for m in _memberships(other, pieces) if len(m) == len(pieces)]
+        if not found:
+            continue
+        sides = {id(piece): high for piece, high in found[0]}
+        column = [sides[id(piece)] for piece in pieces]
+        if column in columns or [not high for high in column] in columns:
+            continue
+        selectors.append(_selector(other, found[0]))
+        columns.append(column)
+        group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
+        if _is_separable(group):
+            return group
+    return None
+
+
+def _selector(low: Term, members: Iterable[tuple[Piece, bool]]) -> Selector:
+    found = {}
+    for piece, high in members:
+        moves = steps(piece)
+        assert moves is not None
+        found[high] = abs(_step_of(low, moves))
+    return Selector(low, found[False], found[True])
+
+
+def _is_separable(group: Group) -> bool:
+    """Whether the selectors decide, each on its own, how the control variables move."""
+    moves = [steps(piece) or {} for piece in group.members]
+    control = {var for move in moves for var in move}
+    return all(separated(group.signs, [move.get(var, 0) for move in moves]) is not None for var in control)
+
+
+def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[int] | None:
+    """Integers c_0, c_1, … with value = c_0 + Σ c_j over the high selectors j, for every member; None if there are none."""
+    width = len(signs[0]) + 1
+    rows = [
+        [Fraction(1), *(Fraction(int(high)) for high in row), Fraction(value)]
+        for row, value in zip(signs, values, strict=True)
+    ]
+    pivots: list[int] = []
+    for column in range(width):
+        at = len(pivots)
+        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [x / rows[at][column] for x in rows[at]]
+        for i, row in enumerate(rows):
+            if i != at and row[column]:
+                rows[i] = [x - row[column] * y for x, y in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] for row in rows[len(pivots) :]):
+        return None
+    result = [Fraction(0)] * width
+    for i, column in enumerate(pivots):
+        result[column] = rows[i][-1]
+    return [int(x) for x in result] if all(x.denominator == 1 for x in result) else None
+
+
+def _goes_round(group: Group, pieces: Iterable[Piece]) -> bool:
+    """Whether inside the intervals that the selectors go round no other piece takes over."""
+    variables = group.members[0].where.variables
+    inside = [
+        conjunction((less_equal(const(1 - s.down), s.low), less_equal(s.low, const(s.up)))) for s in group.selectors
+    ]
+    core = Region.of(conjunction(inside), variables)
+    others = [piece for piece in pieces if piece not in group.members]
+    for member in group.members:
+        begun = member.where & core
+        if begun.is_empty():
+            return False
+        if any(not other.where.preimage(member.control).disjoint(begun) for other in others):
+            return False
+    return True
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def longest_runs(system: System, group: Group) -> tuple[list[Piece], list[Ending]]:
+    """The longest runs of a group, and where they never end. Raises :class:`loopless.logic.BudgetExceeded`."""
+    control, forms = _forms(group)
+    whole = group.members[0].where
+    for member in group.members[1:]:
+        whole |= member.where
+    whole = whole.coalesce()
+    inside = whole.preimage(control).over((*system.variables, COUNTER))
+    found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
+    runs: list[Piece] = []
+    for region, count in found.pieces:
+        after = {var: substitute(form, {COUNTER: count}) for var, form in control.items()}
+        sides = partial(_sides, group, forms, region, count)
+        runs += resolved(Piece(region, after, Turns(forms, count, sides)))
+    if found.never.is_empty():
+        return runs, []
+    never = Piece(found.never, control, Turns(forms, COUNTER, partial(_sides, group, forms, found.never, None)))
+    return runs, [Ending(Piece(found.never, {}, Nothing()), "forever", again=never)]
+
+
+def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
+    """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
+    highs = [selector.high_steps for selector in group.selectors]
+    paths = [_path(piece) for piece in group.members]
+    control: dict[Var, Term] = {}
+    values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
+    lost: dict[Var, str] = {}
+    moves = [steps(piece) or {} for piece in group.members]
+    for var in sorted({v for move in moves for v in move}):
+        factors = separated(group.signs, [move.get(var, 0) for move in moves])
+        assert factors is not None
+        control[var] = add(var, _total(factors, highs))
+    ids = list(dict.fromkeys(path.id for path in paths))
+    for id, path in {path.id: path for path in paths}.items():
+        counter = counter_of(path)
+        factors = separated(group.signs, [int(p.id == id) for p in paths])
+        if factors is None:
+            lost[counter] = f"how often path {id} is taken has no closed form"
+        else:
+            values[counter] = add(counter, _total(factors, highs))
+    for var in sorted({v for path in paths for v in path.update} - control.keys()):
+        form = _accumulated(var, paths, group.signs, highs)
+        if form is None:
+            lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
+        else:
+            values[var] = form
+    return control, TurnForms(values | control, lost, tuple(ids))
+
+
+def _path(piece: Piece) -> Path:
+    assert isinstance(piece.effect, Once)
+    return piece.effect.path
+
+
+def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
+    return add(scale(COUNTER, factors[0]), *(scale(h, c) for h, c in zip(highs, factors[1:], strict=True)))
+
+
+def _accumulated(
+    var: Var, paths: Sequence[Path], signs: Sequence[Sequence[bool]], highs: Sequence[Term]
+) -> Term | None:
+    """An accumulator to which each path adds a constant, over ℤ or all in one ring."""
+    updates = [path.update.get(var, var) for path in paths]
+    rings = {update.type for update in updates if isinstance(update, Wrap)}
+    plain = [update.arg if isinstance(update, Wrap) else update for update in updates]
+    added = [sub(update, var) for update in plain]
+    constants = [a.value for a in added if isinstance(a, Const)]
+    if len(constants) != len(added) or len(rings) > 1:
+        return None
+    factors = separated(signs, constants)
+    if factors is None:
+        return None
+    total = add(var, _total(factors, highs))
+    return wrap(total, rings.pop()) if rings else total
+
+
+def _sides(group: Group, forms: TurnForms, region: Region, count: Term | None) -> tuple[Side, ...]:
+    """What the checks of the members along a run of ``count`` iterations (None: for ever) require of the entry."""
+    found: list[Side] = []
+    for member in group.members:
+        own = member.effect.sides()
+        for side in own:
+            gone = sorted(v for v in side.condition.variables if v in forms.lost)
+            if gone or not isinstance(side.condition, Compare) or side.condition.relation != "le":
+                raise Undecided(f"whether {side.condition} holds all along is not decided")
+            found += _greatest(member, side, forms, region, count)
+    return tuple(dict.fromkeys(found))
+
+
+def _greatest(
+    member: Piece, side: Side, forms: TurnForms, region: Region, count: Term | None
+) -> list[Side]:
+    """The check at its tightest: the greatest value of its term while the run is in ``member``."""
+    assert isinstance(side.condition, Compare)
+    shown = substitute(side.condition.term, forms.values)
+    outside = {v for v in shown.variables if v not in region.variables and v is not COUNTER}
+    fixed = [(m, c) for m, c in polynomial(shown).items() if any(a.variables & outside for a, _ in m)]
+    if any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m, _ in fixed):
+        raise Undecided(f"whether {side.condition} holds all along is not decided")
+    start = add(*(scale(m[0][0], c) for m, c in fixed))
+    moved = sub(shown, start)
+    control = {var: forms.values[var] for var in member.control}
+    limit = less(COUNTER, count) if count is not None else less_equal(ZERO, COUNTER)
+    try:
+        during = member.where.preimage(control) & region & Region.of(conjunction((less_equal(ZERO, COUNTER), limit)))
+        pieces = greatest(moved, COUNTER, during)
+    except Unbounded:
+        return [Side(less_equal(ONE, ZERO), side.exit)]
+    except (NotPresburger, BudgetExceeded):
+        raise Undecided(f"whether {side.condition} holds all along is not decided") from None
+    found = []
+    for where, value in pieces:
+        tight = at_most_zero(add(start, value))
+        inside = where & region
+        if inside.is_empty():
+            continue
+        found.append(Side(disjunction((negate(inside.condition()), tight)), side.exit))
+    return found
