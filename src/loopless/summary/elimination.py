@@ -23,12 +23,16 @@ from loopless.terms import (
     Const,
     Ite,
     Op,
+    Or,
     Term,
     TermTooLarge,
     Var,
     add,
+    conjunction,
+    conjuncts,
     const,
     equal,
+    negate,
     sub,
     substitute,
     walk,
@@ -326,7 +330,8 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
     if isinstance(forms, str):
         detail = f"how often the paths repeat is not known: {forms}"
         raise Stuck(Refused(Reason.NO_CLOSED_FORM, where(system.paths), detail))
-    inside = piece.where.preimage(forms).over((*system.variables, COUNTER))
+    staying = what_may_fail(piece.where, [piece])
+    inside = staying.preimage(forms).over((*system.variables, COUNTER))
     found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=piece.where)
     runs: list[Piece] = []
     for region, count in found.pieces:
@@ -337,6 +342,22 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
         run = Piece(region, simplified(control, region), Repeat(piece, count, region))
         runs += resolved(run)
     return runs, found.never
+
+
+def what_may_fail(where: Region, members: Iterable[Piece]) -> Region:
+    """A larger region such that the runs of ``members``, all within ``where``, leave both at the same time.
+
+    What one step from inside keeps true need not be asked for at the end of a run; this makes that question easier.
+    """
+    condition = where.condition()
+    if isinstance(condition, Or):
+        return where
+    kept = []
+    for part in conjuncts(condition):
+        failed = Region.of(negate(part), where.variables)
+        if any(not failed.preimage(member.control).disjoint(member.where) for member in members):
+            kept.append(part)
+    return Region.of(conjunction(kept), where.variables, typed=False)
 
 
 def split(piece: Piece) -> list[Piece] | None:

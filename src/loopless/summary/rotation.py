@@ -27,7 +27,7 @@ from loopless.summary.effects import (
     Turns,
     counter_of,
 )
-from loopless.summary.elimination import Ending, resolved
+from loopless.summary.elimination import Ending, resolved, what_may_fail
 from loopless.summary.side import Undecided
 from loopless.summary.system import System
 from loopless.terms import (
@@ -80,6 +80,17 @@ class Selector:
         moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
         return minimum(COUNTER, maximum(ZERO, floor_div(moved, const(self.up + self.down))))
 
+    @property
+    def inside(self) -> Condition:
+        """The interval that is gone round, -b <= L < a."""
+        return conjunction((less_equal(const(1 - self.down), self.low), less_equal(self.low, const(self.up))))
+
+    @property
+    def high_steps_inside(self) -> Term:
+        """:attr:`high_steps` for starts in the interval."""
+        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
+        return floor_div(moved, const(self.up + self.down))
+
 
 @dataclass(slots=True, eq=False)
 class Group:
@@ -88,6 +99,13 @@ class Group:
     members: tuple[Piece, ...]
     selectors: tuple[Selector, ...]
     signs: tuple[tuple[bool, ...], ...]
+    inside: bool = False
+    """Whether the members are restricted to where the selectors are in their intervals."""
+
+    @property
+    def highs(self) -> list[Term]:
+        """How many of the first :data:`COUNTER` iterations are high, for each selector."""
+        return [s.high_steps_inside if self.inside else s.high_steps for s in self.selectors]
 
 
 def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
@@ -103,6 +121,10 @@ def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
         if group is None:
             return pieces + found, endings
         pieces = [piece for piece in pieces if piece not in group.members]
+        if len(group.selectors) == 1:
+            # The way into the interval is a run of one path, which elimination finds more easily.
+            group, outside = _restricted(group)
+            found += outside
         try:
             with budget(OPERATIONS):
                 runs, ends = longest_runs(system, group)
@@ -111,6 +133,19 @@ def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
             continue
         found += runs
         endings += ends
+
+
+def _restricted(group: Group) -> tuple[Group, list[Piece]]:
+    """The group inside the interval that it goes round, and the parts of its members outside."""
+    core = Region.of(group.selectors[0].inside, group.members[0].where.variables)
+    members = []
+    outside = []
+    for piece in group.members:
+        members.append(piece.within((piece.where & core).coalesce()))
+        rest = (piece.where - core).coalesce()
+        if not rest.is_empty():
+            outside.append(piece.within(rest))
+    return Group(tuple(members), group.selectors, group.signs, inside=True), outside
 
 
 # -- finding ----------------------------------------------------------------------------------------------------------
@@ -216,7 +251,10 @@ def _memberships(low: Term, pieces: Iterable[Piece]) -> list[list[tuple[Piece, b
 def _grouped(members: list[tuple[Piece, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
     """The group of these members, with further selectors where the first does not decide all movement."""
     pieces = tuple(piece for piece, _ in members)
-    selectors = [_selector(low, members)]
+    first_selector = _selector(low, members)
+    if first_selector.up == first_selector.down:
+        return None  # strict alternation: elimination finds it, with the trace
+    selectors = [first_selector]
     columns = [[high for _, high in members]]
     group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
     if _is_separable(group):
@@ -285,10 +323,7 @@ def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[in
 def _goes_round(group: Group, pieces: Iterable[Piece]) -> bool:
     """Whether inside the intervals that the selectors go round no other piece takes over."""
     variables = group.members[0].where.variables
-    inside = [
-        conjunction((less_equal(const(1 - s.down), s.low), less_equal(s.low, const(s.up)))) for s in group.selectors
-    ]
-    core = Region.of(conjunction(inside), variables)
+    core = Region.of(conjunction(s.inside for s in group.selectors), variables)
     others = [piece for piece in pieces if piece not in group.members]
     for member in group.members:
         begun = member.where & core
@@ -309,7 +344,8 @@ def longest_runs(system: System, group: Group) -> tuple[list[Piece], list[Ending
     for member in group.members[1:]:
         whole |= member.where
     whole = whole.coalesce()
-    inside = whole.preimage(control).over((*system.variables, COUNTER))
+    staying = what_may_fail(whole, group.members)
+    inside = staying.preimage(control).over((*system.variables, COUNTER))
     found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
     runs: list[Piece] = []
     for region, count in found.pieces:
@@ -324,7 +360,7 @@ def longest_runs(system: System, group: Group) -> tuple[list[Piece], list[Ending
 
 def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
     """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
-    highs = [selector.high_steps for selector in group.selectors]
+    highs = group.highs
     paths = [_path(piece) for piece in group.members]
     control: dict[Var, Term] = {}
     values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
