@@ -233,6 +233,13 @@ class Region:
             self._condition = _readable(self.points, self.frame)
         return self._condition
 
+    @metered
+    def rough_condition(self) -> Condition:
+        """As :meth:`condition`, at a fraction of the cost, but not simplified further than term by term."""
+        if self._condition is not None:
+            return self._condition
+        return condition_of(self.points.coalesce(), self.frame)
+
     def __repr__(self) -> str:
         names = ", ".join(variable.name for variable in self.variables)
         return f"{{[{names}]: {text(self.condition())}}}"

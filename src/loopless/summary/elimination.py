@@ -136,8 +136,11 @@ class _Elimination:
         return min(self.nodes, key=cost)
 
     def _eliminate(self, node: Node) -> None:
-        if node not in node.after or _simple(node.piece) or not self._split(node):
-            self._pass_through(node)
+        if node in node.after and not _simple(node.piece):
+            node.piece = Piece(node.piece.where, simplified(node.piece.control, node.piece.where), node.piece.effect)
+            if not _simple(node.piece) and self._split(node):
+                return
+        self._pass_through(node)
         if len(self.nodes) > MAX_PIECES:
             raise BudgetExceeded("too many pieces")
 
@@ -226,16 +229,11 @@ class _Elimination:
     def _to_endings(piece: Piece, endings: list[Ending]) -> list[Ending]:
         """The piece continued by the endings in which it lands."""
         found = []
-        rest = piece.where
         for ending in endings:
-            landing = ending.piece.where.preimage(piece.control) & rest
-            if landing.is_empty():
-                continue
-            whole = composed(piece, ending.piece, landing.coalesce())
-            found.append(Ending(whole, ending.kind, ending.again, ending.why))
-            rest -= landing
-            if rest.is_empty():
-                break
+            landing = ending.piece.where.preimage(piece.control) & piece.where
+            if not landing.is_empty():
+                whole = composed(piece, ending.piece, landing.coalesce())
+                found.append(Ending(whole, ending.kind, ending.again, ending.why))
         return found
 
 
@@ -253,7 +251,7 @@ def composed(first: Piece, second: Piece, region: Region) -> Piece:
     control = dict(first.control)
     for var, term in second.control.items():
         control[var] = substitute(term, first.control)
-    return Piece(region, simplified(control, region), Then(first, second))
+    return Piece(region, control, Then(first, second))
 
 
 def simplified(control: Values, region: Region) -> dict[Var, Term]:
@@ -339,8 +337,7 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
             runs.append(piece.within(region))
             continue
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
-        run = Piece(region, simplified(control, region), Repeat(piece, count, region))
-        runs += resolved(run)
+        runs += resolved(Piece(region, control, Repeat(piece, count, region)))
     return runs, found.never
 
 
@@ -349,7 +346,7 @@ def what_may_fail(where: Region, members: Iterable[Piece]) -> Region:
 
     What one step from inside keeps true need not be asked for at the end of a run; this makes that question easier.
     """
-    condition = where.condition()
+    condition = where.rough_condition()
     if isinstance(condition, Or):
         return where
     kept = []

@@ -78,7 +78,7 @@ class System:
 
     def shown(self, region: Region) -> Condition:
         """The region's condition, named terms put back."""
-        return self.names.condition(region.condition())
+        return self.names.condition(region.rough_condition())
 
 
 def where(paths: LoopPaths) -> str:
