@@ -142,9 +142,28 @@ ARRAYS: Final = replace(_SCALAR, name="arrays", arrays=0.95)
 EIGHT_BIT: Final = replace(
     _SCALAR, name="eight-bit", types=(SCHAR, UCHAR), params=(1, 2), locals=(1, 2), sequence=1, goto_loops=0.1
 )
+SINGLE_LOOP: Final = replace(
+    _SCALAR,
+    name="single-loop",
+    depth=1,
+    sequence=1,
+    goto_loops=0.1,
+    exits=0.4,
+    continues=0.12,
+    switches=0.1,
+    guards=0.0,
+    products=0.2,
+    observe=1.0,
+)
+SINGLE_LOOP_8: Final = replace(SINGLE_LOOP, name="single-loop-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2))
 
 PROFILES: Final = MappingProxyType(
-    {profile.name: profile for profile in (EVERYTHING, SINGLE_PATH, MULTI_BRANCH, NESTS, ARRAYS, EIGHT_BIT)}
+    {
+        profile.name: profile
+        for profile in (
+            EVERYTHING, SINGLE_PATH, MULTI_BRANCH, NESTS, ARRAYS, EIGHT_BIT, SINGLE_LOOP, SINGLE_LOOP_8,
+        )
+    }
 )
 """The profiles by name; ``everything`` is the default one."""
 

@@ -1,0 +1,258 @@
+"""What a summary says about a loop, put beside what the loop does.
+
+The judge knows no summaries: it takes anything that has cases and regions with conditions on the state at the loop's
+header. Exactly one of them must hold in every state, and what that one says must be so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from loopless.check.alone import LoopAlone, Truth
+from loopless.check.expressions import HELPERS, Expressions, Lines
+from loopless.check.values import Stop
+from loopless.terms import Condition, EvaluationError, Term, Var, evaluate, holds
+
+
+class ExitClaim(Protocol):
+    """Where a case says that the loop is left."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def block(self) -> str: ...
+    @property
+    def edge(self) -> int | None: ...
+
+
+class CaseClaim(Protocol):
+    """One case of a summary."""
+
+    @property
+    def when(self) -> Condition: ...
+    @property
+    def then(self) -> Mapping[Var, Term]: ...
+    @property
+    def exit(self) -> ExitClaim: ...
+    @property
+    def exit_path(self) -> str: ...
+    @property
+    def iterations(self) -> Term: ...
+    @property
+    def per_path(self) -> Mapping[str, Term]: ...
+
+
+class RegionClaim(Protocol):
+    """Entry states that are undefined, or about which nothing is said."""
+
+    @property
+    def when(self) -> Condition: ...
+
+
+class SummaryClaim(Protocol):
+    """A summary."""
+
+    @property
+    def cases(self) -> Sequence[CaseClaim]: ...
+    @property
+    def diverges(self) -> Condition: ...
+    @property
+    def undefined(self) -> Sequence[RegionClaim]: ...
+    @property
+    def residual(self) -> Sequence[RegionClaim]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One state judged. ``region``: "case", "diverges", "undefined", "residual", or "" where several or none hold.
+
+    ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
+    """
+
+    region: str
+    compared: bool
+    mismatch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    claim: CaseClaim
+    names: tuple[Var, ...]
+    paths: tuple[str, ...]
+    effect: Callable[[Sequence[int]], Sequence[int]]
+
+
+class Claims:
+    """A summary, compiled so that thousands of states can be judged.
+
+    ``shown``: by the id of an exit path, variables whose values at that exit the summary vouches for: those that a case
+    does not name must be unchanged.
+    """
+
+    def __init__(
+        self, summary: SummaryClaim, variables: Sequence[Var], shown: Mapping[str, frozenset[Var]] | None = None
+    ) -> None:
+        self.variables = tuple(variables)
+        self._shown = shown or {}
+        self._regions: list[tuple[str, object, Callable[[Sequence[int]], bool]]] = []
+        for at, case in enumerate(summary.cases):
+            self._regions.append((f"case {at + 1}", self._case(case), self._condition(case.when)))
+        self._regions.append(("diverges", None, self._condition(summary.diverges)))
+        self._regions.extend(("undefined", part, self._condition(part.when)) for part in summary.undefined)
+        self._regions.extend(("residual", part, self._condition(part.when)) for part in summary.residual)
+
+    def judge(self, state: Mapping[Var, int], truth: Truth) -> Verdict:
+        """Whether what is said about ``state`` is so."""
+        values = [state.get(var, 0) for var in self.variables]
+        try:
+            hits = [(name, detail) for name, detail, test in self._regions if test(values)]
+        except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
+            return Verdict("", compared=False, mismatch=f"a condition has no value here: {error}")
+        kinds = {name if isinstance(detail, _Case) else name.split()[0] for name, detail in hits}
+        if len(kinds) != 1:
+            found = ", ".join(sorted(kinds)) or "no region"
+            return Verdict("", compared=False, mismatch=f"the state lies in {found}; the loop: {_told(truth)}")
+        name, detail = hits[0]
+        if isinstance(detail, _Case):
+            return self._judge_case(name, detail, values, truth)
+        if name == "residual":
+            return Verdict(name, compared=False)
+        if truth.status in ("timeout", "unknown"):
+            return Verdict(name, compared=False)
+        if truth.status != name:
+            return Verdict(name, compared=True, mismatch=f"said {name}; the loop: {_told(truth)}")
+        if name == "undefined" and truth.line:
+            lines = {getattr(part, "line", 0) for _, part in hits}
+            if 0 not in lines and truth.line not in lines:
+                wrong = f"said undefined in line {lines}; the loop: {_told(truth)}"
+                return Verdict(name, compared=True, mismatch=wrong)
+        return Verdict(name, compared=True)
+
+    def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth) -> Verdict:
+        try:
+            iterations, *rest = case.effect(values)
+        except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
+            # A value like 3^(10^9) before its reduction has digits that nobody can write down: not said, not wrong.
+            wrong = "" if "bits" in str(error) else f"{name} has no value here: {error}"
+            return Verdict("case", compared=False, mismatch=wrong)
+        if truth.status in ("timeout", "unknown"):
+            early = truth.status == "timeout" and iterations < truth.iterations
+            wrong = f"{name} says {iterations} iterations; the loop is still running after {truth.iterations}"
+            return Verdict("case", compared=early, mismatch=wrong if early else "")
+        wrong = self._difference(case, iterations, rest, truth, dict(zip(self.variables, values, strict=True)))
+        wrong = f"{name} says {wrong}; the loop: {_told(truth)}" if wrong else ""
+        return Verdict("case", compared=True, mismatch=wrong)
+
+    def _difference(
+        self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[Var, int]
+    ) -> str:
+        claim = case.claim
+        if truth.status == "assumption-failed" and claim.exit.kind == "assumption":
+            return "" if iterations == truth.iterations else f"{iterations} iterations"
+        if truth.status != "ok":
+            return f"{iterations} iterations and an exit of kind {claim.exit.kind}"
+        if (claim.exit.block, claim.exit.edge) != truth.exit:
+            return f"exit {claim.exit.block}:{claim.exit.edge} and not {truth.exit}"
+        if iterations != truth.iterations:
+            return f"{iterations} iterations"
+        values = dict(zip(case.names, rest, strict=False))
+        for var in sorted(set(values) | self._shown.get(claim.exit_path, frozenset()), key=lambda v: v.key):
+            said = values.get(var, before.get(var))
+            if var in truth.values and said is not None and said != truth.values[var]:
+                return f"{var.name}' = {said}"
+        counts = dict(zip(case.paths, rest[len(case.names) :], strict=True))
+        for path in sorted(truth.per_path):
+            if counts.get(path, 0) != truth.per_path[path]:
+                return f"{counts.get(path, 0)} iterations of path {path}"
+        return ""
+
+    # -- compiling ----------------------------------------------------------------------------------------------------
+
+    def _case(self, case: CaseClaim) -> _Case:
+        names, paths = tuple(case.then), tuple(case.per_path)
+        terms = [case.iterations, *case.then.values(), *case.per_path.values()]
+        compiled = self._compiled(terms, None)
+        return _Case(case, names, paths, compiled if compiled is not None else self._evaluated(terms))
+
+    def _evaluated(self, terms: Sequence[Term]) -> Callable[[Sequence[int]], Sequence[int]]:
+        def effect(values: Sequence[int]) -> Sequence[int]:
+            state = dict(zip(self.variables, values, strict=True))
+            return [evaluate(term, state) for term in terms]
+
+        return effect
+
+    def _condition(self, condition: Condition) -> Callable[[Sequence[int]], bool]:
+        compiled: Callable[[Sequence[int]], bool] | None = self._compiled([], condition)
+        if compiled is not None:
+            return compiled
+        return lambda values: holds(condition, dict(zip(self.variables, values, strict=True)))
+
+    def _compiled(self, terms: Sequence[Term], condition: Condition | None) -> Callable[[Sequence[int]], Any] | None:
+        """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
+        lines = Lines()
+        names = {var: f"v{at}" for at, var in enumerate(self.variables)}
+        writer = Expressions(lines, names, lambda _: 0)
+        writer.begin()
+        try:
+            lines("def run(values):")
+            with lines.deeper():
+                if names:
+                    lines(f"{', '.join(names.values())}, = values")
+                result = writer.condition(condition) if condition is not None else ""
+                lines(f"return {result}" if condition is not None else f"return [{_listed(writer, terms)}]")
+            namespace: dict[str, Any] = dict(HELPERS)
+            exec(compile("\n".join(lines.lines) + "\n", "<claim>", "exec"), namespace)  # noqa: S102  our own code
+        except (AssertionError, KeyError, RecursionError, SyntaxError, MemoryError):
+            return None
+        found: Callable[[Sequence[int]], Any] = namespace["run"]
+        return found
+
+
+def _listed(writer: Expressions, terms: Sequence[Term]) -> str:
+    return ", ".join(writer.term(term) for term in terms)
+
+
+def _told(truth: Truth) -> str:
+    if truth.status != "ok":
+        return f"{truth.status} after {truth.iterations} iterations ({truth.reason})"
+    values = ", ".join(f"{var.name}'={value}" for var, value in truth.values.items())
+    counts = ", ".join(f"{name}: {count}" for name, count in truth.per_path.items())
+    return f"{truth.iterations} iterations ({counts}), exit {truth.exit}, {values}"
+
+
+@dataclass(slots=True)
+class Judgement:
+    """Many states judged: how many lie in each region, how many were compared with a run, and what is wrong."""
+
+    regions: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    states: int = 0
+    compared: int = 0
+    mismatches: list[tuple[Mapping[Var, int], str]] = field(default_factory=list)
+
+
+def judge_all(
+    alone: LoopAlone,
+    claims: Claims,
+    states: Iterable[Mapping[Var, int]],
+    *,
+    max_steps: int = 20_000,
+    most: int = 5,
+) -> Judgement:
+    """Judge every one of ``states``, up to ``most`` mismatches; each run is followed for ``max_steps`` iterations."""
+    found = Judgement()
+    for state in states:
+        truth = alone.run(state, max_steps=max_steps)
+        verdict = claims.judge(state, truth)
+        found.states += 1
+        found.compared += verdict.compared
+        found.regions[verdict.region] += 1
+        found.outcomes[truth.status] += 1
+        if verdict.mismatch:
+            found.mismatches.append((dict(state), verdict.mismatch))
+            if len(found.mismatches) >= most:
+                break
+    return found
