@@ -102,7 +102,7 @@ class Subject:
         found = judge_all(alone, claims, drawn, max_steps=STEPS)
         if everything and not found.mismatches:
             header = all_states(alone.entry)
-            rest = header if header is not None else entry_states(self.graph, self.loop)
+            rest = header if header is not None else entry_states(self.graph)
             found = joined(found, judge_all(alone, claims, rest, max_steps=STEPS))
         self.timed("judge", started)
         return found
@@ -119,7 +119,7 @@ def joined(one: Judgement, other: Judgement) -> Judgement:
     )
 
 
-def entry_states(graph: Flowgraph, loop: LoopInfo) -> Iterator[Mapping[Var, int]]:
+def entry_states(graph: Flowgraph) -> Iterator[Mapping[Var, int]]:
     """The states in which the function's runs, on all its arguments, come to the loop."""
     interpreter = Interpreter(None, graph)
     seen: list[Mapping[Var, int]] = []
