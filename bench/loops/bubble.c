@@ -1,0 +1,15 @@
+// The two loops of bubble sort as one, the comparisons left out.
+#include "loop.h"
+T final_i, final_j, final_n, final_pc;
+void loop(T i, T j, T n, _Bool pc) {
+    while (pc || i < n - 1) {
+        if (!pc) {
+            AT(1); j = 0; pc = 1;
+        } else if (j < n - 1 - i) {
+            AT(2); j++;
+        } else {
+            AT(3); i++; pc = 0;
+        }
+    }
+    final_i = i; final_j = j; final_n = n; final_pc = pc;
+}

@@ -1,0 +1,15 @@
+// An inner loop that moves the outer counter, as one loop.
+#include "loop.h"
+T final_i, final_j, final_n, final_pc;
+void loop(T i, T j, T n, _Bool pc) {
+    while (pc || i < n) {
+        if (!pc) {
+            AT(1); j = 0; pc = 1;
+        } else if (j < 10) {
+            AT(2); j++; i += 2;
+        } else {
+            AT(3); i++; pc = 0;
+        }
+    }
+    final_i = i; final_j = j; final_n = n; final_pc = pc;
+}

@@ -1,0 +1,15 @@
+// LoopSCC, Fig. 1(d).
+#include "loop.h"
+T final_i, final_x;
+void loop(T i, T x) {
+    while (i < 100) {
+        if (x > 1) {
+            AT(1); x -= 5; i += 3;
+        } else if (x < -1) {
+            AT(2); x += 1; i += 5;
+        } else {
+            AT(3); x += 9; i += 7;
+        }
+    }
+    final_i = i; final_x = x;
+}
