@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from multiprocessing.connection import Connection, wait
@@ -86,8 +86,12 @@ class Subject:
         self.outcome = summarize(self.paths)
         self.timed("summary", started)
 
-    def judge(self, seed: int, states: int, *, everything: bool) -> Judgement | None:
-        """The summary against the loop; None where the loop depends on more than its variables."""
+    def judge(
+        self, seed: int, states: int, *, everything: bool = False, extra: Sequence[Mapping[str, int]] = ()
+    ) -> Judgement | None:
+        """The summary against the loop; None where the loop depends on more than its variables. ``extra``: states to
+        judge first, by the names of variables.
+        """
         if self.graph is None or self.loop is None or not isinstance(self.outcome, Summary):
             return None
         assert isinstance(self.paths, LoopPaths)
@@ -98,7 +102,9 @@ class Subject:
             return None
         claims = Claims(self.outcome, alone.variables, {path.id: path.outputs for path in self.paths.exits})
         numbers = constants([part for path in self.paths.all for part in (path.condition, *path.update.values())])
-        drawn = draw_states(alone.entry, numbers, seed, states)
+        drawn = [{var: state[var.name] for var in alone.entry if var.name in state} for state in extra]
+        drawn = [state for state in drawn if all(var.type.holds(value) for var, value in state.items())]
+        drawn += draw_states(alone.entry, numbers, seed, states)
         found = judge_all(alone, claims, drawn, max_steps=STEPS)
         if everything and not found.mismatches:
             header = all_states(alone.entry)
@@ -200,13 +206,15 @@ def smallest(seed: int, folder: Path, keep: Path, states: int, seconds: float) -
     """Minimize the mismatch or the crash of a seed and write it to ``keep``."""
     program = programme(seed)
     ends = time.perf_counter() + seconds
-    crashed = one(seed, folder, states)["status"] == "crash"
+    row = one(seed, folder, states)
+    crashed = row["status"] == "crash"
+    known = [state for state, _ in row.get("mismatches", ())]
 
     def failure(candidate: GeneratedProgram) -> tuple[Subject, Judgement | None] | None:
         subject = Subject(print_program(candidate), folder)
         try:
             subject.summarize()
-            judged = subject.judge(seed, states, everything=False)
+            judged = subject.judge(seed, min(states, 100), extra=known)
         except Exception:  # noqa: BLE001  crashes are minimized among themselves
             return (subject, None) if crashed else None
         return (subject, judged) if judged is not None and judged.mismatches and not crashed else None
@@ -224,7 +232,7 @@ def smallest(seed: int, folder: Path, keep: Path, states: int, seconds: float) -
             lines.append(", ".join(f"{var.name} = {value}" for var, value in state.items()) + ": " + why)
     lines += ["", str(found[0].outcome) if found is not None else "not reproduced with these few states"]
     if crashed:
-        lines.append("\n".join(one(seed, folder, states)["causes"]))
+        lines.append("\n".join(row["causes"]))
     told = "\n".join(lines).replace("*/", "* /")
     (keep / f"seed{seed}.c").write_text(f"/*\n{told}\n*/\n{print_program(small.program)}")
 

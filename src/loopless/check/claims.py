@@ -67,7 +67,8 @@ class SummaryClaim(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One state judged. ``region``: "case", "diverges", "undefined", "residual", or "" where several or none hold.
+    """One state judged. ``region``: "case", "diverges", "undefined", "residual", "out of reach" where a value like
+    3^(10^9) would have more digits than can be written down, or "" where several or none hold.
 
     ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
     """
@@ -110,7 +111,8 @@ class Claims:
         try:
             hits = [(name, detail) for name, detail, test in self._regions if test(values)]
         except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
-            return Verdict("", compared=False, mismatch=f"a condition has no value here: {error}")
+            wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
+            return Verdict("out of reach", compared=False, mismatch=wrong)
         kinds = {name if isinstance(detail, _Case) else name.split()[0] for name, detail in hits}
         if len(kinds) != 1:
             found = ", ".join(sorted(kinds)) or "no region"
@@ -135,9 +137,8 @@ class Claims:
         try:
             iterations, *rest = case.effect(values)
         except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
-            # A value like 3^(10^9) before its reduction has digits that nobody can write down: not said, not wrong.
             wrong = "" if _too_large(error) else f"{name} has no value here: {error}"
-            return Verdict("case", compared=False, mismatch=wrong)
+            return Verdict("out of reach", compared=False, mismatch=wrong)
         if truth.status in ("timeout", "unknown"):
             early = truth.status == "timeout" and iterations < truth.iterations
             wrong = f"{name} says {iterations} iterations; the loop is still running after {truth.iterations}"
