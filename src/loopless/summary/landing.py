@@ -98,7 +98,7 @@ class Landing:
         assert exit is not None
         after = self._values(piece)
         lost = piece.effect.lost
-        needed = view.rest.variables | self._read(path)
+        needed = view.rest.variables | self._read(path) | {TOTAL}
         gone = sorted(v for v in needed if v in lost and v not in piece.control)
         if gone:
             self._unknown(piece.where, holds, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]))

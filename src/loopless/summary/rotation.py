@@ -179,8 +179,7 @@ def _candidates(pieces: Iterable[Piece]) -> list[Term]:
     """Linear terms that are ≤ 0 in a condition of some path."""
     found: dict[Term, None] = {}
     for piece in pieces:
-        assert isinstance(piece.effect, Once)
-        _collect(piece.effect.path.condition, frozenset(piece.control), found)
+        _collect(piece.where.rough_condition(), frozenset(piece.control), found)
     return list(found)
 
 

@@ -18,11 +18,11 @@ def summarize_several(paths: LoopPaths) -> Summary:
     try:
         with budget(OPERATIONS):
             system = build_system(paths)
-            pieces, endings = accelerate_groups(system)
-            endings = eliminate(system, pieces, endings)
             landing = Landing(system)
-            for ending in endings:
-                landing.add(ending)
+            for cell in system.cells():
+                pieces, endings = accelerate_groups(cell)
+                for ending in eliminate(cell, pieces, endings):
+                    landing.add(ending)
     except BudgetExceeded:
         detail = "the logic needs more steps than its budget for this loop"
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None

@@ -8,7 +8,7 @@ accumulator is kept on the side (prototype-widths, section 3).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, LoopPaths, Path
@@ -50,6 +50,10 @@ class NotSummarized(Exception):
         self.refused = refused
 
 
+MAX_CELLS = 6
+"""The invariants are not divided into more sets than this."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExitView:
     """An exit path: ``where`` it is taken as far as control variables say, ``rest`` what else must hold."""
@@ -75,6 +79,40 @@ class System:
     pieces: list[Piece]
     exits: list[ExitView]
     ended: Region
+    rare: list[Region]
+    """Where steps wrap around, or are undefined."""
+
+    def cells(self) -> list[System]:
+        """The system for sets of invariants that exclude each other: where nothing wraps around or is undefined, and
+        where something does (prototype-widths, section 1: the margin).
+        """
+        invariants = [v for v in self.variables if v not in self.control]
+        cells = [self.universe.project_onto(invariants)]
+        for region in self.rare:
+            margin = region.project_onto(invariants).coalesce()
+            halves = [half for cell in cells for half in ((cell - margin).coalesce(), (cell & margin).coalesce())]
+            halves = [half for half in halves if not half.is_empty()]
+            if len(halves) > MAX_CELLS:
+                break
+            cells = halves
+        return [self] if len(cells) == 1 else [self.within(cell) for cell in cells]
+
+    def within(self, region: Region) -> System:
+        """The system for entry values in ``region`` over invariants."""
+
+        def part(where: Region) -> Region:
+            return (where & region).coalesce()
+
+        pieces = [piece.within(part(piece.where)) for piece in self.pieces]
+        exits = [replace(view, where=part(view.where)) for view in self.exits]
+        return replace(
+            self,
+            universe=part(self.universe),
+            pieces=[piece for piece in pieces if not piece.where.is_empty()],
+            exits=[view for view in exits if not view.where.is_empty()],
+            ended=part(self.ended),
+            rare=[],
+        )
 
     def shown(self, region: Region) -> Condition:
         """The region's condition, named terms put back."""
@@ -171,18 +209,23 @@ class _Builder:
         variables = tuple(sorted(used))
         universe = Region.universe(variables) & Region.of(self.names.bounds(), variables)
         pieces: list[Piece] = []
+        wrapping: list[Region] = []
         ended = universe
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
             region = Region.of(domain, variables) & universe
             sides = tuple(Side(part, self.side[part]) for part in conjuncts(path.condition) if part in self.side)
-            pieces += _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
+            split = _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
+            pieces += split
+            wrapping += [part.where for part in split[1:]] if len(split) > 1 else []
             ended -= region
         exits = [
             ExitView(path, Region.of(plain, variables) & universe, rest)
             for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
         ]
+        rare = [view.where for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
+        rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
         return System(
-            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce()
+            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare
         )
 
     def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
@@ -259,7 +302,7 @@ def _branches(piece: Piece, var: Var, variables: Iterable[Var]) -> list[Piece]:
     if last - first >= MAX_WRAP_BRANCHES:
         return [piece]
     found: list[Piece] = []
-    for quotient in range(first, last + 1):
+    for quotient in sorted(range(first, last + 1), key=abs):
         least = lowest + quotient * modulus
         here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1), variables)
         if here.is_empty():
