@@ -10,14 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from loopless.logic import Region
+from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
 from loopless.recurrences import Closed, solve
 from loopless.summary.model import Cycle, Interleaving, Run, Step
-from loopless.summary.side import Undecided, all_along
+from loopless.summary.side import Undecided, all_along, tightest
 from loopless.terms import (
     INTEGERS,
     ONE,
+    ZERO,
     Condition,
     Const,
     EvaluationError,
@@ -25,8 +26,11 @@ from loopless.terms import (
     Var,
     add,
     at_most_zero,
+    conjunction,
     const,
     ite,
+    less,
+    less_equal,
     sub,
     substitute,
 )
@@ -204,9 +208,21 @@ class Repeat(Effect):
         found = []
         for side in self.body.effect.sides():
             shown = along(self.body, side.condition)
-            whole = all_along(side.condition, shown, COUNTER, self.count, self.where)
-            found.append(Side(whole, side.exit))
+            found += [Side(whole, side.exit) for whole in self._all_along(side.condition, shown)]
         return tuple(dict.fromkeys(found))
+
+
+    def _all_along(self, condition: Condition, shown: Condition) -> list[Condition]:
+        try:
+            return [all_along(condition, shown, COUNTER, self.count, self.where)]
+        except Undecided:
+            return tightest(condition, shown, COUNTER, self._during(), self.where)
+
+    def _during(self) -> Region:
+        try:
+            return self.where & Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, self.count))))
+        except NotPresburger as failure:
+            raise Undecided(str(failure)) from None
 
 
 def along(body: Piece, condition: Condition) -> Condition:

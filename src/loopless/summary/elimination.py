@@ -283,7 +283,7 @@ def resolved(piece: Piece) -> list[Piece]:
     """The piece split so that no control variable's value is a choice."""
     result = [piece]
     for var, term in piece.control.items():
-        if not any(isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max")) for node in walk(term)):
+        if not any(_is_choice(node) for node in walk(term)):
             continue
         parts: list[Piece] = []
         for part in result:
@@ -291,6 +291,10 @@ def resolved(piece: Piece) -> list[Piece]:
                 parts.append(Piece(region, {**part.control, var: value}, part.effect))
         result = parts
     return result
+
+
+def _is_choice(node: object) -> bool:
+    return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
 
 
 def _simple(piece: Piece) -> bool:

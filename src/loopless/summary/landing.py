@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopless.logic import NotPresburger, Region
-from loopless.paths.model import Path
+from loopless.paths.model import Exit, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.effects import TOTAL, Lost, Piece, Side, counter_of
+from loopless.summary.effects import COUNTER, TOTAL, Lost, Piece, Side, Turns, along, closed_forms, counter_of
 from loopless.summary.elimination import Ending
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined
-from loopless.summary.side import Undecided
+from loopless.summary.side import Undecided, growth
 from loopless.summary.system import ExitView, System, where
 from loopless.terms import (
     FALSE,
     TRUE,
     ZERO,
+    Compare,
     Condition,
     Term,
     Var,
+    at_most_zero,
     conjunction,
+    const,
+    neg,
     negate,
     substitute,
 )
@@ -54,7 +58,11 @@ class Landing:
         except Lost as lost:
             self._unknown(region, TRUE, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
             return
-        holds = self._checked(region, sides)
+        totals = self._totals(ending.piece)
+        if isinstance(totals, Refused):
+            self._unknown(region, TRUE, totals)
+            return
+        holds = self._checked(region, (*sides, *totals))
         if holds is FALSE:
             return
         if ending.kind == "forever":
@@ -65,18 +73,29 @@ class Landing:
             if not here.is_empty():
                 self._leave(ending.piece.within(here.coalesce()), view, holds)
 
+    def _totals(self, piece: Piece) -> tuple[Side, ...] | Refused:
+        """What the final values of accumulators that move one way only require."""
+        found = []
+        for total in self.system.totals:
+            if total.var in piece.effect.lost:
+                return Refused(Reason.OVERFLOW_UNDECIDED, self.place, piece.effect.lost[total.var])
+            value = piece.effect.values.get(total.var, total.var)
+            if value is not total.var:
+                found.append(Side(total.fits(value), total.exit))
+        return tuple(found)
+
     def _unknown(self, region: Region, holds: Condition, why: Refused) -> None:
         self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
 
-    def _checked(self, region: Region, sides: tuple[Side, ...]) -> Condition:
-        """What the checks along the run require; the values for which one fails are undefined."""
+    def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
+        """What the checks along the run require; the values (those given) for which one fails are undefined."""
         holds: Condition = TRUE
         for side in sides:
             condition = self._needed(region, side.condition)
             if condition is TRUE:
                 continue
             condition = self.system.names.condition(condition)
-            failed = conjunction((self.system.shown(region), holds, negate(condition)))
+            failed = conjunction((self.system.shown(region), given, holds, negate(condition)))
             if failed is not FALSE:
                 self.undefined.append(Undefined(failed, side.exit.detail, side.exit.line))
             holds = conjunction((holds, condition))
@@ -165,17 +184,49 @@ class Landing:
     # -- running for ever -----------------------------------------------------------------------------------------
 
     def _forever(self, ending: Ending, holds: Condition) -> None:
-        region = ending.piece.where
-        again = ending.again
+        """The loop runs for ever unless a check on an accumulator fails at some time."""
+        again, region = ending.again, ending.piece.where
         assert again is not None
         try:
-            sides = again.effect.sides()
+            required: list[Side] = []
+            for exit, term, final in self._moving(again):
+                period = growth(term, COUNTER, again.where)
+                if period == 0:
+                    when = conjunction((self.system.shown(region), holds))
+                    self.undefined.append(Undefined(when, exit.detail, exit.line))
+                    return
+                if period is None:
+                    self._undecided(exit)
+                elif not final:
+                    first = (at_most_zero(substitute(term, {COUNTER: const(k)})) for k in range(period))
+                    required += [Side(substitute(c, self._values(ending.piece)), exit) for c in first]
         except (Undecided, Lost) as unclear:
             self._unknown(region, holds, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(unclear)))
             return
-        if not sides:
-            self.diverges.append(conjunction((self.system.shown(region), holds)))
-            return
-        names = ", ".join(str(side.condition) for side in sides)
-        detail = f"the loop runs until one of these fails, and when is not decided: {names}"
-        self._unknown(region, holds, Refused(Reason.OVERFLOW_UNDECIDED, self.place, detail))
+        more = self._checked(region, tuple(dict.fromkeys(required)), holds)
+        self.diverges.append(conjunction((self.system.shown(region), holds, more)))
+
+    @staticmethod
+    def _undecided(exit: Exit) -> None:
+        kind = exit.detail.replace("-", " ")
+        raise Undecided(f"the loop runs for ever unless it ends by the {kind} in line {exit.line}, which is not decided")
+
+    def _moving(self, again: Piece) -> list[tuple[Exit, Term, bool]]:
+        """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
+        for those that the value before the first round was held against.
+        """
+        turning = isinstance(again.effect, Turns)
+        forms, lost = (again.effect.values, again.effect.lost) if turning else closed_forms(again)
+        found: list[tuple[Exit, Term, bool]] = []
+        for total in self.system.totals:
+            if total.var in lost:
+                raise Lost(lost[total.var])
+            value = forms.get(total.var, total.var)
+            if value is not total.var:
+                found.append((total.exit, value if total.rising else neg(value), True))
+        for side in again.effect.sides():
+            shown = side.condition if turning else along(again, side.condition)
+            if not isinstance(shown, Compare) or shown.relation != "le":
+                raise Undecided(f"whether {side.condition} holds all along is not decided")
+            found.append((side.exit, shown.term, False))
+        return found

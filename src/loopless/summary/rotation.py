@@ -1,10 +1,10 @@
 """Oscillation in closed form (LoopSCC, section 4.3.2, made symbolic): a two-step oscillation rotates an interval.
 
-A *selector* is a linear form L: below 0 every path of the group adds a > 0 to it, from 0 on every path takes b > 0 away.
-Among the first t iterations the high ones are H(t) = min(t, max(0, floor((L + b - 1 + a·t + 1) / (a + b)))), for every
-L at the start and as long as the run stays in the group. What each path adds by constants is then a sum over t and H(t);
-several selectors that move independently are a sum of such terms. The run ends where it leaves the domains of the group:
-one parametric least value.
+A *selector* is a linear form L: below 0 every path of the group adds a > 0 to it, from 0 on every path takes b > 0
+away. Among the first t iterations the high ones are H(t) = min(t, max(0, floor((L + b + a·t) / (a + b)))), for every
+L at the start and as long as the run stays in the group. What each path adds by constants is then a sum over t and
+H(t); several selectors that move independently are a sum of such terms. The run ends where it leaves the domains of
+the group: one parametric least value.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, first, greatest
+from loopless.logic import BudgetExceeded, Region, budget, first
 from loopless.paths.model import Path
 from loopless.summary.effects import (
     COUNTER,
     TOTAL,
+    Lost,
     Nothing,
     Once,
     Piece,
@@ -28,7 +29,7 @@ from loopless.summary.effects import (
     counter_of,
 )
 from loopless.summary.elimination import Ending, resolved, what_may_fail
-from loopless.summary.side import Undecided
+from loopless.summary.side import tightest
 from loopless.summary.system import System
 from loopless.terms import (
     ONE,
@@ -45,13 +46,11 @@ from loopless.terms import (
     at_most_zero,
     conjunction,
     const,
-    disjunction,
     floor_div,
     less,
     less_equal,
     maximum,
     minimum,
-    negate,
     polynomial,
     scale,
     sub,
@@ -293,7 +292,7 @@ def _is_separable(group: Group) -> bool:
 
 
 def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[int] | None:
-    """Integers c_0, c_1, … with value = c_0 + Σ c_j over the high selectors j, for every member; None if there are none."""
+    """Integers c_0, c_1, … with value = c_0 + Σ c_j over the high selectors j, for every member; else None."""
     width = len(signs[0]) + 1
     rows = [
         [Fraction(1), *(Fraction(int(high)) for high in row), Fraction(value)]
@@ -353,7 +352,7 @@ def longest_runs(system: System, group: Group) -> tuple[list[Piece], list[Ending
         runs += resolved(Piece(region, after, Turns(forms, count, sides)))
     if found.never.is_empty():
         return runs, []
-    never = Piece(found.never, control, Turns(forms, COUNTER, partial(_sides, group, forms, found.never, None)))
+    never = Piece(found.never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms)))
     return runs, [Ending(Piece(found.never, {}, Nothing()), "forever", again=never)]
 
 
@@ -413,45 +412,29 @@ def _accumulated(
     return wrap(total, rings.pop()) if rings else total
 
 
-def _sides(group: Group, forms: TurnForms, region: Region, count: Term | None) -> tuple[Side, ...]:
-    """What the checks of the members along a run of ``count`` iterations (None: for ever) require of the entry."""
+def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:
+    """What the checks of the members along a run of ``count`` iterations require of the entry values."""
     found: list[Side] = []
     for member in group.members:
-        own = member.effect.sides()
-        for side in own:
+        for side in member.effect.sides():
             gone = sorted(v for v in side.condition.variables if v in forms.lost)
-            if gone or not isinstance(side.condition, Compare) or side.condition.relation != "le":
-                raise Undecided(f"whether {side.condition} holds all along is not decided")
-            found += _greatest(member, side, forms, region, count)
+            if gone:
+                raise Lost(forms.lost[gone[0]])
+            shown = substitute(side.condition, forms.values)
+            control = {var: forms.values[var] for var in member.control}
+            span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
+            during = member.where.preimage(control) & region & span
+            found += [Side(c, side.exit) for c in tightest(side.condition, shown, COUNTER, during, region)]
     return tuple(dict.fromkeys(found))
 
 
-def _greatest(
-    member: Piece, side: Side, forms: TurnForms, region: Region, count: Term | None
-) -> list[Side]:
-    """The check at its tightest: the greatest value of its term while the run is in ``member``."""
-    assert isinstance(side.condition, Compare)
-    shown = substitute(side.condition.term, forms.values)
-    outside = {v for v in shown.variables if v not in region.variables and v is not COUNTER}
-    fixed = [(m, c) for m, c in polynomial(shown).items() if any(a.variables & outside for a, _ in m)]
-    if any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m, _ in fixed):
-        raise Undecided(f"whether {side.condition} holds all along is not decided")
-    start = add(*(scale(m[0][0], c) for m, c in fixed))
-    moved = sub(shown, start)
-    control = {var: forms.values[var] for var in member.control}
-    limit = less(COUNTER, count) if count is not None else less_equal(ZERO, COUNTER)
-    try:
-        during = member.where.preimage(control) & region & Region.of(conjunction((less_equal(ZERO, COUNTER), limit)))
-        pieces = greatest(moved, COUNTER, during)
-    except Unbounded:
-        return [Side(less_equal(ONE, ZERO), side.exit)]
-    except (NotPresburger, BudgetExceeded):
-        raise Undecided(f"whether {side.condition} holds all along is not decided") from None
-    found = []
-    for where, value in pieces:
-        tight = at_most_zero(add(start, value))
-        inside = where & region
-        if inside.is_empty():
-            continue
-        found.append(Side(disjunction((negate(inside.condition()), tight)), side.exit))
-    return found
+def _sides_for_ever(group: Group, forms: TurnForms) -> tuple[Side, ...]:
+    """The checks of the members, after :data:`COUNTER` iterations."""
+    found: list[Side] = []
+    for member in group.members:
+        for side in member.effect.sides():
+            gone = sorted(v for v in side.condition.variables if v in forms.lost)
+            if gone:
+                raise Lost(forms.lost[gone[0]])
+            found.append(Side(substitute(side.condition, forms.values), side.exit))
+    return tuple(dict.fromkeys(found))

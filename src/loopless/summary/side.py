@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopless.logic import NotPresburger, Region
+from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
 from loopless.logic.smt import Answer, satisfiable
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
@@ -20,15 +20,19 @@ from loopless.terms import (
     Condition,
     Term,
     Var,
+    add,
     at_most_zero,
     conjunction,
     conjuncts,
+    const,
     disjunction,
+    from_polynomial,
     greater_equal,
     less,
     less_equal,
     minimum,
     negate,
+    polynomial,
     sub,
     substitute,
 )
@@ -106,6 +110,67 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
             convex = greater_equal(move.slope, ZERO)
             return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
     raise Undecided(f"whether {condition} holds all along is not decided: its value moves both ways")
+
+
+def tightest(
+    condition: Condition, shown: Condition, counter: Var, during: Region, region: Region
+) -> list[Condition]:
+    """The entry values in ``region`` for which the check ``condition``, ``shown`` after ``counter`` iterations, holds
+    for all counters in ``during``: each at the greatest value that its term takes. Raises :class:`Undecided`.
+
+    Variables that ``region`` is not over must not move and stand outside of products.
+    """
+    undecided = Undecided(f"whether {condition} holds all along is not decided")
+    found: list[Condition] = []
+    for part in conjuncts(shown):
+        if not isinstance(part, Compare) or part.relation != "le":
+            raise undecided
+        start, moved = _apart(part.term, {*region.variables, counter})
+        if start is None:
+            raise undecided
+        try:
+            with budget(_OPERATIONS):
+                pieces = greatest(moved, counter, during)
+        except (NotPresburger, BudgetExceeded, Unbounded):
+            raise undecided from None
+        for where, value in pieces:
+            inside = where & region
+            if not inside.is_empty():
+                tight = at_most_zero(add(start, value))
+                found.append(disjunction((negate(inside.rough_condition()), tight)))
+    return found
+
+
+def _apart(term: Term, known: set[Var]) -> tuple[Term | None, Term]:
+    """The summands that only speak of other variables than ``known``, and the rest; None where some speak of both."""
+    start, moved = [], []
+    for monomial, coefficient in polynomial(term).items():
+        part = from_polynomial({monomial: coefficient})
+        if part.variables <= known:
+            moved.append(part)
+        elif part.variables.isdisjoint(known):
+            start.append(part)
+        else:
+            return None, term
+    return add(*start), add(*moved)
+
+
+def growth(term: Term, counter: Var, region: Region) -> int | None:
+    """How ``term`` moves as ``counter`` goes on: 0 if it exceeds every bound from all entry values in ``region``; a
+    period p if its greatest value is one of its first p from all of them; None where neither is known.
+    """
+    started = less_equal(ZERO, counter)
+    for period in _PERIODS:
+        later = substitute(term, {counter: add(counter, const(period))})
+        if _surely_empty(region, conjunction((started, less_equal(later, term)))):
+            return 0
+        if _surely_empty(region, conjunction((started, less(term, later)))):
+            return period
+    return None
+
+
+_PERIODS = (1, 2, 3, 4)
+_OPERATIONS = 1_000_000
 
 
 def _empty(region: Region, condition: Condition) -> bool:

@@ -29,7 +29,6 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     conjunction,
-    conjuncts,
     const,
     disjunction,
     equal,

@@ -7,19 +7,17 @@ accumulator is kept on the side (prototype-widths, section 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
-from loopless.summary.effects import Once, Piece, Side, Values
+from loopless.summary.effects import Once, Piece, Side
+from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
-    INTEGERS,
-    TRUE,
     Condition,
-    Const,
     Or,
     Term,
     Var,
@@ -29,13 +27,10 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     const,
-    equal,
     negate,
     polynomial,
-    range_of,
     scale,
     sub,
-    substitute,
 )
 
 MAX_WRAP_BRANCHES = 4
@@ -81,21 +76,28 @@ class System:
     ended: Region
     rare: list[Region]
     """Where steps wrap around, or are undefined."""
+    totals: list[Total] = field(default_factory=list)
+    """Accumulators whose checks are left to their final values."""
 
     def cells(self) -> list[System]:
         """The system for sets of invariants that exclude each other: where nothing wraps around or is undefined, and
         where something does (prototype-widths, section 1: the margin).
         """
         invariants = [v for v in self.variables if v not in self.control]
-        cells = [self.universe.project_onto(invariants)]
-        for region in self.rare:
-            margin = region.project_onto(invariants).coalesce()
+        plain = self.universe.project_onto(invariants)
+        margins = [region.project_onto(invariants).coalesce() for region in self.rare]
+        for margin in margins:
+            plain = (plain - margin).coalesce()
+        if plain.is_empty() or not margins:
+            return [self]
+        cells = [(self.universe.project_onto(invariants) - plain).coalesce()]
+        for margin in (*margins, *(piece.where.project_onto(invariants).coalesce() for piece in self.pieces)):
             halves = [half for cell in cells for half in ((cell - margin).coalesce(), (cell & margin).coalesce())]
             halves = [half for half in halves if not half.is_empty()]
-            if len(halves) > MAX_CELLS:
+            if len(halves) >= MAX_CELLS:
                 break
             cells = halves
-        return [self] if len(cells) == 1 else [self.within(cell) for cell in cells]
+        return [self.within(cell) for cell in (plain, *cells)]
 
     def within(self, region: Region) -> System:
         """The system for entry values in ``region`` over invariants."""
@@ -159,8 +161,12 @@ def _is_partition(system: System) -> bool:
     """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
     regions = [piece.where for piece in system.pieces]
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
-    eased = [piece.where for piece in system.pieces if piece.effect.sides()]
+    eased = [piece.where for piece in system.pieces] if system.totals or _has_sides(system) else []
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
+
+
+def _has_sides(system: System) -> bool:
+    return any(piece.effect.sides() for piece in system.pieces)
 
 
 class _Builder:
@@ -224,8 +230,9 @@ class _Builder:
         ]
         rare = [view.where for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
+        pieces, totals = find_totals(pieces)
         return System(
-            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare
+            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare, totals
         )
 
     def _refuse(self, reason: Reason, detail: str) -> NotSummarized:

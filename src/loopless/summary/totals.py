@@ -1,0 +1,136 @@
+"""Accumulators that only grow, or only fall: their checks hold all along exactly if the final value fits its type.
+
+One comparison on the value at the exit then stands for the checks of all iterations (prototype-widths, section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopless.logic import NotPresburger, Region
+from loopless.logic.smt import Answer, satisfiable
+from loopless.paths.model import Exit, Path
+from loopless.summary.effects import Once, Piece, Side
+from loopless.terms import (
+    ZERO,
+    Compare,
+    Condition,
+    Term,
+    TermTooLarge,
+    Var,
+    at_most_zero,
+    conjunction,
+    const,
+    greater,
+    neg,
+    polynomial,
+    sub,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """``var`` moves one way only, up if ``rising``: no check on it fails exactly if its final value fits its type."""
+
+    var: Var
+    rising: bool
+    exit: Exit
+
+    def fits(self, value: Term) -> Condition:
+        """Whether the final ``value`` fits."""
+        low, high = self.var.type.min, self.var.type.max
+        assert low is not None
+        assert high is not None
+        return at_most_zero(sub(value, const(high)) if self.rising else sub(const(low), value))
+
+
+def find_totals(pieces: list[Piece]) -> tuple[list[Piece], list[Total]]:
+    """The pieces without the checks that a total stands for, and the totals."""
+    checked = sorted({v for piece in pieces for side in piece.effect.sides() for v in side.condition.variables})
+    totals: list[Total] = []
+    for var in checked:
+        found = _total(var, pieces)
+        if found is not None:
+            totals.append(found)
+            pieces = [_without(piece, var) for piece in pieces]
+    return pieces, totals
+
+
+def _path(piece: Piece) -> Path:
+    assert isinstance(piece.effect, Once)
+    return piece.effect.path
+
+
+def _without(piece: Piece, var: Var) -> Piece:
+    sides = piece.effect.sides()
+    kept = tuple(side for side in sides if var not in side.condition.variables)
+    if len(kept) == len(sides):
+        return piece
+    return Piece(piece.where, piece.control, Once(_path(piece), piece.control, kept))
+
+
+def _total(var: Var, pieces: list[Piece]) -> Total | None:
+    if var.type.min is None or var.type.max is None or var in pieces[0].control:
+        return None
+    exit = None
+    directions: set[bool] = set()
+    for piece in pieces:
+        own = [side for side in piece.effect.sides() if var in side.condition.variables]
+        try:
+            moved = sub(_path(piece).update.get(var, var), var)
+        except TermTooLarge:
+            return None
+        if var in moved.variables:
+            return None
+        if not own:
+            if moved is not ZERO:
+                return None
+            continue
+        rising = _never_negative(moved, piece)
+        if not rising and not _never_negative(neg(moved), piece):
+            return None
+        directions.add(rising)
+        if not all(_follows(side, var, moved, piece, rising=rising) for side in own):
+            return None
+        exit = exit or own[0].exit
+    if len(directions) != 1 or exit is None:
+        return None
+    rising = directions.pop()
+    return Total(var, rising, exit)
+
+
+def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -> bool:
+    """Whether the check holds where the new value, and the one before, fit the type."""
+    condition = side.condition
+    if not isinstance(condition, Compare) or condition.relation != "le":
+        return False
+    factor = polynomial(condition.term).get(((var, 1),), 0)
+    if abs(factor) != 1:
+        return False
+    rest = sub(condition.term, var if factor == 1 else neg(var))
+    if var in rest.variables:
+        return False
+    low, high = var.type.min, var.type.max
+    assert low is not None
+    assert high is not None
+    if rising:
+        # upper checks follow from the new value, lower ones from the value before
+        needed = sub(sub(moved, const(high)), rest) if factor == 1 else sub(const(low), rest)
+    else:
+        needed = sub(sub(const(low), moved), rest) if factor == -1 else sub(const(-high), rest)
+    return _never_negative(needed, piece)
+
+
+_SOLVER_STEPS = 200_000
+_SOLVER_MS = 3_000
+
+
+def _never_negative(term: Term, piece: Piece) -> bool:
+    """Whether ``term`` is surely not negative where the piece is taken."""
+    negative = greater(ZERO, term)
+    try:
+        return (piece.where & Region.of(negative)).is_empty()
+    except NotPresburger:
+        pass
+    whole = conjunction((piece.where.rough_condition(), negative))
+    return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO
