@@ -10,9 +10,22 @@ import islpy as isl
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, context, integer, metered
 from loopless.logic.readback import condition_of
 from loopless.logic.translate import Frame, frame_of, value
-from loopless.terms import FALSE, TRUE, Condition, Term, Var, text
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Term,
+    Var,
+    add,
+    const,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+    text,
+)
 
-_SET = isl.dim_type.set
+_SET, _DIV = isl.dim_type.set, isl.dim_type.div
 
 
 class EmptyRegion(ValueError):
@@ -234,6 +247,24 @@ class Region:
         return self._condition
 
     @metered
+    def equalities(self) -> dict[Var, Term]:
+        """Linear equalities that hold in all points, solved for some of the variables by terms over the others.
+
+        Only those that can be solved over the integers; no variable that is solved for occurs in a term.
+        """
+        hull = self.points.affine_hull()
+        return _solved([self._row(c) for c in hull.get_constraints() if c.is_equality() and not c.dim(_DIV)])
+
+    def _row(self, constraint: isl.Constraint) -> Term:
+        """The linear term of a constraint."""
+        parts: list[Term] = [const(integer(constraint.get_constant_val()))]
+        for i, variable in enumerate(self.variables):
+            coefficient = integer(constraint.get_coefficient_val(_SET, i))
+            if coefficient:
+                parts.append(scale(variable, coefficient))
+        return add(*parts)
+
+    @metered
     def rough_condition(self) -> Condition:
         """As :meth:`condition`, at a fraction of the cost, but not simplified further than term by term."""
         if self._condition is not None:
@@ -251,6 +282,20 @@ class Region:
 @metered
 def _restored(variables: tuple[Var, ...], points: str) -> Region:
     return Region(frame_of(variables), isl.Set(points, context))
+
+
+def _solved(rows: list[Term]) -> dict[Var, Term]:
+    found: dict[Var, Term] = {}
+    for row in rows:
+        term = substitute(row, found)
+        units = [v for v in sorted(term.variables) if abs(polynomial(term).get(((v, 1),), 0)) == 1]
+        if not units:
+            continue
+        solved = units[-1]
+        factor = polynomial(term)[((solved, 1),)]
+        value = scale(sub(term, scale(solved, factor)), -factor)
+        found = {v: substitute(t, {solved: value}) for v, t in found.items()} | {solved: value}
+    return found
 
 
 def _frame_for(used: frozenset[Var], variables: Iterable[Var] | None) -> Frame:

@@ -71,6 +71,7 @@ class Effect(ABC):
     def __init__(self) -> None:
         self._values: dict[Var, Term] | None = None
         self._lost: dict[Var, str] = {}
+        self._trace: tuple[Step, ...] | None = None
 
     @property
     def values(self) -> Values:
@@ -88,9 +89,14 @@ class Effect(ABC):
     @abstractmethod
     def _compute(self) -> dict[Var, Term]: ...
 
-    @abstractmethod
     def trace(self) -> tuple[Step, ...]:
         """The word of the run, times over the values before."""
+        if self._trace is None:
+            self._trace = self._word()
+        return self._trace
+
+    @abstractmethod
+    def _word(self) -> tuple[Step, ...]: ...
 
     @abstractmethod
     def sides(self) -> tuple[Side, ...]:
@@ -103,7 +109,7 @@ class Nothing(Effect):
     def _compute(self) -> dict[Var, Term]:
         return {}
 
-    def trace(self) -> tuple[Step, ...]:
+    def _word(self) -> tuple[Step, ...]:
         return ()
 
     def sides(self) -> tuple[Side, ...]:
@@ -123,7 +129,7 @@ class Once(Effect):
         counter = counter_of(self.path)
         return {**self.path.update, **self._control, counter: add(counter, ONE), TOTAL: add(TOTAL, ONE)}
 
-    def trace(self) -> tuple[Step, ...]:
+    def _word(self) -> tuple[Step, ...]:
         return (Run(self.path.id, ONE),)
 
     def sides(self) -> tuple[Side, ...]:
@@ -173,7 +179,7 @@ class Then(Effect):
         self._lost = lost
         return after
 
-    def trace(self) -> tuple[Step, ...]:
+    def _word(self) -> tuple[Step, ...]:
         later = (_step_after(step, self.first.control) for step in self.second.effect.trace())
         return joined((*self.first.effect.trace(), *later))
 
@@ -201,7 +207,7 @@ class Repeat(Effect):
         forms, self._lost = closed_forms(self.body)
         return {var: substitute(form, {COUNTER: self.count}) for var, form in forms.items()}
 
-    def trace(self) -> tuple[Step, ...]:
+    def _word(self) -> tuple[Step, ...]:
         return repeated(self.body.effect.trace(), self.count)
 
     def sides(self) -> tuple[Side, ...]:
@@ -322,7 +328,7 @@ class Turns(Effect):
         self._lost = dict(self.forms.lost)
         return {var: substitute(form, {COUNTER: self.count}) for var, form in self.forms.values.items()}
 
-    def trace(self) -> tuple[Step, ...]:
+    def _word(self) -> tuple[Step, ...]:
         return (Interleaving(self.forms.paths, self.count),)
 
     def sides(self) -> tuple[Side, ...]:

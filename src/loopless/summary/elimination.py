@@ -15,6 +15,7 @@ from typing import Literal
 from loopless.automaton.runs import effect
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first, pieces_of
 from loopless.refusals import Reason, Refused
+from loopless.summary.alike import gathered
 from loopless.summary.effects import COUNTER, Nothing, Piece, Repeat, Then, Values
 from loopless.summary.system import System, where
 from loopless.terms import (
@@ -130,7 +131,7 @@ class _Elimination:
         def cost(node: Node) -> tuple[int, int, int]:
             before = sum(1 for other in self.nodes if other is not node and node in other.after)
             loops = node in node.after
-            hard = 2 if loops and not _simple(node.piece) else 0 if loops else 1
+            hard = 1 if not loops else 0 if _is_translation(node.piece) else 2 if _simple(node.piece) else 3
             return (0 if not before else 1, hard, before * len(node.after))
 
         return min(self.nodes, key=cost)
@@ -205,6 +206,7 @@ class _Elimination:
                 runs, never = longest_runs(self.system, piece)
         except Stuck as stuck:
             return [], [_stuck(piece.where, stuck.refused)]
+        runs = gathered(runs)
         if never.is_empty():
             return runs, []
         return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=piece)]
@@ -222,7 +224,7 @@ class _Elimination:
     def _back(self) -> list[Ending]:
         endings = list(self.endings)
         for level in reversed(self.levels):
-            endings += [ending for piece in level for ending in self._to_endings(piece, endings)]
+            endings += _together([ending for piece in level for ending in self._to_endings(piece, endings)])
         return endings
 
     @staticmethod
@@ -235,6 +237,12 @@ class _Elimination:
                 whole = composed(piece, ending.piece, landing.coalesce())
                 found.append(Ending(whole, ending.kind, ending.again, ending.why))
         return found
+
+
+def _together(endings: list[Ending]) -> list[Ending]:
+    """The endings with pieces of the same effect put together."""
+    plain = gathered([ending.piece for ending in endings if ending.kind == "ended"])
+    return [Ending(piece, "ended") for piece in plain] + [e for e in endings if e.kind != "ended"]
 
 
 def _stuck(region: Region, why: Refused) -> Ending:
@@ -252,6 +260,10 @@ def composed(first: Piece, second: Piece, region: Region) -> Piece:
     for var, term in second.control.items():
         control[var] = substitute(term, first.control)
     return Piece(region, control, Then(first, second))
+
+
+def _is_translation(piece: Piece) -> bool:
+    return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
 
 
 def simplified(control: Values, region: Region) -> dict[Var, Term]:

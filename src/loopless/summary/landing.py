@@ -165,8 +165,9 @@ class Landing:
     def _counts(self, piece: Piece) -> dict[str, Term]:
         begun = dict.fromkeys(self.counters.values(), ZERO)
         values = piece.effect.values
-        counts = {id: substitute(values[c], begun) for id, c in self.counters.items() if c in values}
-        return {id: self._shown(count) for id, count in counts.items() if count is not ZERO}
+        lost = piece.effect.lost
+        counts = {id: substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
+        return {id: self._shown(count) for id, count in counts.items()}
 
     def _shown(self, term: Term) -> Term:
         return self.system.names.term(term)
@@ -209,7 +210,7 @@ class Landing:
     @staticmethod
     def _undecided(exit: Exit) -> None:
         kind = exit.detail.replace("-", " ")
-        raise Undecided(f"the loop runs for ever unless it ends by the {kind} in line {exit.line}, which is not decided")
+        raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
 
     def _moving(self, again: Piece) -> list[tuple[Exit, Term, bool]]:
         """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True

@@ -44,8 +44,8 @@ class Case:
     """For entry values that satisfy ``when``: the values ``then`` at ``exit``, after ``iterations`` taken back edges.
 
     ``then`` has the variables of the loop's state and those that the exit path changes; a variable that is not in it
-    keeps its entry value. ``per_path`` counts the iterations of each path by its id. ``trace`` is the path
-    expression: s1 (s2 s1)* as a run and a cycle.
+    keeps its entry value. ``per_path`` counts the iterations of each path by its id; one that is missing has no closed
+    form. ``trace`` is the path expression: s1 (s2 s1)* as a run and a cycle.
     ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
     """
 

@@ -17,6 +17,7 @@ from loopless.summary.abstraction import Names
 from loopless.summary.effects import Once, Piece, Side
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
+    TRUE,
     Condition,
     Or,
     Term,
@@ -228,7 +229,8 @@ class _Builder:
             ExitView(path, Region.of(plain, variables) & universe, rest)
             for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
         ]
-        rare = [view.where for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
+        undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
+        rare = [view.where for view in undefined if view.rest is TRUE]
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
         pieces, totals = find_totals(pieces)
         return System(
