@@ -16,19 +16,23 @@ def gathered(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces, those whose effect and word are instances of another one's put together with that one."""
     if len(pieces) < 2 or len(pieces) > MAX_COMPARED:
         return list(pieces)
-    kept: list[Piece | None] = list(pieces)
+    fixed = [piece.where.equalities() for piece in pieces]
+    # The most general ones come first, so that the others are put together with these.
+    order = sorted(range(len(pieces)), key=lambda i: len(fixed[i]))
+    fixed = [fixed[i] for i in order]
+    kept: list[Piece | None] = [pieces[i] for i in order]
     for i, piece in enumerate(kept):
-        if piece is None or isinstance(piece.effect, Nothing):
-            continue
-        equalities = piece.where.equalities()
-        if not equalities:
-            continue  # its word could only be another one's with the same terms
+        equalities = fixed[i]
+        if piece is None or isinstance(piece.effect, Nothing) or not equalities:
+            continue  # without equalities its word could only be another one's with the same terms
         word = _normal(piece.effect.trace(), equalities)
         for j, other in enumerate(kept):
             if other is None or other is piece or isinstance(other.effect, Nothing):
                 continue
             if _normal(other.effect.trace(), equalities) == word and is_instance(piece, other, equalities):
-                kept[j] = other.within((other.where | piece.where).coalesce())
+                whole = other.within((other.where | piece.where).coalesce())
+                kept[j] = whole
+                fixed[j] = {} if not fixed[j] else whole.where.equalities()
                 kept[i] = None
                 break
     return [piece for piece in kept if piece is not None]

@@ -31,6 +31,7 @@ from loopless.terms import (
     ite,
     less,
     less_equal,
+    polynomial,
     sub,
     substitute,
 )
@@ -153,11 +154,11 @@ class Piece:
 
 
 class Then(Effect):
-    """``second`` after ``first``."""
+    """``second`` after ``first``, where the ``equalities`` hold."""
 
-    def __init__(self, first: Piece, second: Piece) -> None:
+    def __init__(self, first: Piece, second: Piece, equalities: Values) -> None:
         super().__init__()
-        self.first, self.second = first, second
+        self.first, self.second, self.equalities = first, second, equalities
 
     def _compute(self) -> dict[Var, Term]:
         first, second = self.first, self.second
@@ -177,11 +178,19 @@ class Then(Effect):
                 lost[var] = why
                 after.pop(var, None)
         self._lost = lost
-        return after
+        return {var: self._shorter(var, term) for var, term in after.items()}
+
+    def _shorter(self, var: Var, term: Term) -> Term:
+        """``term`` under the equalities where that says it in fewer words."""
+        if not self.equalities or term.variables.isdisjoint(self.equalities):
+            return term
+        moved = substitute(sub(term, var), self.equalities)
+        return add(var, moved) if len(polynomial(moved)) < len(polynomial(term)) else term
 
     def _word(self) -> tuple[Step, ...]:
         later = (_step_after(step, self.first.control) for step in self.second.effect.trace())
-        return joined((*self.first.effect.trace(), *later))
+        steps = joined((*self.first.effect.trace(), *later))
+        return tuple(_step_after(step, self.equalities) for step in steps) if self.equalities else steps
 
     def sides(self) -> tuple[Side, ...]:
         later = self.second.effect.sides()
@@ -216,7 +225,6 @@ class Repeat(Effect):
             shown = along(self.body, side.condition)
             found += [Side(whole, side.exit) for whole in self._all_along(side.condition, shown)]
         return tuple(dict.fromkeys(found))
-
 
     def _all_along(self, condition: Condition, shown: Condition) -> list[Condition]:
         try:

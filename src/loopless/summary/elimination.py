@@ -71,8 +71,10 @@ class Node:
 
     piece: Piece
     after: set[Node] = field(default_factory=set)
-    rested: bool = False
-    """Whether the piece never lands in itself."""
+    unsure: set[Node] = field(default_factory=set)
+    """Those of ``after`` for which that has not been looked at."""
+    mixed: bool = True
+    """Whether some of the piece may lead to endings at once."""
 
 
 class Stuck(Exception):
@@ -104,8 +106,11 @@ class _Elimination:
         self.nodes = [Node(piece) for piece in pieces if not piece.where.is_empty()]
         try:
             for node in self.nodes:
-                self._find_successors(node, self.nodes)
+                node.after = node.unsure = set(self.nodes)
+            for node in self.nodes:
+                self._look_again(node)
             while self.nodes:
+                self._cut_tails()
                 self._eliminate(self._next())
         except BudgetExceeded:
             for node in self.nodes:
@@ -117,9 +122,6 @@ class _Elimination:
         return Refused(Reason.BUDGET, where(self.system.paths), detail)
 
     # -- the graph of pieces --------------------------------------------------------------------------------------
-
-    def _find_successors(self, node: Node, among: Iterable[Node]) -> None:
-        node.after = {other for other in among if self._lands(node.piece, other.piece.where)}
 
     @staticmethod
     def _lands(piece: Piece, region: Region) -> bool:
@@ -161,8 +163,7 @@ class _Elimination:
         self.nodes.remove(node)
         for other in self.nodes:
             other.after.discard(node)
-        for other, parts in zip(before, made, strict=True):
-            self._replace(other, parts)
+        self._replace(dict(zip(before, made, strict=True)))
 
     def _continued(self, node: Node, gone: Node, level: list[Node]) -> list[Node]:
         """``node``, which may land in ``gone``, with its continuations through the runs of ``gone``."""
@@ -180,21 +181,49 @@ class _Elimination:
             made.append(Node(piece.within(rest.coalesce()), node.after - {gone}))
         return made
 
-    def _replace(self, node: Node, made: list[Node]) -> None:
-        """``made`` stand in the place of ``node``; their successors are candidates, and are looked at here."""
-        for new in made:
-            for other in (*self.nodes, *made):
-                if node in other.after:
-                    other.after = (other.after - {node}) | set(made)
-            new.after = set(new.after)
-        self.nodes.remove(node)
-        self.nodes += made
-        new_ones = set(made)
+    def _replace(self, replaced: Mapping[Node, list[Node]]) -> None:
+        """The pieces made of others stand in their place; their successors are candidates, and are looked at here."""
+        new = {made for parts in replaced.values() for made in parts}
+        self.nodes = [node for node in self.nodes if node not in replaced] + [
+            m for parts in replaced.values() for m in parts
+        ]
+        for node in self.nodes:
+            unsure = node.after if node in new else node.after & replaced.keys()
+            if unsure:
+                candidates = {c for after in unsure for c in replaced.get(after, [after])}
+                node.after = node.after - unsure | candidates
+                node.unsure |= candidates
+        for node in self.nodes:
+            self._look_again(node)
+
+    def _look_again(self, node: Node) -> None:
+        """Drop successors in which the piece does not land after all, and end at once what lands in none."""
+        node.after = {a for a in node.after if a not in node.unsure or self._lands(node.piece, a.piece.where)}
+        node.unsure = set()
+
+    def _cut_tails(self) -> None:
+        """End at once what surely leaves by a piece, where another piece leads only there: it is then no cycle."""
+        for node in self.nodes:
+            before = [other for other in self.nodes if other is not node and node in other.after]
+            if node.mixed and before and node.after:
+                self._cut_tail(node, before)
+            node.mixed = False
+
+    def _cut_tail(self, node: Node, before: list[Node]) -> None:
+        piece = node.piece
+        going_on = [a.piece.where.preimage(piece.control) & piece.where for a in node.after]
+        rest = going_on[0]
+        for region in going_on[1:]:
+            rest |= region
+        rest = rest.coalesce()
+        tail = (piece.where - rest).coalesce()
+        if tail.is_empty() or all(self._lands(other.piece, rest) for other in before):
+            return
+        self.endings += self._to_endings(piece.within(tail), self.endings)
+        node.piece = piece.within(rest)
         for other in self.nodes:
-            unsure = other.after if other in new_ones else other.after & new_ones
-            other.after = {
-                a for a in other.after if a not in unsure or self._lands(other.piece, a.piece.where)
-            }
+            if node in other.after and not self._lands(other.piece, rest):
+                other.after = other.after - {node}
 
     # -- runs -----------------------------------------------------------------------------------------------------
 
@@ -216,7 +245,7 @@ class _Elimination:
         parts = split(node.piece)
         if parts is None:
             return False
-        self._replace(node, [Node(part, node.after) for part in parts])
+        self._replace({node: [Node(part, node.after) for part in parts]})
         return True
 
     # -- backwards ------------------------------------------------------------------------------------------------
@@ -225,7 +254,7 @@ class _Elimination:
         endings = list(self.endings)
         for level in reversed(self.levels):
             endings += _together([ending for piece in level for ending in self._to_endings(piece, endings)])
-        return endings
+        return _together(endings)
 
     @staticmethod
     def _to_endings(piece: Piece, endings: list[Ending]) -> list[Ending]:
@@ -259,11 +288,28 @@ def composed(first: Piece, second: Piece, region: Region) -> Piece:
     control = dict(first.control)
     for var, term in second.control.items():
         control[var] = substitute(term, first.control)
-    return Piece(region, control, Then(first, second))
+    equalities = region.equalities()
+    return Piece(region, _recognised_steps(control, equalities), Then(first, second, equalities))
 
 
 def _is_translation(piece: Piece) -> bool:
     return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
+
+
+def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
+    """The values, those written as steps that are steps because of the equalities."""
+    found = dict(control)
+    if not equalities:
+        return found
+    for var, term in control.items():
+        if not _is_step(var, term):
+            value = substitute(term, equalities)
+            moved = substitute(sub(term, var), equalities)
+            if isinstance(value, Const):
+                found[var] = value
+            elif isinstance(moved, Const):
+                found[var] = add(var, moved)
+    return found
 
 
 def simplified(control: Values, region: Region) -> dict[Var, Term]:

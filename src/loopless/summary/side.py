@@ -112,9 +112,7 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
     raise Undecided(f"whether {condition} holds all along is not decided: its value moves both ways")
 
 
-def tightest(
-    condition: Condition, shown: Condition, counter: Var, during: Region, region: Region
-) -> list[Condition]:
+def tightest(condition: Condition, shown: Condition, counter: Var, during: Region, region: Region) -> list[Condition]:
     """The entry values in ``region`` for which the check ``condition``, ``shown`` after ``counter`` iterations, holds
     for all counters in ``during``: each at the greatest value that its term takes. Raises :class:`Undecided`.
 
