@@ -8,6 +8,7 @@ an ending; in the end all pieces are continued to endings, backwards.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,6 +22,7 @@ from loopless.summary.system import System, where
 from loopless.terms import (
     INTEGERS,
     ONE,
+    Condition,
     Const,
     Ite,
     Op,
@@ -45,11 +47,14 @@ MAX_PIECES = 200
 MAX_SPLIT = 70
 """A step that takes more different values than this is not split by them."""
 
-OPERATIONS = 40_000_000
-"""isl's operations allowed for one loop."""
+OPERATIONS = 20_000_000
+"""isl's operations allowed for eliminating the paths of one loop, and for going back from its ends."""
 
 STEP_OPERATIONS = 8_000_000
 """And for the runs of one piece."""
+
+MAX_ROUNDS = 70
+"""Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
 
 
 @dataclass(slots=True, eq=False)
@@ -105,13 +110,14 @@ class _Elimination:
         self.endings = [Ending(Piece(self.system.ended, {}, Nothing()), "ended"), *endings]
         self.nodes = [Node(piece) for piece in pieces if not piece.where.is_empty()]
         try:
-            for node in self.nodes:
-                node.after = node.unsure = set(self.nodes)
-            for node in self.nodes:
-                self._look_again(node)
-            while self.nodes:
-                self._cut_tails()
-                self._eliminate(self._next())
+            with budget(OPERATIONS):
+                for node in self.nodes:
+                    node.after = node.unsure = set(self.nodes)
+                for node in self.nodes:
+                    self._look_again(node)
+                while self.nodes:
+                    self._cut_tails()
+                    self._eliminate(self._next())
         except BudgetExceeded:
             for node in self.nodes:
                 self.endings.append(_stuck(node.piece.where, self._too_costly()))
@@ -252,9 +258,19 @@ class _Elimination:
 
     def _back(self) -> list[Ending]:
         endings = list(self.endings)
-        for level in reversed(self.levels):
-            endings += _together([ending for piece in level for ending in self._to_endings(piece, endings)])
-        return _together(endings)
+        with budget(OPERATIONS):
+            for level in reversed(self.levels):
+                endings += [ending for piece in level for ending in self._back_from(piece, endings)]
+            with contextlib.suppress(BudgetExceeded):
+                endings = _together(endings)
+        return endings
+
+    def _back_from(self, piece: Piece, endings: list[Ending]) -> list[Ending]:
+        """The endings of a piece; past a limit it is stuck."""
+        if len(endings) <= MAX_PIECES:
+            with contextlib.suppress(BudgetExceeded):
+                return self._to_endings(piece, endings)
+        return [_stuck(piece.where, self._too_costly())]
 
     @staticmethod
     def _to_endings(piece: Piece, endings: list[Ending]) -> list[Ending]:
@@ -388,6 +404,9 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
     """
     forms = control_forms(piece)
     if isinstance(forms, str):
+        few = short_runs(piece)
+        if few is not None:
+            return few, Region.empty(system.variables)
         detail = f"how often the paths repeat is not known: {forms}"
         raise Stuck(Refused(Reason.NO_CLOSED_FORM, where(system.paths), detail))
     staying = what_may_fail(piece.where, [piece])
@@ -401,6 +420,21 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
         runs += resolved(Piece(region, control, Repeat(piece, count, region)))
     return runs, found.never
+
+
+def short_runs(piece: Piece) -> list[Piece] | None:
+    """The longest runs of a piece that never takes more than :data:`MAX_ROUNDS` rounds; None if it may."""
+    runs: list[Piece] = []
+    going_on = piece
+    for _ in range(MAX_ROUNDS):
+        staying = piece.where.preimage(going_on.control) & going_on.where
+        leaving = (going_on.where - staying).coalesce()
+        if not leaving.is_empty():
+            runs.append(going_on.within(leaving))
+        if staying.is_empty():
+            return runs
+        going_on = composed(going_on, piece, staying.coalesce())
+    return None
 
 
 def what_may_fail(where: Region, members: Iterable[Piece]) -> Region:
@@ -420,7 +454,9 @@ def what_may_fail(where: Region, members: Iterable[Piece]) -> Region:
 
 
 def split(piece: Piece) -> list[Piece] | None:
-    """The piece by the values of a step that is no translation, where there are few; None where there are many."""
+    """The piece by the values of a step that is no translation, or by whether it changes anything; None if neither
+    divides it.
+    """
     for var, term in sorted(piece.control.items()):
         if _is_step(var, term):
             continue
@@ -431,14 +467,23 @@ def split(piece: Piece) -> list[Piece] | None:
                 continue
             if low is None or high is None or not 0 < high - low < MAX_SPLIT:
                 continue
-            parts = []
-            for number in range(low, high + 1):
-                here = piece.where & Region.of(equal(measured, const(number)), piece.where.variables)
-                if not here.is_empty():
-                    here = here.coalesce()
-                    parts.append(Piece(here, simplified(piece.control, here), piece.effect))
+            return _parts(piece, [equal(measured, const(number)) for number in range(low, high + 1)])
+        resting = equal(term, var)
+        parts = _parts(piece, [resting, negate(resting)])
+        if len(parts) == 2:
             return parts
     return None
+
+
+def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
+    """The piece where each of the conditions holds, those left out where none can."""
+    found = []
+    for condition in conditions:
+        here = piece.where & Region.of(condition, piece.where.variables)
+        if not here.is_empty():
+            here = here.coalesce()
+            found.append(Piece(here, simplified(piece.control, here), piece.effect))
+    return found
 
 
 def _measures(var: Var, term: Term) -> list[Term]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths
 from loopless.refusals import Reason, Refused
-from loopless.summary.elimination import OPERATIONS, eliminate
+from loopless.summary.elimination import eliminate
 from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
 from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import NotSummarized, build_system, where
 from loopless.terms import TermTooLarge, disjunction
 
+WHOLE = 100_000_000
+"""isl's operations allowed for one loop."""
+
 
 def summarize_several(paths: LoopPaths) -> Summary:
     """The summary of a loop without inputs. Raises :class:`NotSummarized`."""
     try:
-        with budget(OPERATIONS):
+        with budget(WHOLE):
             system = build_system(paths)
             landing = Landing(system)
             for cell in system.cells():
