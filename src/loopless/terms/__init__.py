@@ -58,8 +58,10 @@ from loopless.terms.conditions import (
     truth,
 )
 from loopless.terms.evaluate import EvaluationError, evaluate, holds
+from loopless.terms.functions import first_equal, first_in_range, floor_sum, sum_of_residues, table
 from loopless.terms.nodes import (
     FALSE,
+    NAMED_FUNCTIONS,
     ONE,
     TRUE,
     ZERO,
@@ -89,6 +91,7 @@ from loopless.terms.types import INTEGERS, IntType
 __all__ = [
     "FALSE",
     "INTEGERS",
+    "NAMED_FUNCTIONS",
     "ONE",
     "TRUE",
     "ZERO",
@@ -125,8 +128,11 @@ __all__ = [
     "equal",
     "equals_zero",
     "evaluate",
+    "first_equal",
+    "first_in_range",
     "fits",
     "floor_div",
+    "floor_sum",
     "from_polynomial",
     "greater",
     "greater_equal",
@@ -155,7 +161,9 @@ __all__ = [
     "smt",
     "sub",
     "substitute",
+    "sum_of_residues",
     "symbol",
+    "table",
     "text",
     "transform",
     "trunc_div",
