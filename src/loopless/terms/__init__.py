@@ -24,7 +24,6 @@ from loopless.terms.build import (
     mod,
     mul,
     neg,
-    operation,
     polynomial,
     power,
     product,
@@ -58,7 +57,7 @@ from loopless.terms.conditions import (
     truth,
 )
 from loopless.terms.evaluate import EvaluationError, evaluate, holds
-from loopless.terms.functions import first_equal, first_in_range, floor_sum, sum_of_residues, table
+from loopless.terms.functions import first_equal, first_in_range, floor_sum, operation, sum_of_residues, table
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,

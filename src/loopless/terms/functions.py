@@ -1,6 +1,6 @@
 """Constructors of the named functions: first visit of an interval, sums of quotients, and tables of constants.
 
-They stand in answers where no expression over ``+``, ``*`` and floors exists or none can be read, and are evaluated in
+And :func:`operation`, the constructor by name. Named functions stand in answers where no expression over ``+``, ``*`` and floors exists or none can be read, and are evaluated in
 logarithmic time (:mod:`loopless.terms.modular`).
 """
 
@@ -11,9 +11,28 @@ from itertools import pairwise
 from math import gcd
 
 from loopless.terms import modular
-from loopless.terms.build import add, const, floor_div, ite, mod, mul, scale, sub
+from loopless.terms.build import (
+    add,
+    bit_and,
+    bit_or,
+    bit_xor,
+    const,
+    floor_div,
+    ite,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    power,
+    scale,
+    shift_left,
+    shift_right,
+    sub,
+    trunc_div,
+    trunc_rem,
+)
 from loopless.terms.conditions import equal
-from loopless.terms.nodes import ONE, ZERO, Const, Op, Term
+from loopless.terms.nodes import NAMED_FUNCTIONS, ONE, ZERO, Const, Op, Term
 from loopless.terms.ranges import range_of
 
 
@@ -92,7 +111,7 @@ def table(index: Term, entries: Iterable[int]) -> Term:
     return Op("table", (index, *(const(value) for value in values)))
 
 
-def named(op: str, args: tuple[Term, ...]) -> Term:
+def _named(op: str, args: tuple[Term, ...]) -> Term:
     """The simplified term of a named function applied to ``args``, in the order of the constructor."""
     if op == "table":
         return table(args[0], [arg.value for arg in args[1:] if isinstance(arg, Const)])
@@ -101,3 +120,30 @@ def named(op: str, args: tuple[Term, ...]) -> Term:
     if op == "first_in_range":
         return first_in_range(args[0], args[1], modulus.value, args[3], args[4])
     return floor_sum(args[0], modulus.value, args[2], args[3])
+
+
+OPERATIONS = {
+    "floor_div": floor_div,
+    "mod": mod,
+    "trunc_div": trunc_div,
+    "trunc_rem": trunc_rem,
+    "bit_and": bit_and,
+    "bit_or": bit_or,
+    "bit_xor": bit_xor,
+    "shl": shift_left,
+    "shr": shift_right,
+    "pow": power,
+}
+"""The constructors of the binary operators of :data:`loopless.terms.nodes.OPERATORS`."""
+
+
+def operation(op: str, args: tuple[Term, ...]) -> Term:
+    """The simplified term of an operator of :data:`loopless.terms.nodes.OPERATORS` applied to ``args``."""
+    if op in NAMED_FUNCTIONS:
+        return _named(op, args)
+    if op == "min":
+        return minimum(*args)
+    if op == "max":
+        return maximum(*args)
+    left, right = args
+    return OPERATIONS[op](left, right)

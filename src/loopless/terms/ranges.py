@@ -54,8 +54,8 @@ def _named(op: str, args: list[Range]) -> Range:
             entries = [low for low, _ in args[1:] if low is not None]
             lowest, highest = args[0]
             end = len(entries) - 1
-            start = min(max(lowest or 0, 0), end)
-            possible = entries[start : (end if highest is None else min(max(highest, start), end)) + 1]
+            begin = min(max(lowest or 0, 0), end)
+            possible = entries[begin : (end if highest is None else min(max(highest, begin), end)) + 1]
             return min(possible), max(possible)
         case "first_in_range":
             return 0, args[2][1]

@@ -7,7 +7,6 @@ from typing import overload
 
 from loopless.terms import build, conditions, functions
 from loopless.terms.nodes import (
-    NAMED_FUNCTIONS,
     ONE,
     And,
     Compare,
@@ -71,7 +70,7 @@ def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) ->
             return _rebuild_sum(node, done)
         case Op():
             args = tuple(_term(done[arg]) for arg in node.args)
-            return functions.named(node.op, args) if node.op in NAMED_FUNCTIONS else build.operation(node.op, args)
+            return functions.operation(node.op, args)
         case Wrap():
             return build.wrap(_term(done[node.arg]), node.type)
         case Ite():
