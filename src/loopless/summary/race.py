@@ -116,7 +116,8 @@ class _Race(Solver):
     def run(self) -> None:
         """Fill the parts. Raises :class:`NotSummarized`."""
         if self.path is None:
-            raise self.refuse(Reason.NON_AFFINE_CONDITION, "the loop has no iterative path")
+            self.solve()
+            return
         timed: list[Condition] = []
         times: list[tuple[FirstTime, ...]] = []
         side: list[Condition] = []

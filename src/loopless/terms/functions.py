@@ -1,7 +1,7 @@
 """Constructors of the named functions: first visit of an interval, sums of quotients, and tables of constants.
 
-And :func:`operation`, the constructor by name. Named functions stand in answers where no expression over ``+``, ``*`` and floors exists or none can be read, and are evaluated in
-logarithmic time (:mod:`loopless.terms.modular`).
+They stand in answers where no expression over ``+``, ``*`` and floors exists or none can be read, and are evaluated in
+logarithmic time (:mod:`loopless.terms.modular`). Also :func:`operation`, every operator's constructor by name.
 """
 
 from __future__ import annotations
