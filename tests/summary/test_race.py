@@ -9,6 +9,7 @@ import pytest
 
 from judged import judge, states
 from loopless import terms as t
+from loopless.summary import summarize
 from loopless.summary.race import summarize_race
 from loops_in_c import graph
 
@@ -71,3 +72,24 @@ def test_every_state_at_8_bits(source):
 def test_some_states_at_8_bits(source):
     types = [p.type for p in graph(source).parameters]
     assert judge(graph(source), summarize_race, states(types, 800, 3))["case"] > 100
+
+
+SUMS = [
+    "unsigned long f(unsigned char u, unsigned char n) { unsigned long s = 9; unsigned k = 0; while (k < n) { s += u; u += 7; k++; } return s; }",
+    "unsigned long f(unsigned char u, unsigned char v) { unsigned long s = v; while (u != v) { s += 2ul * u + 5; u += 12; } return s; }",
+    "unsigned f(signed char u, unsigned char n) { unsigned s = 0; for (int i = 0; i < n; i++) { s -= u; u += 91; } return s; }",
+    "unsigned f(unsigned char u, unsigned short n) { unsigned s = 0; for (unsigned i = u; i < n; i += 3) s += i / 100 + 5 * (i % 77); return s; }",
+    "int f(unsigned char u, unsigned char n) { int s = n << 23; for (int i = 0; i < n; i++) { s += 400000 * u; u += 7; } return s; }",
+    "unsigned f(unsigned char u, unsigned char n) { unsigned short s = n; while (u >= 10) { s += u; u += 37; n--; } return s + n; }",
+    "unsigned f(unsigned char u, unsigned char n) { unsigned s = n; while (u >= 10) { s = s * 3 + 1; u += 37; } return s; }",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SUMS)
+def test_sums_of_values_that_wrap(source):
+    g = graph(source)
+    counts = judge(
+        g, summarize_race if ">= 10" in source else summarize, states([p.type for p in g.parameters], 300, 7)
+    )
+    assert not counts["residual"]
+    assert counts["case"] > 50
