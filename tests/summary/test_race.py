@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from math import gcd
 
 import pytest
 
 from judged import judge, states
 from loopless import terms as t
+from loopless.check.interpret import Interpreter
+from loopless.check.native import Limits, NativeOracle, Run
+from loopless.queries.evaluation import Evaluator
 from loopless.summary import summarize
 from loopless.summary.race import summarize_race
-from loops_in_c import graph
+from loops_in_c import graph, summary
 
-U8, I8, U32, U64 = (t.IntType(8, signed=False), t.IntType(8), t.IntType(32, signed=False), t.IntType(64, signed=False))
+U8, U32 = t.IntType(8, signed=False), t.IntType(32, signed=False)
 
 
 def random_loop(seed: int) -> str:
@@ -93,3 +97,87 @@ def test_sums_of_values_that_wrap(source):
     )
     assert not counts["residual"]
     assert counts["case"] > 50
+
+
+WIDE = {
+    "unsigned f(unsigned u, unsigned n) { unsigned k = n; while (u >= 70000) { u += 1000003; k += 3; } return u + k; }": 60,
+    "unsigned long f(unsigned long u, unsigned long n) { unsigned long s = n; while (u >= 1ul << 46) { u -= 0x1234567890abcdul; s = s * 5 + u; } return u ^ s; }": 15,
+    "unsigned long f(unsigned i, unsigned n) { unsigned long s = 0; n |= 0xffff0000; while (i < n) { s += i; i += 10000019; } return s + i; }": 60,
+    "unsigned f(unsigned u, unsigned v) { unsigned k = 0; while (u >= 100000 && v - 7 < 4294900000u) { u += 1000003; v -= 700001; k++; } return u + 3 * v + k; }": 60,
+    "int f(int u, unsigned v) { while (v > 200000) { if (u > 2000000000) return 5; u += 11; v += 77777777; } return u; }": 60,
+    "int f(int u, int y) { unsigned w = 10; while (w >= 3 && u != 4) { u += 3; w += 0x13579bdf; y += 100; } return y; }": 60,
+    "short f(unsigned short u, short n) { unsigned short k = 0; while ((short)u < n) { u += 9001; k++; } return k; }": 100,
+}  # fmt: skip
+
+
+def natively(source: str, arguments: list[tuple[int, ...]]) -> dict[str, int]:
+    """Evaluation by the summary against native runs; how often each status was confirmed."""
+    g = graph(source)
+    found = summary(source)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda _: found)
+    counts: dict[str, int] = {}
+    with NativeOracle(source, limits=Limits(seconds=0.5)) as oracle:
+        for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
+            own = evaluator.run(given)
+            assert own.by == "summary", (given, own)
+            status = own.status if run.status == "timeout" else run.status
+            assert own.status == status, (given, own, run, str(found))
+            if run.status == "ok":
+                assert own.return_value == run.return_value, (given, own, run, str(found))
+            counts[run.status] = counts.get(run.status, 0) + 1
+    return counts
+
+
+@pytest.mark.parametrize("source", WIDE)
+def test_wide_loops_run_natively_as_summarized(source):
+    g = graph(source)
+    counts = natively(source, states([p.type for p in g.parameters], WIDE[source], 5))
+    assert counts["ok"] > 7
+
+
+@pytest.mark.parametrize("type_", ["unsigned char", "unsigned short", "unsigned", "unsigned long"])
+@pytest.mark.parametrize(("a", "b"), [(7, 0), (5, 7), (6, 0), (1, -1), (128, 0)])
+def test_equality_exits_are_one_expression_at_any_width(type_, a, b):
+    source = f"unsigned f({type_} u, {type_} v) {{ unsigned k = 0; while (u != v) {{ u += {a}; v -= {b}; k++; }} return k; }}"
+    width = {"unsigned char": 8, "unsigned short": 16, "unsigned": 32, "unsigned long": 64}[type_]
+    chosen = random.Random(width)
+    pairs = [
+        (u, (u + (a + b) * times) % 2**width)
+        for u, times in ((chosen.getrandbits(width), chosen.randrange(10**5)) for _ in range(20))
+    ]
+    assert natively(source, pairs)["ok"] == 20
+    found = summary(source)
+    assert found.complete
+    assert len(found.cases) <= 2
+    others = [(chosen.getrandbits(width), chosen.getrandbits(width)) for _ in range(50)]
+    for u, v in others:
+        values = {
+            t.variable("u", t.IntType(width, signed=False)): u,
+            t.variable("v", t.IntType(width, signed=False)): v,
+        }
+        reached = (v - u) % gcd(a + b, 2**width) == 0
+        assert t.holds(found.diverges, values) != reached
+
+
+def test_a_run_of_many_turns_is_jumped_over():
+    found = summary("unsigned f(unsigned u) { while (u >= 10) u += 1000003; return u; }")
+    assert found(u=12345) == {"u": (12345 + 1000003 * 448723952) % 2**32}
+    assert "first_in_range(u, 1000003, 4294967296, 0, 9)" in str(found)
+    assert found.complete
+    assert len(found.cases) == 1
+
+
+def test_where_the_last_step_cannot_pass_the_limit_nothing_is_named():
+    found = summary("unsigned f(unsigned i, unsigned n) { while (i < n) i += 12345; return i; }")
+    plain, near_the_top = found.cases
+    assert "first_in_range" not in str(plain.iterations)
+    assert "first_in_range" in str(near_the_top.iterations)
+
+
+def test_divergence_is_a_congruence():
+    found = summary("unsigned f(unsigned u) { while (u % 4096 >= 10) u += 2064; return u; }")
+    assert "mod" in str(found.diverges) or "%" in str(found.diverges)
+    u = t.variable("u", U32)
+    for value in range(0, 3 * 4096, 7):
+        reached = any((value + 2064 * k) % 4096 < 10 for k in range(4096))
+        assert t.holds(found.diverges, {u: value}) != reached
