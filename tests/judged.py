@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from loopless.check.interpret import Interpreter
+from loopless.check.native import Limits, NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import Summary
 from loopless.terms import IntType, evaluate, holds
+from loops_in_c import graph
 
 EDGES = (0, 1, 2, 3, -1, -2, 10, 100, 127, 128, 255, 2**31 - 1, 2**31, -(2**31))
 
@@ -64,4 +66,21 @@ def judge(
             assert evaluate(region.iterations, seen[0]) == sum(run.iterations.values()), (arguments, region, run)
             own = evaluator.run(arguments, max_steps=max_steps)
             assert own.return_value == run.outcome.return_value, (arguments, own, run, str(found))
+    return counts
+
+
+def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> dict[str, int]:
+    """Evaluation by a summary of the only loop against native runs; how often each status was confirmed."""
+    g = graph(source)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda _: found)
+    counts: dict[str, int] = {}
+    with NativeOracle(source, limits=Limits(seconds=0.5)) as oracle:
+        for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
+            own = evaluator.run(given)
+            assert own.by == "summary", (given, own)
+            status = own.status if run.status == "timeout" else run.status
+            assert own.status == status, (given, own, run, str(found))
+            if run.status == "ok":
+                assert own.return_value == run.return_value, (given, own, run, str(found))
+            counts[run.status] = counts.get(run.status, 0) + 1
     return counts
