@@ -8,27 +8,25 @@ import pytest
 
 from judged import judge, natively, states
 from loopless import terms as t
-from loopless.paths import loop_paths
-from loopless.summary.system import NotSummarized, build_system
-from loopless.summary.tables import accelerate_cycles, summarize_tables
+from loopless.summary.tables import summarize_tables
 from loops_in_c import graph, paths
 
 U8, I8, I32, U32 = t.IntType(8, signed=False), t.IntType(8), t.IntType(32), t.IntType(32, signed=False)
 
 
-def random_loop(seed: int, kind: str, scale: int = 1) -> str:
+def random_loop(seed: int, kind: str) -> str:
     """Three or four branches by the value of x, which rises below and falls above; sums of what each branch adds."""
     chosen = random.Random(seed)
     count = chosen.choice((3, 3, 4))
     borders = sorted(chosen.sample(range(20, 80), count - 1))
     up = [chosen.randrange(1, 12) for _ in range(count - 1)]
-    down = chosen.randrange(1, 12) + max(up)
-    moves = [f"x += {u * scale};" for u in up] + [f"x -= {down * scale};"]
+    down = borders[-1] - borders[0] + chosen.randrange(1, 12)
+    moves = [f"x += {u};" for u in up] + [f"x -= {down};"]
     adds = [
         chosen.choice(("", f"c += {chosen.randrange(1, 90)};", f"d -= {chosen.randrange(1, 90)};", "c += x; d++;"))
         for _ in moves
     ]
-    branches = [f"if (x < {b * scale}) {{ {m} {a} }}" for b, m, a in zip(borders, moves, adds)]
+    branches = [f"if (x < {b}) {{ {m} {a} }}" for b, m, a in zip(borders, moves, adds, strict=False)]
     branches.append(f"{{ {moves[-1]} {adds[-1]} }}")
     clock = chosen.choice(("i < n", "i != n", "i < n && i < 900"))
     last = chosen.choice((1, 1, 2)) if "!=" not in clock else 1
@@ -39,15 +37,10 @@ def random_loop(seed: int, kind: str, scale: int = 1) -> str:
 
 
 @pytest.mark.parametrize("kind", ["unsigned char", "signed char", "int"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_loops_at_8_bits(seed, kind):
     g = graph(random_loop(seed, kind))
-    try:
-        counts = judge(g, summarize_tables, states((U8 if "un" in kind else I8, U8), 250, seed))
-    except NotSummarized:
-        # wherever it begins, two of the paths do not come into one cycle
-        assert accelerate_cycles(build_system(loop_paths(g, g.loops[0]))) is None
-        pytest.skip("no cycle of three paths")
+    counts = judge(g, summarize_tables, states((U8 if "un" in kind else I8, U8), 250, seed))
     assert counts["case"] > 100
     assert not counts["residual"]
 
@@ -64,7 +57,7 @@ def test_every_state_of_a_cycle_at_8_bits():
 @pytest.mark.parametrize("seed", range(4))
 def test_wide_loops_run_natively_as_summarized(seed):
     source = (
-        random_loop(100 + seed, "int", 3).replace("unsigned char n", "unsigned n").replace("i < n && i < 900", "i < n")
+        random_loop(200 + seed, "int").replace("unsigned char n", "unsigned n").replace("i < n && i < 900", "i < n")
     )
     found = summarize_tables(paths(source))
     chosen = random.Random(seed)

@@ -21,7 +21,7 @@ from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side,
 from loopless.summary.elimination import OPERATIONS, Ending, eliminate, what_may_fail
 from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
-from loopless.summary.rotation import steps
+from loopless.summary.moving import many_turns
 from loopless.summary.side import Undecided
 from loopless.summary.system import ExitView, NotSummarized, System, build_system, where
 from loopless.terms import (
@@ -38,6 +38,7 @@ from loopless.terms import (
     add,
     between,
     conjunction,
+    conjuncts,
     const,
     disjunction,
     equal,
@@ -56,12 +57,12 @@ from loopless.terms import (
 
 MAX_VALUES = 4_096
 """A selector that runs through more values than this is not followed."""
-MAX_CYCLES = 8
+MAX_CYCLES = 16
 """Nor one with more cycles than this."""
 MAX_PARTS = 16
 """The values of a cycle must form at most so many intervals."""
 LEAST_PATHS = 3
-"""Two paths that take turns are an oscillation, which has a form without tables."""
+"""Two paths that take turns are an oscillation, which has a form without tables; in one cycle two of more may do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,8 @@ def accelerate_cycles(system: System) -> Accelerated | None:
 
     Raises :class:`loopless.logic.BudgetExceeded`.
     """
-    moving = [piece for piece in system.pieces if isinstance(piece.effect, Once) and steps(piece) is not None]
     for selector in sorted(system.control):
-        cycles = _cycles(selector, moving)
+        cycles = _cycles(selector, _members(selector, system.pieces))
         inside = disjunction(cycle.inside for cycle in cycles)
         core = Region.of(inside, system.variables) & system.universe
         if not all(_is_product(view.where & system.ended & core, selector, core) for view in system.exits):
@@ -195,10 +195,34 @@ def _outside(pieces: Iterable[Piece], cycle: Round) -> list[Piece]:
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
+def _members(selector: Var, pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces that move the selector by a constant, those of one path and step as one: what other variables do
+    is as the path says it, wrap-around included.
+    """
+    found: dict[tuple[str, int], Piece] = {}
+    for piece in pieces:
+        step = _step(selector, piece)
+        if step is not None and isinstance(piece.effect, Once):
+            path = piece.effect.path
+            other = found.get((path.id, step))
+            where = piece.where if other is None else (piece.where | other.where).coalesce()
+            found[path.id, step] = Piece(where, {**path.update, selector: add(selector, const(step))}, piece.effect)
+    return list(found.values())
+
+
+def _step(selector: Var, piece: Piece) -> int | None:
+    moved = sub(piece.control.get(selector, selector), selector)
+    return moved.value if isinstance(moved, Const) else None
+
+
 def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
-    """The cycles in which at least :data:`LEAST_PATHS` pieces take part; none if the selector decides nothing."""
+    """The cycles in which several pieces take part, of at least :data:`LEAST_PATHS`; none if these are not chosen by
+    the selector.
+    """
+    if len(pieces) < LEAST_PATHS:
+        return []
     where = [piece.where.project_onto([selector]) for piece in pieces]
-    moves = [(steps(piece) or {}).get(selector, 0) for piece in pieces]
+    moves = [_step(selector, piece) or 0 for piece in pieces]
     window = _window(selector, where, moves)
     taken: dict[int, int] = {}
     for value in window:
@@ -218,7 +242,7 @@ def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
             while following != value:
                 values.append(following)
                 following += moves[taken[following]]
-            if len({taken[v] for v in values}) >= LEAST_PATHS:
+            if len({taken[v] for v in values}) > 1:
                 least = values.index(min(values))
                 values = values[least:] + values[:least]
                 found.append(Round(selector, tuple(values), tuple(pieces[taken[v]] for v in values)))
@@ -278,12 +302,17 @@ def _runs_on(system: System, cycle: Round) -> list[Ending] | None:
     if rest is None:
         return None
     forms = _forms(cycle)
-    others = {v for piece in cycle.members for v in piece.control} - {x}
-    control = {v: forms.values[v] for v in sorted(others)}
-    steady = {piece: {v: piece.control.get(v, v) for v in sorted(others)} for piece in cycle.members}
+    others = sorted((system.control & {v for piece in cycle.members for v in piece.control}) - {x})
+    if any(v in forms.lost for v in others):
+        return None
+    control = {v: forms.values[v] for v in others}
     whole = (rest.over(system.variables) & core).coalesce()
     try:
-        staying = what_may_fail(rest, [Piece(rest, step, piece.effect) for piece, step in steady.items()])
+        staying = what_may_fail(
+            rest, [Piece(rest, _steady(cycle, i, others), p.effect) for i, p in enumerate(cycle.members)]
+        )
+        if any(many_turns(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
+            return None
         inside = staying.preimage(control).over((*system.variables, COUNTER))
         found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
     except NotPresburger:
@@ -326,8 +355,6 @@ def _forms(cycle: Round) -> TurnForms:
     """All variables and counters after :data:`COUNTER` iterations."""
     x = cycle.selector
     paths = [_path(piece) for piece in cycle.members]
-    moves = [steps(piece) or {} for piece in cycle.members]
-    control = {v for move in moves for v in move} - {x}
     values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
     values[x] = table(mod(cycle.place, const(len(paths))), cycle.values)
     lost: dict[Var, str] = {}
@@ -335,9 +362,7 @@ def _forms(cycle: Round) -> TurnForms:
     for path in {path.id: path for path in paths}.values():
         counter = counter_of(path)
         values[counter] = add(counter, cycle.summed([int(p.id == path.id) for p in paths]))
-    for var in sorted(control):
-        values[var] = add(var, cycle.summed([move.get(var, 0) for move in moves]))
-    for var in sorted({v for path in paths for v in path.update} - control - {x}):
+    for var in sorted({v for path in paths for v in path.update} - {x}):
         added = _added(var, cycle)
         if added is None:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
@@ -360,6 +385,16 @@ def _added(var: Var, cycle: Round) -> list[tuple[int, Wrap | None]] | None:
             return None
         found.append((added.value, ring))
     return found if len({ring.type for _, ring in found if ring is not None}) <= 1 else None
+
+
+def _steady(cycle: Round, index: int, others: Iterable[Var]) -> dict[Var, Term]:
+    """One step of the other control variables, at one place of the cycle."""
+    found = {}
+    for var in others:
+        amount, ring = (_added(var, cycle) or [])[index]
+        moved = add(var, const(amount))
+        found[var] = moved if ring is None else wrap(moved, ring.type)
+    return found
 
 
 def _path(piece: Piece) -> Path:
