@@ -48,6 +48,23 @@ def test_triangular_accumulators(data):
 
 
 @given(st.data())
+def test_sums_of_residues(data):
+    """A narrow variable that wraps, summed where its exact value counts: as it is, reduced again, divided."""
+    u, v = Var("u", data.draw(st.sampled_from((I8, U8)))), Var("v", U32)
+    s = Var("s", data.draw(st.sampled_from((U64, I64, U32))))
+    program = {
+        u: wrapped(plus(variable(u), number(data.draw(st.integers(-300, 300)))), u.type),
+        v: plus(variable(v), number(data.draw(st.integers(0, 40)))),
+    }
+    summands = [variable(u), wrapped(variable(v), I8), floored(variable(v), 100), residue(variable(v), 77), variable(v)]
+    gain = [times(number(data.draw(st.integers(-9, 9))), part) for part in summands]
+    program[s] = wrapped(plus(variable(s), *gain, number(5)), s.type)
+    entry = data.draw(values_of((u, v, s)))
+    entry[v] //= 2
+    assert not check(program, entry).refused
+
+
+@given(st.data())
 def test_matrices(data):
     variables = typed(data, "x", "y", "z")
     program = {
@@ -152,17 +169,21 @@ def test_a_hash_with_a_symbolic_factor():
 
 def test_reading_a_wrapped_variable():
     u, v, w, s = Var("u", U8), Var("v", U8), Var("w", U32), Var("s", INTEGERS)
+    x, y = Var("x", U32), Var("y", INTEGERS)
     program = {
         u: wrapped(plus(variable(u), number(7)), U8),
         v: wrapped(plus(variable(v), variable(u)), U8),
         w: wrapped(plus(variable(w), variable(u)), U32),
         s: plus(variable(s), variable(u)),
+        x: wrapped(plus(variable(x), times(variable(u), variable(u))), U32),
+        y: plus(variable(y), times(variable(u), variable(u))),
     }
-    solution = check(program, {u: 250, v: 9, w: 0, s: 0})
-    assert solution.closed.keys() == {u, v}
+    solution = check(program, {u: 250, v: 9, w: 0, s: 0, x: 0, y: 0})
+    assert solution.closed.keys() == {u, v, w, s}
     assert (solution.closed[v].kind, solution.closed[v].valid_from) == ("polynomial", 0)
-    assert "u wraps around at 8 bits and is read at 32 bits" in solution.refused[w]
-    assert "u wraps around at 8 bits and is read where its exact value counts" in solution.refused[s]
+    assert {solution.closed[w].kind, solution.closed[s].kind} == {"residue-sum"}
+    assert "u wraps around at 8 bits and is read at 32 bits" in solution.refused[x]
+    assert "u wraps around at 8 bits and is read where its exact value counts" in solution.refused[y]
 
 
 def test_low_bits_of_a_wrapped_variable():

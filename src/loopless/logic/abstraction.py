@@ -10,6 +10,7 @@ from loopless.logic.region import Region
 from loopless.logic.translate import NotPresburger, frame_of
 from loopless.terms import (
     INTEGERS,
+    NAMED_FUNCTIONS,
     ONE,
     And,
     Compare,
@@ -119,7 +120,7 @@ class Abstraction:
                 return wrap(self.term(term.arg), term.type)
             case Ite():
                 return ite(self.condition(term.condition), self.term(term.then), self.term(term.otherwise))
-            case Op():
+            case Op(op=op) if op not in NAMED_FUNCTIONS:
                 rebuilt = operation(term.op, tuple(self.term(arg) for arg in term.args))
                 return rebuilt if _is_presburger(rebuilt) else self._unknown(term)
             case _:

@@ -87,7 +87,7 @@ class BitTranslation(IntegerTranslation):
         return self.z3.If(divisor == zero, zero, value)
 
     def _meaningless(self, term: Op, args: list[Any]) -> Any:
-        value = self.z3.Function(term.op, self._sort(), self._sort(), self._sort())(*args)
+        value = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))(*args)
         self._bound(value, term)
         return value
 

@@ -166,7 +166,7 @@ class IntegerTranslation:
         return self.z3.If(b > 0, quotient, self.z3.If(b < 0, -quotient, 0))
 
     def _meaningless(self, term: Op, args: list[Any]) -> Any:
-        function = self.z3.Function(term.op, self._sort(), self._sort(), self._sort())
+        function = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))
         value = function(*args)
         self._bound(value, term)
         base = term.args[0]

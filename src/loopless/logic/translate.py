@@ -12,6 +12,7 @@ import islpy as isl
 
 from loopless.logic.engine import context
 from loopless.terms import (
+    NAMED_FUNCTIONS,
     And,
     Compare,
     Condition,
@@ -37,6 +38,9 @@ MAX_WRAP_BRANCHES = 3
 
 MAX_BIT_RUNS = 4
 """A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly."""
+
+MAX_TABLE = 65
+"""A table of at most so many operands, its index included, is written as pieces."""
 
 _CACHE_LIMIT = 20_000
 _IN, _SET = isl.dim_type.in_, isl.dim_type.set
@@ -283,6 +287,8 @@ class Frame:
         return total
 
     def _operator(self, term: Op) -> isl.PwAff:
+        if term.op in NAMED_FUNCTIONS and not (term.op == "table" and len(term.args) <= MAX_TABLE):
+            raise NotPresburger(term)
         functions = [self.function(arg) for arg in term.args]
         left, right = term.args[0], term.args[-1]
         match term.op:
@@ -295,12 +301,33 @@ class Frame:
                 return self._divide(term.op, functions[0], right.value)
             case "bit_and" | "bit_or" | "bit_xor":
                 return self._bits(term, left, right, functions)
+            case "table":
+                return self._table(term, functions[0])
             case "shl" if isinstance(right, Const) and right.value >= 0:
                 return functions[0].scale_val(value(1 << right.value))
             case "shr" if isinstance(right, Const) and right.value >= 0:
                 return self._divide("floor_div", functions[0], 1 << right.value)
             case _:
                 raise NotPresburger(term)
+
+    def _table(self, term: Op, index: isl.PwAff) -> isl.PwAff:
+        """One piece for each run of equal entries; the first and the last reach beyond the table."""
+        entries = [arg.value for arg in term.args[1:] if isinstance(arg, Const)]
+        total: isl.PwAff | None = None
+        start = 0
+        for end in range(1, len(entries) + 1):
+            if end < len(entries) and entries[end] == entries[start]:
+                continue
+            where = self.whole
+            if start > 0:
+                where = where.intersect(index.ge_set(self.constant(start)))
+            if end < len(entries):
+                where = where.intersect(index.lt_set(self.constant(end)))
+            part = self.constant(entries[start]).intersect_domain(where)
+            total = part if total is None else total.union_add(part)
+            start = end
+        assert total is not None
+        return total.coalesce()
 
     def _divide(self, op: str, dividend: isl.PwAff, divisor: int) -> isl.PwAff:
         if op in ("floor_div", "trunc_div"):

@@ -23,9 +23,6 @@
 ``sum_over(term, counter, low, high)``, ``sign_over(term, counter)``
     sums in closed form; how a form moves from k to k+1 and where it turns.
 
-``first_in_range``, ``floor_sum``, ``sum_of_residues``
-    first visit of u + a·t mod m to an interval, and sums of quotients and residues, in logarithmic time.
-
 All closed forms hold on runs in which every variable stays in the range of its type.
 """
 
@@ -35,7 +32,6 @@ from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Soluti
 from loopless.recurrences.expoly import NoClosedForm
 from loopless.recurrences.iteration import FiniteOrder, compose, finite_order, iterate
 from loopless.recurrences.linearize import LinearSystem
-from loopless.recurrences.modular import first_in_range, floor_sum, sum_of_residues
 from loopless.recurrences.solve import solve
 from loopless.recurrences.sums import Difference, sign_over, sum_over
 
@@ -51,11 +47,8 @@ __all__ = [
     "Solution",
     "compose",
     "finite_order",
-    "first_in_range",
-    "floor_sum",
     "iterate",
     "sign_over",
     "solve",
-    "sum_of_residues",
     "sum_over",
 ]

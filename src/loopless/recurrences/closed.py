@@ -12,10 +12,21 @@ from loopless.recurrences.sequences import MAX_PERIOD, Sequence
 from loopless.terms import EvaluationError, IntType, Term, Var
 from loopless.terms.evaluate import Reader
 
-Kind = Literal["constant", "linear", "polynomial", "geometric", "periodic", "quotient", "composed", "c-finite", "ring"]
+Kind = Literal[
+    "constant",
+    "linear",
+    "polynomial",
+    "geometric",
+    "periodic",
+    "quotient",
+    "residue-sum",
+    "composed",
+    "c-finite",
+    "ring",
+]
 """``geometric``: powers with exponent k. ``periodic``: a case distinction on k mod p. ``quotient``: repeated division
-by a constant. ``composed``: an expression over closed forms at k - 1. ``c-finite`` and ``ring``: no term, only the
-evaluator (over ℤ and modulo 2^width)."""
+by a constant. ``residue-sum``: with ``floor_sum`` of the counter. ``composed``: an expression over closed forms at
+k - 1. ``c-finite`` and ``ring``: no term, only the evaluator (over ℤ and modulo 2^width)."""
 
 MAX_SYMBOLIC = 64
 """Values after more iterations than this are not composed symbolically."""

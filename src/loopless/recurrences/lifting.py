@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loopless import terms as t
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, invariant
 from loopless.recurrences.sequences import MAX_PERIOD, Sequence, constant_sequence, floor_quotient, remainder
-from loopless.terms import Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
+from loopless.terms import NAMED_FUNCTIONS, Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,8 @@ def _wrap(term: Wrap, known: Mapping[Var, Known], ring: int | None) -> Sequence:
 def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequence:
     if term.op in ("min", "max"):
         raise NoClosedForm(f"{t.text(term)} is piecewise")
+    if term.op in NAMED_FUNCTIONS:
+        raise NoClosedForm(f"{term.op} of what changes is not summed")
     left, right = term.args
     if term.op in ("floor_div", "mod") and isinstance(right, Const) and right.value > 0:
         divisor = right.value

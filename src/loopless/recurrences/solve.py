@@ -12,6 +12,7 @@ from loopless.recurrences.iteration import iterate
 from loopless.recurrences.lifting import Known, lift
 from loopless.recurrences.linear import solve_linear
 from loopless.recurrences.linearize import linearize
+from loopless.recurrences.residues import sum_of_residues
 from loopless.recurrences.sequences import Sequence, solve_first_order
 from loopless.terms import Const, IntType, Op, Term, TermTooLarge, Var, Wrap
 
@@ -51,7 +52,13 @@ class _Solver:
             self._last_value(first)
             return
         reasons: list[str] = []
-        for method in (self._linear, self._repeated_division, self._eventually_periodic, self._symbolic_ratio):
+        for method in (
+            self._linear,
+            self._residue_sums,
+            self._repeated_division,
+            self._eventually_periodic,
+            self._symbolic_ratio,
+        ):
             try:
                 method(component)
             except (NoClosedForm, TermTooLarge) as failure:
@@ -177,6 +184,21 @@ class _Solver:
                 raise NoClosedForm(f"{atom.name} is multiplied by {t.text(other)}, {how}")
             row[component.index(atom)] = coefficient
         return row, t.add(*rest)
+
+    def _residue_sums(self, component: tuple[Var, ...]) -> None:
+        """Sums of values that move by a constant and wrap around, or are divided: x' = x + u with a narrower u."""
+        var = component[0]
+        wrap, inner = _unwrapped(self.update[var])
+        rest = t.sub(inner, var)
+        if len(component) > 1 or var in rest.variables:
+            raise NoClosedForm("it is not a sum")
+        total = sum_of_residues(rest, self.known, self.counter, None if wrap is None else wrap.width)
+        term = t.add(var, total)
+        fits = wrap is None or t.fits(var, wrap)
+        self.known[var] = Known(None, wrap, int(not fits), f"it sums {t.text(rest)}, which wraps around or is divided")
+        shown = term if wrap is None else t.wrap(term, wrap)
+        prefix = () if fits else (var,)
+        self.closed[var] = Closed(var, self.counter, "residue-sum", shown, int(not fits), 1, prefix, wrap)
 
     # Particular nonlinear updates.
 

@@ -10,7 +10,7 @@ from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm
 from loopless.recurrences.lifting import Known, lift
 from loopless.recurrences.sequences import Sequence, index_sequence, solve_first_order
-from loopless.terms import Term, TermTooLarge, Var
+from loopless.terms import Op, Term, TermTooLarge, Var, Wrap
 
 
 def sum_over(term: Term, counter: Var, low: Term, high: Term) -> Term:
@@ -56,6 +56,10 @@ class Difference:
 
 def sign_over(term: Term, counter: Var) -> Difference:
     """How ``term`` changes as ``counter`` grows by one, see :class:`Difference`."""
+    plain, quotients = _without_floor_sums(term, counter)
+    if quotients is not t.ZERO:
+        rest = sign_over(plain, counter).delta
+        return Difference("other", None if rest is None else t.add(rest, quotients))
     try:
         sequence = _sequence(term, counter).normal()
         if sequence.period > 1 or sequence.prefix:
@@ -75,6 +79,30 @@ def sign_over(term: Term, counter: Var) -> Difference:
     rising = None if sign == -1 else _first(t.neg(offset), slope)
     falling = None if sign == 1 else _first(offset, t.neg(slope))
     return Difference("affine", delta, offset, slope, sign, rising, falling)
+
+
+def _without_floor_sums(term: Term, counter: Var) -> tuple[Term, Term]:
+    """``term`` without its multiples of floor_sum(counter, m, a, u), and what those grow by: floor((a·k + u) / m).
+
+    With floor sums go residues, such as the wrapped value that is summed next.
+    """
+    plain: list[Term] = []
+    residues: list[Term] = []
+    grown: list[Term] = []
+    for monomial, coefficient in t.polynomial(term).items():
+        atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        if isinstance(atom, Op) and atom.op == "floor_sum" and atom.args[0] is counter:
+            _, modulus, step, start = atom.args
+            if counter not in step.variables | start.variables:
+                summand = t.floor_div(t.add(t.mul(step, counter), start), modulus)
+                grown.append(t.scale(summand, coefficient))
+                continue
+        part = t.from_polynomial({monomial: coefficient})
+        (residues if isinstance(atom, Wrap) and counter in atom.variables else plain).append(part)
+    if not grown:
+        return term, t.ZERO
+    grown += [t.sub(t.substitute(part, {counter: t.add(counter, t.ONE)}), part) for part in residues]
+    return t.add(*plain), t.add(*grown)
 
 
 def _first(numerator: Term, divisor: Term) -> Term:

@@ -6,8 +6,8 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
+from loopless.summary.race import summarize_one
 from loopless.summary.several import summarize_several
-from loopless.summary.single import summarize_single
 from loopless.summary.system import NotSummarized, where
 
 __all__ = [
@@ -38,7 +38,7 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
         return Refused(Reason.INPUT_DEPENDENT, place, detail)
     try:
         if len(paths.iterative) <= 1:
-            return summarize_single(paths)
+            return summarize_one(paths)
         return summarize_several(paths)
     except NotSummarized as failure:
         return failure.refused

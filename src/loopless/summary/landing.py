@@ -69,7 +69,7 @@ class Landing:
             self._forever(ending, holds)
             return
         for view in self.system.exits:
-            here = view.where.preimage(ending.piece.control) & region
+            here = self.landed(ending.piece, view) & region
             if not here.is_empty():
                 self._leave(ending.piece.within(here.coalesce()), view, holds)
 
@@ -83,6 +83,10 @@ class Landing:
             if value is not total.var:
                 found.append(Side(total.fits(value), total.exit))
         return tuple(found)
+
+    def landed(self, piece: Piece, view: ExitView) -> Region:
+        """From where ``piece`` comes to what control variables say of an exit."""
+        return view.where.preimage(piece.control)
 
     def _unknown(self, region: Region, holds: Condition, why: Refused) -> None:
         self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))

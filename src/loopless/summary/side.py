@@ -71,6 +71,8 @@ def all_along(condition: Condition, shown: Condition, counter: Var, count: Term,
 
 def _one(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
     never_runs = less_equal(count, ZERO)
+    if _empty(region, negate(never_runs)):
+        return TRUE
     if counter not in shown.variables:
         required = shown
     elif isinstance(shown, Compare) and shown.relation == "le":
@@ -90,7 +92,9 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
     at_last = at_most_zero(substitute(term, {counter: final}))
     move = sign_over(term, counter)
     if move.delta is not None:
-        within = conjunction((less_equal(ZERO, counter), less(counter, final)))
+        within = less_equal(ZERO, counter)
+        if _is_presburger(final):
+            within = conjunction((within, less(counter, final)))
         if _surely_empty(region, conjunction((within, less(move.delta, ZERO)))):
             return at_last
         if _surely_empty(region, conjunction((within, less(ZERO, move.delta)))):
@@ -169,6 +173,14 @@ def growth(term: Term, counter: Var, region: Region) -> int | None:
 
 _PERIODS = (1, 2, 3, 4)
 _OPERATIONS = 1_000_000
+
+
+def _is_presburger(term: Term) -> bool:
+    try:
+        Region.of(at_most_zero(term))
+    except NotPresburger:
+        return False
+    return True
 
 
 def _empty(region: Region, condition: Condition) -> bool:

@@ -17,6 +17,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import COUNTER
 from loopless.summary.model import Case, Residual, Run, Summary, Undefined
+from loopless.summary.moving import residue_equality
 from loopless.summary.side import Undecided, all_along, split_conjuncts
 from loopless.summary.system import NotSummarized, mentions, where
 from loopless.terms import (
@@ -42,7 +43,7 @@ OPERATIONS = 3_000_000
 
 
 @dataclass(slots=True)
-class _Parts:
+class Parts:
     """The regions as they are collected."""
 
     cases: list[Case] = field(default_factory=list)
@@ -53,7 +54,7 @@ class _Parts:
 
 def summarize_single(paths: LoopPaths) -> Summary:
     """The summary of a loop with at most one iterative path and no inputs. Raises :class:`NotSummarized`."""
-    solver = _Solver(paths)
+    solver = Solver(paths)
     try:
         with budget(OPERATIONS):
             parts = solver.solve()
@@ -74,13 +75,15 @@ def summarize_single(paths: LoopPaths) -> Summary:
     )
 
 
-class _Solver:
+class Solver:
+    """The closed forms of a loop with at most one iterative path, and the regions as they are collected."""
+
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
         self.path = paths.iterative[0] if paths.iterative else None
         self.solution = solve(self.path.update if self.path else {}, COUNTER)
         self.names = Names()
-        self.parts = _Parts()
+        self.parts = Parts()
         self.entry = sorted(
             {v for p in paths.all for v in p.condition.variables}
             | {v for p in paths.all for t in p.update.values() for v in t.variables}
@@ -90,24 +93,25 @@ class _Solver:
 
     # -- closed forms ---------------------------------------------------------------------------------------------
 
-    def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
+    def refuse(self, reason: Reason, detail: str) -> NotSummarized:
+        """The refusal, placed at the loop."""
         return NotSummarized(Refused(reason, where(self.paths), detail))
 
     def _closed(self, variable: Var) -> Closed:
         found = self.solution.closed.get(variable)
         if found is None:
-            raise self._refuse(Reason.NO_CLOSED_FORM, self.solution.refused[variable])
+            raise self.refuse(Reason.NO_CLOSED_FORM, self.solution.refused[variable])
         if found.term is None:
             detail = f"{variable.name} after k iterations is computed by powers of a matrix, which has no printed form"
-            raise self._refuse(Reason.NO_CLOSED_FORM, detail)
+            raise self.refuse(Reason.NO_CLOSED_FORM, detail)
         return found
 
-    def _start(self, variables: frozenset[Var]) -> int:
+    def start(self, variables: frozenset[Var]) -> int:
         """From which iteration on the closed forms of ``variables`` are valid."""
         update = self.path.update if self.path else {}
         return max((self._closed(v).valid_from for v in variables if v in update), default=0)
 
-    def _at(self, variables: frozenset[Var], count: Term | int) -> dict[Var, Term]:
+    def at(self, variables: frozenset[Var], count: Term | int) -> dict[Var, Term]:
         """The variables after ``count`` iterations; a term must be ≥ their start."""
         update = self.path.update if self.path else {}
         values: dict[Var, Term] = {}
@@ -121,26 +125,26 @@ class _Solver:
                     values[variable] = substitute(closed.term, {COUNTER: count})
         return values
 
-    def _along(self, condition: Condition) -> list[tuple[Condition, Condition]]:
+    def along(self, condition: Condition) -> list[tuple[Condition, Condition]]:
         """``condition`` after k iterations, for k by k: pairs (condition on k, condition on the entry values and k)."""
-        start = self._start(condition.variables)
+        start = self.start(condition.variables)
         pairs = [
-            (equal(COUNTER, const(k)), substitute(condition, self._at(condition.variables, k))) for k in range(start)
+            (equal(COUNTER, const(k)), substitute(condition, self.at(condition.variables, k))) for k in range(start)
         ]
-        later = substitute(condition, self._at(condition.variables, COUNTER))
+        later = residue_equality(substitute(condition, self.at(condition.variables, COUNTER)))
         pairs.append((less_equal(const(start), COUNTER), later))
         return pairs
 
     # -- the run --------------------------------------------------------------------------------------------------
 
-    def solve(self) -> _Parts:
+    def solve(self) -> Parts:
         if self.path is None:
             self._land(Region.universe(self.entry), ZERO, TRUE)
             return self.parts
         plain, side = self._split(self.path)
         fails: list[Condition] = []
         for part in plain:
-            for guard, shown in self._along(part):
+            for guard, shown in self.along(part):
                 fails.append(conjunction((guard, negate(self._presburger(shown)))))
         found = first(
             conjunction((less_equal(ZERO, COUNTER), disjunction(fails))),
@@ -167,17 +171,17 @@ class _Solver:
 
     def _split(self, path: Path) -> tuple[list[Condition], list[Condition]]:
         """The conjuncts of the path's condition that are Presburger along the run, and the other ones."""
-        return split_conjuncts(path.condition, self._is_presburger_along, self._is_check, self._refuse)
+        return split_conjuncts(path.condition, self._is_presburger_along, self.is_check, self.refuse)
 
     def _is_presburger_along(self, condition: Condition) -> bool:
-        return all(self._is_presburger(shown) for _, shown in self._along(condition))
+        return all(self._is_presburger(shown) for _, shown in self.along(condition))
 
     def _is_presburger(self, condition: Condition) -> bool:
         trial = Names()
         trial.named(condition)
         return all(COUNTER not in term.variables for term in trial.terms)
 
-    def _is_check(self, condition: Condition) -> bool:
+    def is_check(self, condition: Condition) -> bool:
         """Whether the failure of ``condition`` means undefined behaviour and nothing else."""
         failed = negate(condition)
         for exit in self.paths.exits:
@@ -190,7 +194,7 @@ class _Solver:
 
     def _piece(self, region: Region, count: Term, side: list[Condition]) -> None:
         """Entry values in ``region`` run ``count`` iterations and then leave."""
-        start = self._start(frozenset(v for p in self.paths.exits for v in _needed(p) | self._outputs(p)))
+        start = self.start(frozenset(v for p in self.paths.exits for v in needed_by(p) | self.outputs(p)))
         for k in range(start):
             part = region & Region.of(equal(count, const(k)), self._frame())
             if not part.is_empty():
@@ -204,26 +208,26 @@ class _Solver:
         holds: Condition = TRUE
         for condition in side:
             try:
-                along = all_along(condition, self._closed_condition(condition), COUNTER, self.names.term(count), region)
+                along = all_along(condition, self.closed_condition(condition), COUNTER, self.names.term(count), region)
             except Undecided as undecided:
                 refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
                 self.parts.residual.append(Residual(self._shown(region), refused))
                 return
             if along is not TRUE:
-                exit = self._exit_of_check(condition)
+                exit = self.exit_of_check(condition)
                 failed = conjunction((self._shown(region), holds, negate(along)))
                 if failed is not FALSE:
                     self.parts.undefined.append(Undefined(failed, exit.detail, exit.line))
                 holds = conjunction((holds, along))
         self._land(region, count, holds)
 
-    def _closed_condition(self, condition: Condition) -> Condition:
-        pairs = self._along(condition)
+    def closed_condition(self, condition: Condition) -> Condition:
+        pairs = self.along(condition)
         if len(pairs) > 1:
             raise Undecided(f"{condition} takes its final form only after some iterations")
         return pairs[0][1]
 
-    def _exit_of_check(self, condition: Condition) -> Exit:
+    def exit_of_check(self, condition: Condition) -> Exit:
         failed = negate(condition)
         for path in self.paths.exits:
             if path.exit is not None and path.exit.kind == "undefined" and mentions(path.condition, failed):
@@ -234,7 +238,7 @@ class _Solver:
         """After ``count`` iterations the run leaves by the exit path whose condition holds there."""
         fixed = count.value if isinstance(count, Const) else None
         for path in self.paths.exits:
-            values = self._at(_needed(path) | self._outputs(path), count if fixed is None else fixed)
+            values = self.at(needed_by(path) | self.outputs(path), count if fixed is None else fixed)
             landed = substitute(path.condition, values)
             plain = self._presburger(landed)
             try:
@@ -243,7 +247,7 @@ class _Solver:
                 self._land_beyond(region, count, holds, path, landed, values)
                 continue
             if not here.is_empty():
-                self._emit(conjunction((self._shown(here), holds)), count, path, values)
+                self.emit(conjunction((self._shown(here), holds)), count, path, values)
 
     def _land_beyond(
         self,
@@ -255,9 +259,9 @@ class _Solver:
         values: Mapping[Var, Term],
     ) -> None:
         """A landing condition that is not Presburger stands in the case as it is."""
-        self._emit(conjunction((self._shown(region), holds, landed)), count, path, values)
+        self.emit(conjunction((self._shown(region), holds, landed)), count, path, values)
 
-    def _outputs(self, path: Path) -> frozenset[Var]:
+    def outputs(self, path: Path) -> frozenset[Var]:
         """The variables whose final values a case gives: those asked for or used behind the exit."""
         update = self.path.update if self.path else {}
         return frozenset(v for v in update if v in path.outputs)
@@ -266,7 +270,7 @@ class _Solver:
         """The region's condition, abstracted terms put back."""
         return self.names.condition(region.condition())
 
-    def _emit(self, when: Condition, count: Term, path: Path, values: Mapping[Var, Term]) -> None:
+    def emit(self, when: Condition, count: Term, path: Path, values: Mapping[Var, Term]) -> None:
         exit = path.exit
         assert exit is not None
         if when is FALSE:
@@ -308,7 +312,8 @@ class _Solver:
         self.parts.residual.append(Residual(self._shown(region), refused))
 
 
-def _needed(path: Path) -> frozenset[Var]:
+def needed_by(path: Path) -> frozenset[Var]:
+    """The variables that the condition, the update and the result of an exit path read or change."""
     used = set(path.condition.variables) | set(path.update)
     for term in path.update.values():
         used |= term.variables

@@ -24,7 +24,6 @@ from loopless.terms.build import (
     mod,
     mul,
     neg,
-    operation,
     polynomial,
     power,
     product,
@@ -58,8 +57,10 @@ from loopless.terms.conditions import (
     truth,
 )
 from loopless.terms.evaluate import EvaluationError, evaluate, holds
+from loopless.terms.functions import first_equal, first_in_range, floor_sum, operation, sum_of_residues, table
 from loopless.terms.nodes import (
     FALSE,
+    NAMED_FUNCTIONS,
     ONE,
     TRUE,
     ZERO,
@@ -89,6 +90,7 @@ from loopless.terms.types import INTEGERS, IntType
 __all__ = [
     "FALSE",
     "INTEGERS",
+    "NAMED_FUNCTIONS",
     "ONE",
     "TRUE",
     "ZERO",
@@ -125,8 +127,11 @@ __all__ = [
     "equal",
     "equals_zero",
     "evaluate",
+    "first_equal",
+    "first_in_range",
     "fits",
     "floor_div",
+    "floor_sum",
     "from_polynomial",
     "greater",
     "greater_equal",
@@ -155,7 +160,9 @@ __all__ = [
     "smt",
     "sub",
     "substitute",
+    "sum_of_residues",
     "symbol",
+    "table",
     "text",
     "transform",
     "trunc_div",

@@ -388,31 +388,6 @@ def shift_right(a: Term, amount: Term) -> Term:
     return Op("shr", (a, amount))
 
 
-OPERATIONS = {
-    "floor_div": floor_div,
-    "mod": mod,
-    "trunc_div": trunc_div,
-    "trunc_rem": trunc_rem,
-    "bit_and": bit_and,
-    "bit_or": bit_or,
-    "bit_xor": bit_xor,
-    "shl": shift_left,
-    "shr": shift_right,
-    "pow": power,
-}
-"""The constructors of the binary operators of :data:`loopless.terms.nodes.OPERATORS`."""
-
-
-def operation(op: str, args: tuple[Term, ...]) -> Term:
-    """The simplified term of an operator applied to ``args``."""
-    if op == "min":
-        return minimum(*args)
-    if op == "max":
-        return maximum(*args)
-    left, right = args
-    return OPERATIONS[op](left, right)
-
-
 def variable(name: str, type: IntType) -> Var:
     """The variable ``name`` of ``type``."""
     return Var(name, type)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from loopless.terms import modular
 from loopless.terms.nodes import (
+    NAMED_FUNCTIONS,
     And,
     Compare,
     Condition,
@@ -83,11 +85,26 @@ class _Evaluator:
                     raise EvaluationError(f"the content of {term.array} is not given")
                 return self.reader(term.array, self.term(term.offset), term.type)
             case Op():
+                if term.op in NAMED_FUNCTIONS:
+                    return self._named(term)
                 if term.op in ("min", "max"):
                     return (min if term.op == "min" else max)(self.term(arg) for arg in term.args)
                 return apply(term.op, self.term(term.args[0]), self.term(term.args[1]))
             case _:
                 raise AssertionError(type(term))
+
+    def _named(self, term: Op) -> int:
+        args = [self.term(arg) for arg in (term.args[:1] if term.op == "table" else term.args)]
+        try:
+            match term.op:
+                case "first_in_range":
+                    return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
+                case "floor_sum":
+                    return modular.floor_sum(args[0], args[1], args[2], args[3])
+                case _:  # table
+                    return self.term(term.args[1 + min(max(args[0], 0), len(term.args) - 2)])
+        except ValueError as error:
+            raise EvaluationError(str(error)) from None
 
     def _monomial(self, monomial: Monomial) -> int:
         result = 1

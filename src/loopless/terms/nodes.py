@@ -175,7 +175,12 @@ class Sum(Term):
         return "(" + "+".join(parts) + ")"
 
 
-OPERATORS = frozenset(
+NAMED_FUNCTIONS = frozenset(("first_in_range", "floor_sum", "table"))
+"""Functions that answers name, see :mod:`loopless.terms.functions`: ``first_in_range(u, a, m, low, high)``,
+``floor_sum(n, m, a, u)`` with constant m, and ``table(index, c0, c1, ...)`` with constant entries, of which the
+first stands for all indices below 0 and the last for all beyond the end."""
+
+OPERATORS = NAMED_FUNCTIONS | frozenset(
     ("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow")
 )
 """``floor_div``/``mod`` round down; ``trunc_div``/``trunc_rem`` are C's ``/`` and ``%``; bit operations act on the

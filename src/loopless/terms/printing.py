@@ -1,5 +1,6 @@
 """Terms and conditions as people read them: C syntax over unbounded integers, plus ``min``, ``max``, ``floor_div``,
-``ceil_div``, ``mod`` and ``pow``. ``/`` and ``%`` are printed where C's meaning is meant or agrees.
+``ceil_div``, ``mod``, ``pow`` and the named functions ``first_in_range``, ``floor_sum`` and ``table``. ``/`` and ``%``
+are printed where C's meaning is meant or agrees.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ def _operator(node: Op) -> tuple[str, int]:
         return f"{_within(args[0], _UNARY)} {_C_OPERATORS[op]} {_within(args[1], _ATOM)}", _TIMES
     if op in _BIT_OPERATORS:
         return f"({_within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {_within(args[1], _UNARY)})", _ATOM
+    if op == "table":
+        return f"table({text(args[0])}; {', '.join(text(arg) for arg in args[1:])})", _ATOM
     return f"{op}({', '.join(text(arg) for arg in args)})", _ATOM
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import assert_never
 
-from loopless.terms.nodes import Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
+from loopless.terms.nodes import NAMED_FUNCTIONS, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
 
 Range = tuple[int | None, int | None]
 """Least and greatest value, both included; None where there is no bound."""
@@ -41,9 +41,32 @@ def _compute(term: Term) -> Range:
         case Ite():
             return _union(_known(term.then), _known(term.otherwise))
         case Op():
+            if term.op in NAMED_FUNCTIONS:
+                return _named(term.op, [_known(arg) for arg in term.args])
             return _operator(term.op, [_known(arg) for arg in term.args])
         case _:
             raise AssertionError(type(term))
+
+
+def _named(op: str, args: list[Range]) -> Range:
+    match op:
+        case "table":
+            entries = [low for low, _ in args[1:] if low is not None]
+            lowest, highest = args[0]
+            end = len(entries) - 1
+            begin = min(max(lowest or 0, 0), end)
+            possible = entries[begin : (end if highest is None else min(max(highest, begin), end)) + 1]
+            return min(possible), max(possible)
+        case "first_in_range":
+            return 0, args[2][1]
+        case _:  # floor_sum
+            count, modulus, step, start = args
+            if count[1] is None or modulus[0] is None:
+                return EVERYTHING
+            last = max(count[1] - 1, 0)
+            low, high = _add(_union((0, 0), _scale(step, last)), start)
+            summand = (None if low is None else low // modulus[0], None if high is None else high // modulus[0])
+            return _union((0, 0), _scale(summand, max(count[1], 0)))
 
 
 def _known(node: Node) -> Range:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from loopless.terms.nodes import And, Compare, Const, Ite, Monomial, Node, Op, Or, Sum, Truth, Var, Wrap
+from loopless.terms.nodes import (
+    NAMED_FUNCTIONS,
+    And,
+    Compare,
+    Const,
+    Ite,
+    Monomial,
+    Node,
+    Op,
+    Or,
+    Sum,
+    Truth,
+    Var,
+    Wrap,
+)
 
 _RELATIONS = {"le": "<=", "eq": "=", "ne": "distinct"}
 
 
 def smt(node: Node) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
-    powers, array reads).
+    powers, array reads, ``first_in_range`` and ``floor_sum``, which are recursive).
     """
     try:
         return _print(node)
@@ -69,6 +83,10 @@ def _operator(node: Op) -> str:
             other = _print(arg)
             shown = f"(ite ({'<=' if node.op == 'min' else '>='} {shown} {other}) {shown} {other})"
         return shown
+    if node.op == "table":
+        return _table(node)
+    if node.op in NAMED_FUNCTIONS:
+        raise _NotExpressible
     a, b = (_print(arg) for arg in node.args)
     divisor = node.args[1]
     if not (isinstance(divisor, Const) and divisor.value > 0):
@@ -84,6 +102,20 @@ def _operator(node: Op) -> str:
             return f"(ite (>= {a} 0) (mod {a} {b}) (- (mod (- {a}) {b})))"
         case _:
             raise _NotExpressible
+
+
+def _table(node: Op) -> str:
+    """A choice by halves, as deep as the logarithm of the table's length."""
+    index = _print(node.args[0])
+    entries = [_print(arg) for arg in node.args[1:]]
+
+    def choose(low: int, high: int) -> str:
+        if len(set(entries[low:high])) == 1:
+            return entries[low]
+        middle = (low + high) // 2
+        return f"(ite (< {index} {middle}) {choose(low, middle)} {choose(middle, high)})"
+
+    return choose(0, len(entries))
 
 
 def _wrap(node: Wrap) -> str:

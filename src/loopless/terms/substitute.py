@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import overload
 
-from loopless.terms import build, conditions
+from loopless.terms import build, conditions, functions
 from loopless.terms.nodes import (
     ONE,
     And,
@@ -69,7 +69,8 @@ def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) ->
         case Sum():
             return _rebuild_sum(node, done)
         case Op():
-            return build.operation(node.op, tuple(_term(done[arg]) for arg in node.args))
+            args = tuple(_term(done[arg]) for arg in node.args)
+            return functions.operation(node.op, args)
         case Wrap():
             return build.wrap(_term(done[node.arg]), node.type)
         case Ite():

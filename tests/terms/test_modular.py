@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopless.recurrences import first_in_range, floor_sum, sum_of_residues
+from loopless.terms.modular import first_in_range, floor_sum, sum_of_residues
 
 ANY = st.integers(-(2**70), 2**70)
 

@@ -18,6 +18,17 @@ def first_in_range(u: int, a: int, m: int, low: int, high: int) -> int | None:
     return _first_multiple(a % m, m, start, start + high - low)
 
 
+def first_visit(u: int, a: int, m: int, low: int, high: int) -> int:
+    """As :func:`first_in_range` for any interval of integers, of which only what lies in [0, m) can be visited; m where
+    there is no visit. (A first visit is always before m.) Raises ValueError for m < 1.
+    """
+    if m < 1:
+        raise ValueError(f"residues modulo {m}")
+    low, high = max(low, 0), min(high, m - 1)
+    found = first_in_range(u, a, m, low, high) if low <= high else None
+    return m if found is None else found
+
+
 def _first_multiple(a: int, m: int, low: int, high: int) -> int | None:
     """The least t ≥ 0 with a·t mod m in [low, high]; 0 ≤ a < m, 0 < low ≤ high < m.
 

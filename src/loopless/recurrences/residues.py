@@ -1,0 +1,84 @@
+"""Sums of values that move by a constant and are reduced or divided: with the named function ``floor_sum``.
+
+(prototype-widths, section 5: a wider accumulator needs the exact wrapped values, not their class modulo 2^width.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopless import terms as t
+from loopless.recurrences.closed import shown_term
+from loopless.recurrences.expoly import ExpPoly, NoClosedForm
+from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.sequences import solve_first_order
+from loopless.terms import Const, IntType, Op, Term, Var, Wrap
+
+
+def sum_of_residues(term: Term, known: Mapping[Var, Known], counter: Var, ring: int | None) -> Term:
+    """The sum of ``term`` over the iterations 0 to counter - 1, modulo 2^ring only if ``ring`` is given.
+
+    ``term`` is a sum; what has no closed form to be summed over must be a constant times a residue or quotient of a
+    value that moves by a constant. Raises :class:`NoClosedForm`.
+    """
+    plain: list[Term] = []
+    total: list[Term] = []
+    for monomial, coefficient in t.polynomial(term).items():
+        part = t.from_polynomial({monomial: coefficient})
+        if _is_plain(part, known, ring):
+            plain.append(part)
+        elif len(monomial) == 1 and monomial[0][1] == 1:
+            total.append(t.scale(_sum(monomial[0][0], known, counter), coefficient))
+        else:
+            raise NoClosedForm(f"{t.text(part)} is not a residue of a value that moves by a constant")
+    summed = solve_first_order(1, lift(t.add(*plain), known, ring), ExpPoly({})).normal()
+    if summed.start:
+        raise NoClosedForm("the summands have no common form")
+    return t.add(shown_term(summed, counter), *total)
+
+
+def _is_plain(part: Term, known: Mapping[Var, Known], ring: int | None) -> bool:
+    try:
+        return lift(part, known, ring).period == 1
+    except NoClosedForm:
+        return False
+
+
+def _sum(atom: Term, known: Mapping[Var, Known], counter: Var) -> Term:
+    """The sum of one residue or quotient."""
+    if isinstance(atom, Var) and atom in known:
+        found = known[atom]
+        if found.wrap is None or found.sequence is None:
+            raise NoClosedForm(f"{atom.name} has no closed form over powers of the counter: {found.reason}")
+        if found.raw and not t.fits(atom, found.wrap):
+            raise NoClosedForm(f"{atom.name} is reduced from its second value on only")
+        start, step = _line(atom, {atom: Known(found.sequence)})
+        return _reduced(start, step, found.wrap, counter)
+    if isinstance(atom, Wrap):
+        return _reduced(*_line(atom.arg, known, atom.type.width), atom.type, counter)
+    if isinstance(atom, Op) and atom.op in ("floor_div", "mod"):
+        divisor = atom.args[1]
+        if isinstance(divisor, Const) and divisor.value > 0:
+            start, step = _line(atom.args[0], known)
+            if atom.op == "mod":
+                return t.sum_of_residues(counter, divisor.value, step, start)
+            return t.floor_sum(counter, divisor.value, step, start)
+    raise NoClosedForm(f"{t.text(atom)} is not a residue of a value that moves by a constant")
+
+
+def _reduced(start: Term, step: Term, type: IntType, counter: Var) -> Term:
+    """The sum of start + step·i reduced into ``type``: its residues from the least value on."""
+    assert type.width is not None
+    assert type.min is not None
+    shifted = t.sub(start, t.const(type.min))
+    return t.add(t.sum_of_residues(counter, 1 << type.width, step, shifted), t.scale(counter, type.min))
+
+
+def _line(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> tuple[Term, Term]:
+    """Start and step of a value that moves by a constant over the entry values."""
+    sequence = lift(term, known, ring).normal()
+    form = sequence.forms[0]
+    if sequence.period > 1 or sequence.start or form.bases - {1} or form.degree > 1:
+        raise NoClosedForm(f"{t.text(term)} does not move by a constant")
+    start = form.at(0).value_term()
+    return start, t.sub(form.at(1).value_term(), start)

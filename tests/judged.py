@@ -1,0 +1,86 @@
+"""Summaries against the judge: each entry state lies in one region only, and the run ends as that region says."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from loopless.check.interpret import Interpreter
+from loopless.check.native import Limits, NativeOracle, Run
+from loopless.flowgraph.model import Flowgraph
+from loopless.paths import LoopPaths, loop_paths
+from loopless.queries.evaluation import Evaluator
+from loopless.summary import Summary
+from loopless.terms import IntType, evaluate, holds
+from loops_in_c import graph
+
+EDGES = (0, 1, 2, 3, -1, -2, 10, 100, 127, 128, 255, 2**31 - 1, 2**31, -(2**31))
+
+
+def states(types: Sequence[IntType], count: int, seed: int) -> list[tuple[int, ...]]:
+    """Random values of parameters, the edges of their types and small ones often."""
+    chosen = random.Random(seed)
+
+    def pick(type_: IntType) -> int:
+        kind = chosen.randrange(4)
+        if kind == 0:
+            return type_.wrap(chosen.choice(EDGES))
+        if kind == 1:
+            return type_.wrap(chosen.randrange(-60, 60))
+        return type_.wrap(chosen.getrandbits(chosen.randrange(1, type_.width + 1) if kind == 2 else type_.width))
+
+    return [tuple(pick(type_) for type_ in types) for _ in range(count)]
+
+
+def judge(
+    g: Flowgraph,
+    summarize: Callable[[LoopPaths], Summary],
+    entries: Iterable[tuple[int, ...]],
+    max_steps: int = 100_000,
+) -> Counter[str]:
+    """Compare the first loop's summary with the interpreter; how often each outcome was confirmed."""
+    interpreter = Interpreter(None, g)
+    found = summarize(loop_paths(g, g.loops[0]))
+    evaluator = Evaluator(g, interpreter, lambda _: found)
+    counts: Counter[str] = Counter()
+    for arguments in entries:
+        seen: list[dict] = []
+        run = interpreter.run(arguments, max_steps=max_steps, on_loop=lambda _, v, seen=seen: seen.append(dict(v)))
+        if not seen:
+            continue
+        hits = [("case", c) for c in found.cases if holds(c.when, seen[0])]
+        hits += [("diverges", None)] if holds(found.diverges, seen[0]) else []
+        hits += [("undefined", u) for u in found.undefined if holds(u.when, seen[0])]
+        hits += [("residual", r) for r in found.residual if holds(r.when, seen[0])]
+        kinds = {kind for kind, _ in hits}
+        assert len(hits) == 1 or kinds == {"undefined"}, (arguments, hits, str(found))
+        kind, region = hits[0]
+        counts[kind] += 1
+        if run.status == "timeout" or kind == "residual":
+            counts["timeout"] += run.status == "timeout"
+            continue
+        expected = run.status if run.status in ("diverges", "undefined") else "case"
+        assert kind == expected, (arguments, kind, run, str(found))
+        if kind == "case":
+            assert evaluate(region.iterations, seen[0]) == sum(run.iterations.values()), (arguments, region, run)
+            own = evaluator.run(arguments, max_steps=max_steps)
+            assert own.return_value == run.outcome.return_value, (arguments, own, run, str(found))
+    return counts
+
+
+def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> dict[str, int]:
+    """Evaluation by a summary of the only loop against native runs; how often each status was confirmed."""
+    g = graph(source)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda _: found)
+    counts: dict[str, int] = {}
+    with NativeOracle(source, limits=Limits(seconds=0.5)) as oracle:
+        for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
+            own = evaluator.run(given)
+            assert own.by == "summary", (given, own)
+            status = own.status if run.status == "timeout" else run.status
+            assert own.status == status, (given, own, run, str(found))
+            if run.status == "ok":
+                assert own.return_value == run.return_value, (given, own, run, str(found))
+            counts[run.status] = counts.get(run.status, 0) + 1
+    return counts

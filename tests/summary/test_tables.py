@@ -1,0 +1,83 @@
+"""Tables per cycle: paths that take turns by the value of one variable, against the judge and native runs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from judged import judge, natively, states
+from loopless import terms as t
+from loopless.summary.tables import summarize_tables
+from loops_in_c import graph, paths
+
+U8, I8, I32, U32 = t.IntType(8, signed=False), t.IntType(8), t.IntType(32), t.IntType(32, signed=False)
+
+
+def random_loop(seed: int, kind: str) -> str:
+    """Three or four branches by the value of x, which rises below and falls above; sums of what each branch adds."""
+    chosen = random.Random(seed)
+    count = chosen.choice((3, 3, 4))
+    borders = sorted(chosen.sample(range(20, 80), count - 1))
+    up = [chosen.randrange(1, 12) for _ in range(count - 1)]
+    down = borders[-1] - borders[0] + chosen.randrange(1, 12)
+    moves = [f"x += {u};" for u in up] + [f"x -= {down};"]
+    adds = [
+        chosen.choice(("", f"c += {chosen.randrange(1, 90)};", f"d -= {chosen.randrange(1, 90)};", "c += x; d++;"))
+        for _ in moves
+    ]
+    branches = [f"if (x < {b}) {{ {m} {a} }}" for b, m, a in zip(borders, moves, adds, strict=False)]
+    branches.append(f"{{ {moves[-1]} {adds[-1]} }}")
+    clock = chosen.choice(("i < n", "i != n", "i < n && i < 900"))
+    last = chosen.choice((1, 1, 2)) if "!=" not in clock else 1
+    return (
+        f"unsigned f({kind} x, unsigned char n) {{ unsigned i = 0, c = n; unsigned short d = 3; "
+        f"while ({clock}) {{ {' else '.join(branches)} i += {last}; }} return x + 7u * c + 1000u * d + 77 * i; }}"
+    )
+
+
+@pytest.mark.parametrize("kind", ["unsigned char", "signed char", "int"])
+@pytest.mark.parametrize("seed", range(5))
+def test_random_loops_at_8_bits(seed, kind):
+    g = graph(random_loop(seed, kind))
+    counts = judge(g, summarize_tables, states((U8 if "un" in kind else I8, U8), 250, seed))
+    assert counts["case"] > 100
+    assert not counts["residual"]
+
+
+def test_every_state_of_a_cycle_at_8_bits():
+    source = (
+        "unsigned f(unsigned char x, unsigned char n) { unsigned c = 0; for (unsigned i = 0; i < n; i++) "
+        "{ if (x < 100) { x += 50; c += 2; } else if (x < 200) x += 77; else { x -= 130; c += x; } } return c * 256 + x; }"
+    )
+    counts = judge(graph(source), summarize_tables, [(x, n) for x in range(256) for n in (0, 1, 2, 3, 50, 96, 97, 255)])
+    assert counts["case"] == 256 * 8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wide_loops_run_natively_as_summarized(seed):
+    source = (
+        random_loop(200 + seed, "int").replace("unsigned char n", "unsigned n").replace("i < n && i < 900", "i < n")
+    )
+    found = summarize_tables(paths(source))
+    chosen = random.Random(seed)
+    entries = [(chosen.randrange(-3000, 3000), chosen.randrange(chosen.choice((5, 300, 10**6)))) for _ in range(60)]
+    assert natively(source, found, entries)["ok"] > 20
+
+
+def test_one_case_for_a_cycle():
+    source = (
+        "unsigned f(int x, unsigned n) { unsigned i = 0, c = 0; while (i < n) { if (x < 7) x += 5; "
+        "else if (x < 12) { x += 3; c += 2; } else x -= 9; i++; } return c; }"
+    )
+    found = summarize_tables(paths(source))
+    assert found.complete
+    x, c = 3, 0
+    for _ in range(1000):
+        x, c = (x + 5, c) if x < 7 else (x + 3, c + 2) if x < 12 else (x - 9, c)
+    long = found(x=3, i=0, n=1000 + 10 * 10**7, c=0)
+    assert long["x"] == x
+    assert long["c"] == c + 8 * 10**7
+    values = {t.variable("x", I32): 3, t.variable("i", U32): 0, t.variable("n", U32): 5, t.variable("c", U32): 0}
+    (case,) = [case for case in found.cases if t.holds(case.when, values)]
+    assert "table" in str(case.then[t.variable("c", U32)])
