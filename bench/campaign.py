@@ -233,8 +233,8 @@ def smallest(seed: int, folder: Path, keep: Path, states: int, seconds: float) -
     lines += ["", str(found[0].outcome) if found is not None else "not reproduced with these few states"]
     if crashed:
         lines.append("\n".join(row["causes"]))
-    told = "\n".join(lines).replace("*/", "* /")
-    (keep / f"seed{seed}.c").write_text(f"/*\n{told}\n*/\n{print_program(small.program)}")
+    told = "\n".join(line[:600] for line in "\n".join(lines).splitlines()[:40]).replace("*/", "* /")
+    (keep / f"seed{seed}.c").write_text(f"{print_program(small.program)}\n/*\n{told}\n*/\n")
 
 
 # -- processes --------------------------------------------------------------------------------------------------------
