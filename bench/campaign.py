@@ -6,7 +6,7 @@ Every state drawn at the loop's header must lie in exactly one of the cases and 
 the loop from there must agree with it: exit, values at the exit, iterations, iterations of each path. A quarter of the
 loops is of 8 bits; of those every entry state of the function is judged, and every state of the header where these are
 no more than 2^16. Results go to ``--out``, one line a loop; loops that are there already are not done again. A loop
-that takes longer than ``--limit`` seconds is abandoned together with its process.
+that takes longer than ``--limit`` seconds is abandoned together with its process; judging has two minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from multiprocessing.connection import Connection, wait
@@ -47,6 +47,7 @@ from loopless.terms import Var
 EIGHT_BIT_EVERY = 4
 STATES = 300
 STEPS = 20_000
+JUDGE_SECONDS = 120.0
 STAGES = ("read", "flowgraph", "paths", "summary", "judge")
 
 
@@ -160,8 +161,10 @@ def programme(seed: int) -> GeneratedProgram:
     return generate(seed, PROFILES[name])
 
 
-def one(seed: int, folder: Path, states: int) -> dict[str, Any]:
-    """One loop, from its text to its judgement."""
+def one(
+    seed: int, folder: Path, states: int, progress: Callable[[dict[str, Any]], None] | None = None
+) -> dict[str, Any]:
+    """One loop, from its text to its judgement. ``progress`` gets the row as it is before the judgement."""
     program = programme(seed)
     subject = Subject(print_program(program), folder)
     row: dict[str, Any] = {"seed": seed, "features": sorted(features(program)), "status": "crash"}
@@ -183,6 +186,8 @@ def one(seed: int, folder: Path, states: int) -> dict[str, Any]:
             "pieces": len(summary.cases),
             "strategy": summary.strategy,
         }
+        if progress is not None:
+            progress(row)
         judged = subject.judge(seed, states, everything=seed % EIGHT_BIT_EVERY == 0)
         if judged is not None:
             row |= {
@@ -252,7 +257,7 @@ def serve(pipe: Connection, states: int) -> None:
                 smallest(seed, Path(name), Path(keep), states, seconds)
                 pipe.send({"seed": seed, "status": "kept"})
             else:
-                pipe.send(one(job, Path(name), states))
+                pipe.send(one(job, Path(name), states, lambda row: pipe.send(row | {"partial": True})))
 
 
 class Worker:
@@ -262,6 +267,7 @@ class Worker:
         self._states = states
         self.pipe, self._process = self._start()
         self.job: Any = None
+        self.partial: dict[str, Any] | None = None
         self.until = 0.0
 
     def _start(self) -> tuple[Connection, Any]:
@@ -273,8 +279,17 @@ class Worker:
 
     def give(self, job: Any, limit: float) -> None:
         """Start a job."""
-        self.job, self.until = job, time.monotonic() + limit
+        self.job, self.until, self.partial = job, time.monotonic() + limit, None
         self.pipe.send(job)
+
+    def receive(self, limit: float) -> dict[str, Any] | None:
+        """The row, None where it is not finished: then the judgement has ``limit`` seconds. Raises EOFError."""
+        row: dict[str, Any] = self.pipe.recv()
+        if row.pop("partial", False):
+            self.partial, self.until = row, time.monotonic() + limit
+            return None
+        self.job = None
+        return row
 
     def restart(self) -> None:
         """Abandon the job."""
@@ -310,7 +325,7 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
                 row: dict[str, Any] | None = None
                 if worker.pipe in ready:
                     try:
-                        row, worker.job = worker.pipe.recv(), None
+                        row = worker.receive(JUDGE_SECONDS)
                     except EOFError:
                         row = lost(worker, "the process died")
                 elif time.monotonic() > worker.until:
@@ -328,10 +343,12 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
 
 def lost(worker: Worker, why: str) -> dict[str, Any]:
     """A row for a job whose process is gone."""
-    job = worker.job
+    job, partial = worker.job, worker.partial
     worker.restart()
     if isinstance(job, tuple):
         return {"status": "given up"}
+    if partial is not None:
+        return partial | {"judgement": why}
     return {"seed": job, "features": sorted(features(programme(job))), "status": "limit", "causes": [why]}
 
 
@@ -352,6 +369,9 @@ def shown(rows: list[dict[str, Any]]) -> str:
         f"{judged} states judged, {compared} compared with a run",
         "status: " + ", ".join(f"{count} {name}" for name, count in status.most_common()),
     ]
+    unjudged = sum("judgement" in row for row in loops)
+    if unjudged:
+        lines.append(f"{unjudged} judgements were abandoned")
     outcomes: collections.Counter[str] = collections.Counter()
     regions: collections.Counter[str] = collections.Counter()
     for row in loops:
