@@ -9,6 +9,7 @@ of this machine at this moment: quote ratios of one run.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import statistics
 import subprocess
@@ -90,6 +91,7 @@ SUMMARY_STAGES = {
     "system": ("loopless.summary.several", "build_system"),
     "oscillation": ("loopless.summary.several", "accelerate_groups"),
     "elimination": ("loopless.summary.several", "eliminate"),
+    "landing (cases as they are shown)": ("loopless.summary.several", "Landing.add"),
     "single path": ("loopless.summary", "summarize_single"),
 }
 """Where the stages of summarizing begin: a module and the name by which it calls the stage."""
@@ -100,7 +102,8 @@ def watched(seconds: dict[str, float]) -> Iterator[None]:
     """Sum up what each stage of summarizing takes. A name that is gone is an error: then this table must follow."""
     before = []
     for stage, (module_name, name) in SUMMARY_STAGES.items():
-        module = importlib.import_module(module_name)
+        *owner, name = name.split(".")
+        module = functools.reduce(getattr, owner, importlib.import_module(module_name))
         original = getattr(module, name)
 
         def timing(*args: object, original: Callable[..., object] = original, stage: str = stage) -> object:
