@@ -162,9 +162,15 @@ def programme(seed: int) -> GeneratedProgram:
 
 
 def one(
-    seed: int, folder: Path, states: int, progress: Callable[[dict[str, Any]], None] | None = None
+    seed: int,
+    folder: Path,
+    states: int,
+    every: int = 1,
+    progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """One loop, from its text to its judgement. ``progress`` gets the row as it is before the judgement."""
+    """One loop, from its text to its judgement: all entry states of each ``every``-th of the 8-bit loops.
+    ``progress`` gets the row as it is before the judgement.
+    """
     program = programme(seed)
     subject = Subject(print_program(program), folder)
     row: dict[str, Any] = {"seed": seed, "features": sorted(features(program)), "status": "crash"}
@@ -188,7 +194,7 @@ def one(
         }
         if progress is not None:
             progress(row)
-        judged = subject.judge(seed, states, everything=seed % EIGHT_BIT_EVERY == 0)
+        judged = subject.judge(seed, states, everything=every > 0 and seed % (EIGHT_BIT_EVERY * every) == 0)
         if judged is not None:
             row |= {
                 "states": judged.states,
@@ -245,7 +251,7 @@ def smallest(seed: int, folder: Path, keep: Path, states: int, seconds: float) -
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
-def serve(pipe: Connection, states: int) -> None:
+def serve(pipe: Connection, states: int, every: int) -> None:
     """A worker: a seed in, a row out; ("keep", seed, folder, seconds) minimizes."""
     with tempfile.TemporaryDirectory() as name:
         while True:
@@ -257,14 +263,14 @@ def serve(pipe: Connection, states: int) -> None:
                 smallest(seed, Path(name), Path(keep), states, seconds)
                 pipe.send({"seed": seed, "status": "kept"})
             else:
-                pipe.send(one(job, Path(name), states, lambda row: pipe.send(row | {"partial": True})))
+                pipe.send(one(job, Path(name), states, every, lambda row: pipe.send(row | {"partial": True})))
 
 
 class Worker:
     """A process that can be given up on."""
 
-    def __init__(self, states: int) -> None:
-        self._states = states
+    def __init__(self, states: int, every: int) -> None:
+        self._asked = states, every
         self.pipe, self._process = self._start()
         self.job: Any = None
         self.partial: dict[str, Any] | None = None
@@ -273,7 +279,7 @@ class Worker:
     def _start(self) -> tuple[Connection, Any]:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
-        process = context.Process(target=serve, args=(there, self._states), daemon=True)
+        process = context.Process(target=serve, args=(there, *self._asked), daemon=True)
         process.start()
         return here, process
 
@@ -309,7 +315,7 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
     seeds = (seed for seed in range(options.first, options.first + options.loops) if seed not in done)
     ends = time.monotonic() + options.seconds if options.seconds else float("inf")
     jobs: collections.deque[Any] = collections.deque()
-    workers = [Worker(options.states) for _ in range(options.jobs)]
+    workers = [Worker(options.states, options.every) for _ in range(options.jobs)]
     try:
         while True:
             for worker in workers:
@@ -358,6 +364,8 @@ def lost(worker: Worker, why: str) -> dict[str, Any]:
 def shown(rows: list[dict[str, Any]]) -> str:
     """The report."""
     loops = [row for row in rows if row["status"] != "no loop"]
+    for row in loops:
+        row["features"] += [f"paths: {row['paths']}"] if row.get("paths") else []
     status = collections.Counter(row["status"] for row in loops)
     mismatches = [row for row in loops if row.get("mismatches")]
     judged = sum(row.get("states", 0) for row in loops)
@@ -396,9 +404,6 @@ def shown(rows: list[dict[str, Any]]) -> str:
         causes.update(word.strip().splitlines()[-1][:90] for word in row.get("causes", ()))
     lines += ["", "| cause of what is not complete | loops |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in causes.most_common()]
-    lines += ["", "| iterative paths | loops | complete |", "|---|---|---|"]
-    for count in sorted({row.get("paths", 0) for row in loops}):
-        lines.append(shares(str(count), [row for row in loops if row.get("paths", 0) == count]))
     lines += ["", "| feature | loops | complete |", "|---|---|---|"]
     names = sorted({name for row in loops for name in row["features"]})
     lines += [shares(name, [row for row in loops if name in row["features"]]) for name in names]
@@ -420,6 +425,7 @@ def main() -> int:
     parser.add_argument("--loops", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--states", type=int, default=STATES, help="states drawn for each loop")
+    parser.add_argument("--every", type=int, default=1, help="judge all entry states of each N-th 8-bit loop; 0: none")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one loop")
     parser.add_argument("--seconds", type=float, default=0.0, help="start no loop after this time")
     parser.add_argument("--jobs", type=int, default=1)
