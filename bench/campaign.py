@@ -182,7 +182,7 @@ def one(
             return row
         row["paths"] = len(subject.paths.iterative) if isinstance(subject.paths, LoopPaths) else 0
         if isinstance(subject.outcome, Refused):
-            row |= {"status": "refused", "causes": [cause(subject.outcome)]}
+            row |= {"status": "refused", "causes": [cause(subject.outcome)], "details": [subject.outcome.detail[:160]]}
             return row
         summary = subject.outcome
         row |= {
@@ -445,7 +445,7 @@ def main() -> int:
                     file.write(json.dumps(row) + "\n")
             print(f"\r{len(rows)} loops", end="", file=sys.stderr)
         print(file=sys.stderr)
-    chosen = [row for row in rows if options.first <= row["seed"] < options.first + options.loops]
+    chosen = list({row["seed"]: row for row in rows if options.first <= row["seed"] < options.first + options.loops}.values())
     print(shown(sorted(chosen, key=lambda row: row["seed"])))
     return 1 if any(row.get("mismatches") or row["status"] == "crash" for row in chosen) else 0
 
