@@ -15,6 +15,7 @@ import argparse
 import collections
 import json
 import multiprocessing
+import signal
 import statistics
 import sys
 import tempfile
@@ -433,6 +434,8 @@ def main() -> int:
     parser.add_argument("--keep", default="", help="folder for minimized mismatches and crashes")
     parser.add_argument("--report", action="store_true", help="only report what is in --out")
     options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("interrupted"))  # so that the workers are ended, too
     rows: list[dict[str, Any]] = []
     out = Path(options.out) if options.out else None
     if out is not None and out.exists():
