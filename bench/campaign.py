@@ -6,7 +6,7 @@ Every state drawn at the loop's header must lie in exactly one of the cases and 
 the loop from there must agree with it: exit, values at the exit, iterations, iterations of each path. A quarter of the
 loops is of 8 bits; of those every entry state of the function is judged, and every state of the header where these are
 no more than 2^16. Results go to ``--out``, one line a loop; loops that are there already are not done again. A loop
-that takes longer than ``--limit`` seconds is abandoned together with its process.
+that takes longer than ``--limit`` seconds is abandoned together with its process; judging has two minutes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import argparse
 import collections
 import json
 import multiprocessing
+import signal
 import statistics
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from multiprocessing.connection import Connection, wait
@@ -47,6 +48,7 @@ from loopless.terms import Var
 EIGHT_BIT_EVERY = 4
 STATES = 300
 STEPS = 20_000
+JUDGE_SECONDS = 120.0
 STAGES = ("read", "flowgraph", "paths", "summary", "judge")
 
 
@@ -63,26 +65,26 @@ class Subject:
     outcome: Any = None
 
     def timed(self, stage: str, started: float) -> None:
-        """Note what a stage took."""
-        self.seconds[stage] = time.perf_counter() - started
+        """Note what a stage took, in processor time."""
+        self.seconds[stage] = time.process_time() - started
 
     def summarize(self) -> None:
         """All stages up to the summary; ``loop`` stays None where no loop is left to summarize."""
         file = self.folder / "case.c"
         file.write_text(self.text)
-        started = time.perf_counter()
+        begun = time.perf_counter()
         program = load([file])
-        self.timed("read", started)
-        started = time.perf_counter()
+        self.seconds["read"] = time.perf_counter() - begun  # clang is another process
+        started = time.process_time()
         self.graph = build(program.inlined.functions["f"], program.inlined)
         self.timed("flowgraph", started)
         if len(self.graph.loops) != 1:
             return
         self.loop = self.graph.loops[0]
-        started = time.perf_counter()
+        started = time.process_time()
         self.paths = loop_paths(self.graph, self.loop)
         self.timed("paths", started)
-        started = time.perf_counter()
+        started = time.process_time()
         self.outcome = summarize(self.paths)
         self.timed("summary", started)
 
@@ -95,7 +97,7 @@ class Subject:
         if self.graph is None or self.loop is None or not isinstance(self.outcome, Summary):
             return None
         assert isinstance(self.paths, LoopPaths)
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             alone = LoopAlone(self.graph, self.loop, {path.id: path.condition for path in self.paths.iterative})
         except UsageError:
@@ -160,8 +162,16 @@ def programme(seed: int) -> GeneratedProgram:
     return generate(seed, PROFILES[name])
 
 
-def one(seed: int, folder: Path, states: int) -> dict[str, Any]:
-    """One loop, from its text to its judgement."""
+def one(
+    seed: int,
+    folder: Path,
+    states: int,
+    every: int = 1,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """One loop, from its text to its judgement: all entry states of each ``every``-th of the 8-bit loops.
+    ``progress`` gets the row as it is before the judgement.
+    """
     program = programme(seed)
     subject = Subject(print_program(program), folder)
     row: dict[str, Any] = {"seed": seed, "features": sorted(features(program)), "status": "crash"}
@@ -173,7 +183,7 @@ def one(seed: int, folder: Path, states: int) -> dict[str, Any]:
             return row
         row["paths"] = len(subject.paths.iterative) if isinstance(subject.paths, LoopPaths) else 0
         if isinstance(subject.outcome, Refused):
-            row |= {"status": "refused", "causes": [cause(subject.outcome)]}
+            row |= {"status": "refused", "causes": [cause(subject.outcome)], "details": [subject.outcome.detail[:160]]}
             return row
         summary = subject.outcome
         row |= {
@@ -183,7 +193,9 @@ def one(seed: int, folder: Path, states: int) -> dict[str, Any]:
             "pieces": len(summary.cases),
             "strategy": summary.strategy,
         }
-        judged = subject.judge(seed, states, everything=seed % EIGHT_BIT_EVERY == 0)
+        if progress is not None:
+            progress(row)
+        judged = subject.judge(seed, states, everything=every > 0 and seed % (EIGHT_BIT_EVERY * every) == 0)
         if judged is not None:
             row |= {
                 "states": judged.states,
@@ -233,14 +245,14 @@ def smallest(seed: int, folder: Path, keep: Path, states: int, seconds: float) -
     lines += ["", str(found[0].outcome) if found is not None else "not reproduced with these few states"]
     if crashed:
         lines.append("\n".join(row["causes"]))
-    told = "\n".join(lines).replace("*/", "* /")
-    (keep / f"seed{seed}.c").write_text(f"/*\n{told}\n*/\n{print_program(small.program)}")
+    told = "\n".join(line[:600] for line in "\n".join(lines).splitlines()[:40]).replace("*/", "* /")
+    (keep / f"seed{seed}.c").write_text(f"{print_program(small.program)}\n/*\n{told}\n*/\n")
 
 
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
-def serve(pipe: Connection, states: int) -> None:
+def serve(pipe: Connection, states: int, every: int) -> None:
     """A worker: a seed in, a row out; ("keep", seed, folder, seconds) minimizes."""
     with tempfile.TemporaryDirectory() as name:
         while True:
@@ -252,29 +264,39 @@ def serve(pipe: Connection, states: int) -> None:
                 smallest(seed, Path(name), Path(keep), states, seconds)
                 pipe.send({"seed": seed, "status": "kept"})
             else:
-                pipe.send(one(job, Path(name), states))
+                pipe.send(one(job, Path(name), states, every, lambda row: pipe.send(row | {"partial": True})))
 
 
 class Worker:
     """A process that can be given up on."""
 
-    def __init__(self, states: int) -> None:
-        self._states = states
+    def __init__(self, states: int, every: int) -> None:
+        self._asked = states, every
         self.pipe, self._process = self._start()
         self.job: Any = None
+        self.partial: dict[str, Any] | None = None
         self.until = 0.0
 
     def _start(self) -> tuple[Connection, Any]:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
-        process = context.Process(target=serve, args=(there, self._states), daemon=True)
+        process = context.Process(target=serve, args=(there, *self._asked), daemon=True)
         process.start()
         return here, process
 
     def give(self, job: Any, limit: float) -> None:
         """Start a job."""
-        self.job, self.until = job, time.monotonic() + limit
+        self.job, self.until, self.partial = job, time.monotonic() + limit, None
         self.pipe.send(job)
+
+    def receive(self, limit: float) -> dict[str, Any] | None:
+        """The row, None where it is not finished: then the judgement has ``limit`` seconds. Raises EOFError."""
+        row: dict[str, Any] = self.pipe.recv()
+        if row.pop("partial", False):
+            self.partial, self.until = row, time.monotonic() + limit
+            return None
+        self.job = None
+        return row
 
     def restart(self) -> None:
         """Abandon the job."""
@@ -294,7 +316,7 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
     seeds = (seed for seed in range(options.first, options.first + options.loops) if seed not in done)
     ends = time.monotonic() + options.seconds if options.seconds else float("inf")
     jobs: collections.deque[Any] = collections.deque()
-    workers = [Worker(options.states) for _ in range(options.jobs)]
+    workers = [Worker(options.states, options.every) for _ in range(options.jobs)]
     try:
         while True:
             for worker in workers:
@@ -310,7 +332,7 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
                 row: dict[str, Any] | None = None
                 if worker.pipe in ready:
                     try:
-                        row, worker.job = worker.pipe.recv(), None
+                        row = worker.receive(JUDGE_SECONDS)
                     except EOFError:
                         row = lost(worker, "the process died")
                 elif time.monotonic() > worker.until:
@@ -328,10 +350,12 @@ def campaign(options: argparse.Namespace, done: set[int]) -> Iterator[dict[str, 
 
 def lost(worker: Worker, why: str) -> dict[str, Any]:
     """A row for a job whose process is gone."""
-    job = worker.job
+    job, partial = worker.job, worker.partial
     worker.restart()
     if isinstance(job, tuple):
         return {"status": "given up"}
+    if partial is not None:
+        return partial | {"judgement": why}
     return {"seed": job, "features": sorted(features(programme(job))), "status": "limit", "causes": [why]}
 
 
@@ -341,6 +365,8 @@ def lost(worker: Worker, why: str) -> dict[str, Any]:
 def shown(rows: list[dict[str, Any]]) -> str:
     """The report."""
     loops = [row for row in rows if row["status"] != "no loop"]
+    for row in loops:
+        row["features"] += [f"paths: {row['paths']}"] if row.get("paths") else []
     status = collections.Counter(row["status"] for row in loops)
     mismatches = [row for row in loops if row.get("mismatches")]
     judged = sum(row.get("states", 0) for row in loops)
@@ -352,6 +378,9 @@ def shown(rows: list[dict[str, Any]]) -> str:
         f"{judged} states judged, {compared} compared with a run",
         "status: " + ", ".join(f"{count} {name}" for name, count in status.most_common()),
     ]
+    unjudged = sum("judgement" in row for row in loops)
+    if unjudged:
+        lines.append(f"{unjudged} judgements were abandoned")
     outcomes: collections.Counter[str] = collections.Counter()
     regions: collections.Counter[str] = collections.Counter()
     for row in loops:
@@ -376,9 +405,6 @@ def shown(rows: list[dict[str, Any]]) -> str:
         causes.update(word.strip().splitlines()[-1][:90] for word in row.get("causes", ()))
     lines += ["", "| cause of what is not complete | loops |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in causes.most_common()]
-    lines += ["", "| iterative paths | loops | complete |", "|---|---|---|"]
-    for count in sorted({row.get("paths", 0) for row in loops}):
-        lines.append(shares(str(count), [row for row in loops if row.get("paths", 0) == count]))
     lines += ["", "| feature | loops | complete |", "|---|---|---|"]
     names = sorted({name for row in loops for name in row["features"]})
     lines += [shares(name, [row for row in loops if name in row["features"]]) for name in names]
@@ -400,6 +426,7 @@ def main() -> int:
     parser.add_argument("--loops", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--states", type=int, default=STATES, help="states drawn for each loop")
+    parser.add_argument("--every", type=int, default=1, help="judge all entry states of each N-th 8-bit loop; 0: none")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one loop")
     parser.add_argument("--seconds", type=float, default=0.0, help="start no loop after this time")
     parser.add_argument("--jobs", type=int, default=1)
@@ -407,6 +434,8 @@ def main() -> int:
     parser.add_argument("--keep", default="", help="folder for minimized mismatches and crashes")
     parser.add_argument("--report", action="store_true", help="only report what is in --out")
     options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("interrupted"))  # so that the workers are ended, too
     rows: list[dict[str, Any]] = []
     out = Path(options.out) if options.out else None
     if out is not None and out.exists():
@@ -419,7 +448,7 @@ def main() -> int:
                     file.write(json.dumps(row) + "\n")
             print(f"\r{len(rows)} loops", end="", file=sys.stderr)
         print(file=sys.stderr)
-    chosen = [row for row in rows if options.first <= row["seed"] < options.first + options.loops]
+    chosen = list({row["seed"]: row for row in rows if options.first <= row["seed"] < options.first + options.loops}.values())
     print(shown(sorted(chosen, key=lambda row: row["seed"])))
     return 1 if any(row.get("mismatches") or row["status"] == "crash" for row in chosen) else 0
 

@@ -1,4 +1,4 @@
-"""How fast: reading, flowgraphs, paths, summaries, classification, evaluation, the cold command; where the time goes.
+"""How fast: reading, flowgraphs, paths, summaries and their stages, classification, evaluation, the cold command.
 
     python bench/run.py [--functions N]
 
@@ -9,13 +9,18 @@ of this machine at this moment: quote ratios of one run.
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import own_loops
 
 from loopless.automaton import classify
 from loopless.check.generate import generate, print_program
@@ -26,7 +31,8 @@ from loopless.queries.evaluation import Evaluator
 from loopless.source import ir, load
 from loopless.source.compile import compile_ir
 from loopless.source.reader import read_module
-from loopless.summary import summarize
+from loopless.stepping import no_stepping
+from loopless.summary import Summary, summarize
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -36,6 +42,13 @@ def timed(action: Callable[[], object]) -> tuple[float, object]:
     started = time.perf_counter()
     result = action()
     return time.perf_counter() - started, result
+
+
+def processor(action: Callable[[], object]) -> tuple[float, object]:
+    """Seconds of processor time and result."""
+    started = time.process_time()
+    result = action()
+    return time.process_time() - started, result
 
 
 def instructions(module: ir.Module) -> int:
@@ -81,6 +94,74 @@ def stages(files: list[Path]) -> None:
     print(f"a loop from paths to type: median {1000 * median:.2f} ms, slowest {1000 * max(slowest)[0]:.0f} ms")
 
 
+SUMMARY_STAGES = {
+    "system": ("loopless.summary.several", "build_system"),
+    "oscillation": ("loopless.summary.several", "accelerate_groups"),
+    "elimination": ("loopless.summary.several", "eliminate"),
+    "landing (cases as they are shown)": ("loopless.summary.several", "Landing.add"),
+    "single path": ("loopless.summary", "summarize_single"),
+}
+"""Where the stages of summarizing begin: a module and the name by which it calls the stage."""
+
+
+@contextmanager
+def watched(seconds: dict[str, float]) -> Iterator[None]:
+    """Sum up what each stage of summarizing takes. A name that is gone is an error: then this table must follow."""
+    before = []
+    for stage, (module_name, name) in SUMMARY_STAGES.items():
+        *owner, name = name.split(".")
+        module = functools.reduce(getattr, owner, importlib.import_module(module_name))
+        original = getattr(module, name)
+
+        def timing(*args: object, original: Callable[..., object] = original, stage: str = stage) -> object:
+            begun = time.process_time()
+            try:
+                return original(*args)
+            finally:
+                seconds[stage] += time.process_time() - begun
+
+        before.append((module, name, original))
+        setattr(module, name, timing)
+    try:
+        yield
+    finally:
+        for module, name, original in before:
+            setattr(module, name, original)
+
+
+def summaries() -> None:
+    """Where the time of a summary goes: loops of ``bench/loops``, warm, by stage."""
+    rows: list[tuple[str, float, int, str]] = []
+    seconds = dict.fromkeys(SUMMARY_STAGES, 0.0)
+    paths_spent = spent_in_all = 0.0
+    for name in TIMED:
+        graph = own_loops.graph(own_loops.program(own_loops.text(name)))
+        summarize(loop_paths(graph, graph.loops[0]))
+        spent, paths = processor(lambda graph=graph: loop_paths(graph, graph.loops[0]))
+        paths_spent += spent
+        with watched(seconds):
+            found, outcome = processor(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
+        spent_in_all += found
+        pieces = len(outcome.cases) if isinstance(outcome, Summary) else 0
+        status = "complete" if isinstance(outcome, Summary) and outcome.complete else "not complete"
+        rows.append((name, spent + found, pieces, status))
+    print(f"\n{len(rows)} single loops of bench/loops, warm\n\n| stage | s | ms a loop |\n|---|---|---|")
+    rest = spent_in_all - sum(seconds.values())
+    for stage, spent in {"paths": paths_spent, **seconds, "the rest of the summary": rest}.items():
+        print(f"| {stage} | {spent:.3f} | {1000 * spent / len(rows):.1f} |")
+    complete = [row for row in rows if row[3] == "complete"]
+    median = statistics.median(spent for _, spent, _, _ in complete)
+    print(f"\n{len(complete)} complete: median {1000 * median:.1f} ms, {sum(s <= 0.02 for _, s, _, _ in complete)} within 20 ms, "
+          f"most pieces {max(pieces for _, _, pieces, _ in complete)}")
+
+
+TIMED = (
+    "p1a", "p1b", "p1f", "l1a", "l1b", "l1c", "l1d", "l3a", "l5a", "custom4", "t30", "bubble", "chg", "phases", "big",
+    "up", "stepn", "ne",
+)  # fmt: skip
+"""The loops whose stages are timed; ``bench/single_loops.py`` has all of them, under limits."""
+
+
 def cold(runs: int) -> None:
     """Whole commands in fresh processes."""
     file = str(EXAMPLES / "proteus" / "fig1a.c")
@@ -106,17 +187,24 @@ def cold(runs: int) -> None:
 
 def counting() -> None:
     """A summary's evaluation costs the same for ten iterations and for two thousand million."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "f.c"
-        file.write_text("unsigned f(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s += i * i; return s; }")
-        program = load([file])
-    graph = build(program.inlined.functions["f"], program.inlined)
-    evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(loop_paths(graph, loop)))
-    evaluator.run([1])
-    print("\n| iterations | eval, µs |\n|---|---|")
-    for n in (10, 1000, 10**6, 2**31, 2**32 - 1):
-        spent = min(timed(lambda n=n: evaluator.run([n]))[0] for _ in range(20))
-        print(f"| {n} | {1e6 * spent:.0f} |")
+    programs = {
+        "a sum of squares": "unsigned f(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s += i * i; return s; }",
+        "an oscillation": "unsigned f(unsigned n) { unsigned x = 0; for (unsigned i = 0; i < n; i++) if (x < 5) x += 2; else x -= 5; return x; }",
+    }
+    print("\n| loop | iterations | eval, µs |\n|---|---|---|")
+    for name, text in programs.items():
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "f.c"
+            file.write_text(text)
+            program = load([file])
+        graph = build(program.inlined.functions["f"], program.inlined)
+        summary = summarize(loop_paths(graph, graph.loops[0]))
+        evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda _, summary=summary: summary)
+        evaluator.run([1])
+        for n in (10, 1000, 10**6, 2**31, 2**32 - 1):
+            with no_stepping():
+                spent = min(timed(lambda n=n, evaluator=evaluator: evaluator.run([n]))[0] for _ in range(20))
+            print(f"| {name} | {n} | {1e6 * spent:.0f} |")
 
 
 def main() -> None:
@@ -133,6 +221,7 @@ def main() -> None:
             files.append(file)
         compile_ir(files[0])  # the compiler's first start is not ours to measure
         stages(files)
+    summaries()
     counting()
     cold(options.runs)
 

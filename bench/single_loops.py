@@ -2,8 +2,8 @@
 
     python bench/single_loops.py [--loops l5a,l1c] [--widths 32,64] [--limit 60] [--runs 5] [--json FILE]
 
-A piece is a case of the summary. Times are from a loop's flowgraph to its summary (paths and summary, nothing kept from
-the run before), median of several runs in a warm process of its own, under a limit. The prototype's figures are those
+A piece is a case of the summary. Times are processor time from a loop's flowgraph to its summary (paths and summary,
+nothing kept from the run before), median of several runs in a warm process of its own, under a limit. The prototype's figures are those
 of its report, measured on the same kind of machine: pieces and milliseconds over ℤ, and at a width by guarded steps (A)
 and by side inequalities (C). Read times as orders of magnitude.
 """
@@ -122,11 +122,11 @@ def measured(name: str, ctype: str, runs: int) -> dict[str, Any]:
     spent: list[tuple[float, float]] = []
     begun = time.perf_counter()
     while len(spent) < runs and (len(spent) < 2 or time.perf_counter() - begun < 20):
-        started = time.perf_counter()
+        started = time.process_time()
         paths = loop_paths(graph, graph.loops[0])
-        between = time.perf_counter()
+        between = time.process_time()
         outcome = summarize(paths)
-        spent.append((between - started, time.perf_counter() - between))
+        spent.append((between - started, time.process_time() - between))
         if len(spent) == 1 and sum(spent[0]) > 5:
             break
     warm = spent[1:] or spent

@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from loopless.check.interpret import Interpreter, Run
+from loopless.check.codegen import Compiled
+from loopless.check.interpret import Interpreter
+from loopless.check.memory import Frame, World
 from loopless.check.outcome import Status
 from loopless.check.relevance import Relevance
+from loopless.check.services import Inputs, Limits, Services
+from loopless.check.values import Stop, Value
 from loopless.errors import UsageError
 from loopless.flowgraph.model import (
     Assign,
@@ -105,17 +109,29 @@ class LoopAlone:
         self, state: Mapping[Var, int], *, max_steps: int = 100_000, deadline: float | None = None
     ) -> Truth:
         """What the loop does from ``state``; variables that are not in it are 0."""
-        arguments = [state.get(var, 0) for var in self.variables]
-        run = self._interpreter.run(arguments, max_steps=max_steps, deadline=deadline)
-        iterations = run.iterations.get(self._name, 0)
-        if run.status != "ok":
-            line = run.where.line if run.where is not None else 0
-            return Truth(run.status, iterations=iterations, line=line, reason=run.reason)
-        return self._decoded(run, iterations)
+        code = self._code()
+        world = World(None, {})
+        services = Services(self._interpreter.compiled, world, Inputs(), Limits(max_steps, deadline))
+        values: list[Value] = [state.get(var, 0) for var in code.variables]
+        try:
+            result = code.run(services, Frame(world, {}, 8, mathematical=False), values)
+        except Stop as stop:
+            line = stop.where.line if stop.where is not None else 0
+            iterations = services.iterations.get(self._name, 0)
+            return Truth(stop.status, iterations=iterations, line=line, reason=stop.reason)
+        except (ArithmeticError, ValueError, MemoryError):
+            # What no check of the flowgraph guards has no value; the interpreter knows the words for it.
+            run = self._interpreter.run([state.get(var, 0) for var in self.variables], max_steps=max_steps)
+            return Truth("unknown", reason=run.reason)
+        assert isinstance(result, int)
+        return self._decoded(result, services.iterations.get(self._name, 0))
 
-    def _decoded(self, run: Run, iterations: int) -> Truth:
-        code = run.outcome.return_value
-        assert code is not None
+    def _code(self) -> Compiled:
+        found = self._interpreter.compiled(self._interpreter.flowgraph.name)
+        assert found is not None
+        return found
+
+    def _decoded(self, code: int, iterations: int) -> Truth:
         code, exit = divmod(code, _DIGIT)
         values: dict[Var, int] = {}
         for var in self._digits:

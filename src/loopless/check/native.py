@@ -38,6 +38,7 @@ from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.worker import WORKER
+from loopless.stepping import stepping
 
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
@@ -131,6 +132,7 @@ class NativeHost:
 
     def ask(self, request: dict[str, Any], seconds: float) -> list[Outcome]:
         """The outcomes of a batch; the child's own death ends the batch early, and the rest is missing."""
+        stepping("a program is run natively")
         self._send(request)
         outcomes: list[Outcome] = []
         for _ in request["runs"]:

@@ -13,6 +13,7 @@ from loopless.check.memory import Frame, Mark, Storage, World, symbol_of
 from loopless.check.values import Missing, Stop, Value
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.source.ir import Loc
+from loopless.stepping import forbidden, stepping
 from loopless.terms import IntType, Var
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Services:
         self.hook = hook
         self.pointer_size = pointer_size
         self.mathematical = mathematical
-        self.first = min(_FIRST, limits.max_steps + 1)
+        self.first = 1 if forbidden() else min(_FIRST, limits.max_steps + 1)
         self.steps = 0
         self.depth = 0
         self.drawn = 0
@@ -136,6 +137,7 @@ class Services:
 
     def step(self) -> None:
         """A way back that belongs to no loop."""
+        stepping("a way back is interpreted")
         self.charge(1)
 
     def charge(self, steps: int) -> None:
@@ -164,6 +166,7 @@ class Activation:
         Raises :class:`Stop` ``diverges`` where the whole state, memory and inputs included, is one that the same loop
         of this activation was in before, and ``timeout`` at the limits.
         """
+        stepping(f"an iteration of {self.code.loops[loop].name} was interpreted")
         services = self.services
         watch = self.watches.get(loop)
         if watch is None:
