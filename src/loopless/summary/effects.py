@@ -291,7 +291,7 @@ def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
     starts: dict[Var, int] = {}
     lost |= solution.refused
     for var, closed in solution.closed.items():
-        form = _form(closed)
+        form = closed_form(closed)
         if form is None:
             lost[var] = f"{var.name} after k iterations is computed by powers of a matrix, which has no printed form"
         else:
@@ -300,7 +300,7 @@ def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
     return forms, lost, starts
 
 
-def _form(closed: Closed) -> Term | None:
+def closed_form(closed: Closed) -> Term | None:
     """The value after k iterations as one term that is right for every k ≥ 1."""
     if closed.term is None or closed.valid_from > _MAX_PREFIX:
         return None

@@ -31,6 +31,7 @@ from loopless.summary.effects import (
 from loopless.summary.elimination import Ending, resolved, what_may_fail
 from loopless.summary.side import tightest
 from loopless.summary.system import System
+from loopless.summary.turning import accumulated
 from loopless.terms import (
     ONE,
     ZERO,
@@ -41,7 +42,6 @@ from loopless.terms import (
     Or,
     Term,
     Var,
-    Wrap,
     add,
     at_most_zero,
     conjunction,
@@ -55,7 +55,6 @@ from loopless.terms import (
     scale,
     sub,
     substitute,
-    wrap,
 )
 
 MAX_SELECTORS = 3
@@ -369,15 +368,17 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
         assert factors is not None
         control[var] = add(var, _total(factors, highs))
     ids = list(dict.fromkeys(path.id for path in paths))
+    shares: dict[str, list[int]] = {}
     for id, path in {path.id: path for path in paths}.items():
         counter = counter_of(path)
-        factors = separated(group.signs, [int(p.id == id) for p in paths])
-        if factors is None:
+        share = separated(group.signs, [int(p.id == id) for p in paths])
+        if share is None:
             lost[counter] = f"how often path {id} is taken has no closed form"
         else:
-            values[counter] = add(counter, _total(factors, highs))
+            shares[id] = share
+            values[counter] = add(counter, _total(share, highs))
     for var in sorted({v for path in paths for v in path.update} - control.keys()):
-        form = _accumulated(var, paths, group.signs, highs)
+        form = accumulated(var, paths, shares, highs, control)
         if form is None:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
@@ -392,24 +393,6 @@ def _path(piece: Piece) -> Path:
 
 def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
     return add(scale(COUNTER, factors[0]), *(scale(h, c) for h, c in zip(highs, factors[1:], strict=True)))
-
-
-def _accumulated(
-    var: Var, paths: Sequence[Path], signs: Sequence[Sequence[bool]], highs: Sequence[Term]
-) -> Term | None:
-    """An accumulator to which each path adds a constant, over ℤ or all in one ring."""
-    updates = [path.update.get(var, var) for path in paths]
-    rings = {update.type for update in updates if isinstance(update, Wrap)}
-    plain = [update.arg if isinstance(update, Wrap) else update for update in updates]
-    added = [sub(update, var) for update in plain]
-    constants = [a.value for a in added if isinstance(a, Const)]
-    if len(constants) != len(added) or len(rings) > 1:
-        return None
-    factors = separated(signs, constants)
-    if factors is None:
-        return None
-    total = add(var, _total(factors, highs))
-    return wrap(total, rings.pop()) if rings else total
 
 
 def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:

@@ -18,6 +18,7 @@ from loopless.summary.effects import Once, Piece, Side
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
     TRUE,
+    ZERO,
     Condition,
     Or,
     Term,
@@ -28,6 +29,7 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     const,
+    greater_equal,
     negate,
     polynomial,
     scale,
@@ -44,10 +46,6 @@ class NotSummarized(Exception):
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
         self.refused = refused
-
-
-MAX_CELLS = 6
-"""The invariants are not divided into more sets than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +75,10 @@ class System:
     ended: Region
     rare: list[Region]
     """Where steps wrap around, or are undefined."""
+    signs: list[Condition]
+    """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
     totals: list[Total] = field(default_factory=list)
     """Accumulators whose checks are left to their final values."""
-
-    def cells(self) -> list[System]:
-        """The system for sets of invariants that exclude each other: where nothing wraps around or is undefined, and
-        where something does (prototype-widths, section 1: the margin).
-        """
-        invariants = [v for v in self.variables if v not in self.control]
-        plain = self.universe.project_onto(invariants)
-        margins = [region.project_onto(invariants).coalesce() for region in self.rare]
-        for margin in margins:
-            plain = (plain - margin).coalesce()
-        if plain.is_empty() or not margins:
-            return [self]
-        cells = [(self.universe.project_onto(invariants) - plain).coalesce()]
-        for margin in (*margins, *(piece.where.project_onto(invariants).coalesce() for piece in self.pieces)):
-            halves = [half for cell in cells for half in ((cell - margin).coalesce(), (cell & margin).coalesce())]
-            halves = [half for half in halves if not half.is_empty()]
-            if len(halves) >= MAX_CELLS:
-                break
-            cells = halves
-        return [self.within(cell) for cell in (plain, *cells)]
 
     def within(self, region: Region) -> System:
         """The system for entry values in ``region`` over invariants."""
@@ -106,15 +86,18 @@ class System:
         def part(where: Region) -> Region:
             return (where & region).coalesce()
 
-        pieces = [piece.within(part(piece.where)) for piece in self.pieces]
+        restricted = [piece.within(part(piece.where)) for piece in self.pieces]
+        pieces, totals = find_totals([piece for piece in restricted if not piece.where.is_empty()])
         exits = [replace(view, where=part(view.where)) for view in self.exits]
         return replace(
             self,
             universe=part(self.universe),
-            pieces=[piece for piece in pieces if not piece.where.is_empty()],
+            pieces=pieces,
+            totals=totals,
             exits=[view for view in exits if not view.where.is_empty()],
             ended=part(self.ended),
             rare=[],
+            signs=[],
         )
 
     def shown(self, region: Region) -> Condition:
@@ -162,7 +145,7 @@ def _is_partition(system: System) -> bool:
     """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
     regions = [piece.where for piece in system.pieces]
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
-    eased = [piece.where for piece in system.pieces] if system.totals or _has_sides(system) else []
+    eased = [piece.where for piece in system.pieces] if _has_sides(system) else []
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
 
 
@@ -208,7 +191,8 @@ class _Builder:
         domains = [self._domain(path) for path in self.paths.iterative]
         controls = [self._control_update(path) for path in self.paths.iterative]
         landings = [self._landing(path) for path in self.paths.exits]
-        used: set[Var] = set(self.control) | set(self.names.variables)
+        signs = self._signs()
+        used: set[Var] = set(self.control) | set(self.names.variables) | {v for sign in signs for v in sign.variables}
         for condition in (*domains, *(plain for plain, _ in landings)):
             used |= condition.variables
         for control in controls:
@@ -232,10 +216,20 @@ class _Builder:
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
         rare = [view.where for view in undefined if view.rest is TRUE]
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
-        pieces, totals = find_totals(pieces)
         return System(
-            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare, totals
+            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare, signs
         )
+
+    def _signs(self) -> list[Condition]:
+        checked = {v for part in self.side for v in part.variables & self.changing - self.control}
+        found: dict[Condition, None] = {}
+        for path in self.paths.iterative:
+            for var in sorted(checked & path.update.keys()):
+                added = sub(path.update[var], var)
+                sign = greater_equal(added, ZERO)
+                if sign.variables and not sign.variables & self.changing and self._is_plain(sign):
+                    found[self.names.named(sign)] = None
+        return list(found)
 
     def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
         return NotSummarized(Refused(reason, where(self.paths), detail))

@@ -1,0 +1,45 @@
+"""The values of invariants, divided into sets in which the loop is simpler.
+
+Where nothing can wrap around or be undefined the summary is the one over ℤ; the rest is the margin (prototype-widths,
+section 1). Paths that exclude each other by invariants never take turns, and an accumulator to which an invariant is
+added moves one way for each of its signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopless.logic import Region
+from loopless.summary.system import System
+
+MAX_CELLS = 8
+"""The invariants are not divided into more sets than this."""
+
+
+def cells(system: System) -> list[System]:
+    """The system for sets of invariants that exclude each other. Raises :class:`loopless.logic.BudgetExceeded`."""
+    invariants = [v for v in system.variables if v not in system.control]
+    whole = system.universe.project_onto(invariants)
+    shadows = [piece.where.project_onto(invariants).coalesce() for piece in system.pieces]
+    margins = [region.project_onto(invariants).coalesce() for region in system.rare]
+    apart = [shadow for shadow in shadows if any(shadow.disjoint(other) for other in shadows)]
+    signs = [Region.of(sign, invariants) for sign in system.signs]
+    plain = whole
+    for margin in margins:
+        plain = (plain - margin).coalesce()
+    if plain.is_empty() or not margins:
+        found = _divided([whole], (*apart, *signs))
+    else:
+        margin = (whole - plain).coalesce()
+        found = _divided([plain], (*apart, *signs)) + _divided([margin], (*margins, *shadows, *signs))
+    return [system.within(cell) for cell in found]
+
+
+def _divided(parts: list[Region], cuts: Iterable[Region]) -> list[Region]:
+    for cut in cuts:
+        halves = [half for part in parts for half in ((part - cut).coalesce(), (part & cut).coalesce())]
+        halves = [half for half in halves if not half.is_empty()]
+        if len(halves) > MAX_CELLS:
+            break
+        parts = halves
+    return parts
