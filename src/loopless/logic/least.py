@@ -57,18 +57,20 @@ def first(
     *,
     at_least: Term = ZERO,
     within: Region | None = None,
+    always: bool = False,
 ) -> First:
     """For each value of ``variables``, the least ``counter`` ≥ ``at_least`` for which ``condition`` holds.
 
     ``variables`` defaults to those of the condition, of ``at_least`` and of ``within``, but for the counter.
-    ``within`` is the universe asked about (default: the types' ranges). Raises :class:`NotPresburger`,
+    ``within`` is the universe asked about (default: the types' ranges). ``always``: the caller knows that there is
+    such a counter for all of it, which saves the search for where there is none. Raises :class:`NotPresburger`,
     :class:`BudgetExceeded`.
 
     With n - x > 0 steps of 7 to go this says: 0 where n <= x, else ``ceil_div(n - x, 7)``.
     """
     frame, domain, points = _question(condition, (counter,), variables, at_least, within)
     relation = points.unwrap().intersect_domain(domain)
-    return _outcome(frame, domain, relation, relation.lexmin())
+    return _outcome(frame, domain, None if always else relation, relation.lexmin())
 
 
 @metered
@@ -98,15 +100,27 @@ def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
     raise Unbounded(f"{name} has no greatest value")
 
 
-def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map, extreme: isl.Map) -> First:
+def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map | None, extreme: isl.Map) -> First:
     pieces = _pieces(extreme.as_pw_multi_aff().get_at(0).coalesce(), frame)
+    if relation is None:
+        return First(_without_search(pieces, domain, frame), Region(frame, frame.empty))
     # isl's partial_lexmin and partial_lexmax give this set too, but forget about divisibility at times:
     # for the pair (r, k) with 2k = -z and r = mod(2z, -5) it lacks the odd z.
     never = domain.subtract(relation.domain()).coalesce()
+    return First(_without_search(pieces, domain.subtract(never).coalesce(), frame), Region(frame, never))
+
+
+def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
+    """The pieces, which partition ``somewhere``, without the conditions that isl drags along from its search.
+
+    Sets that contain the pieces, lie in ``somewhere`` and are still disjoint are the pieces themselves.
+    """
     if len(pieces) == 1:
-        # isl drags conditions of its search along; said from the other side the region is simpler.
-        pieces = ((Region(frame, domain.subtract(never).coalesce()), pieces[0][1]),)
-    return First(pieces, Region(frame, never))
+        return ((Region(frame, somewhere), pieces[0][1]),)
+    larger = [region.points.remove_unknown_divs().intersect(somewhere).coalesce() for region, _ in pieces]
+    if all(a.is_disjoint(b) for i, a in enumerate(larger) for b in larger[:i]):
+        return tuple((Region(frame, points), term) for points, (_, term) in zip(larger, pieces, strict=True))
+    return tuple((Region(frame, region.points.compute_divs()), term) for region, term in pieces)
 
 
 def _question(

@@ -18,6 +18,7 @@ from loopless.terms import (
     Var,
     add,
     const,
+    neg,
     polynomial,
     scale,
     sub,
@@ -250,10 +251,16 @@ class Region:
     def equalities(self) -> dict[Var, Term]:
         """Linear equalities that hold in all points, solved for some of the variables by terms over the others.
 
-        Only those that can be solved over the integers; no variable that is solved for occurs in a term.
+        Only those that stand in all parts and can be solved over the integers; no variable that is solved for occurs
+        in a term.
         """
-        hull = self.points.affine_hull()
-        return _solved([self._row(c) for c in hull.get_constraints() if c.is_equality() and not c.dim(_DIV)])
+        common: list[Term] | None = None
+        for part in self.points.get_basic_sets():
+            rows = [self._row(c) for c in part.get_constraints() if c.is_equality() and not _has_divisions(c)]
+            common = rows if common is None else [row for row in rows if row in common or neg(row) in common]
+            if not common:
+                break
+        return _solved(common or [])
 
     def _row(self, constraint: isl.Constraint) -> Term:
         """The linear term of a constraint."""
@@ -282,6 +289,10 @@ class Region:
 @metered
 def _restored(variables: tuple[Var, ...], points: str) -> Region:
     return Region(frame_of(variables), isl.Set(points, context))
+
+
+def _has_divisions(constraint: isl.Constraint) -> bool:
+    return bool(constraint.involves_dims(_DIV, 0, constraint.dim(_DIV)))
 
 
 def _solved(rows: list[Term]) -> dict[Var, Term]:

@@ -1,15 +1,18 @@
-"""Pieces with the same effect as one: short runs and ties often are instances of a longer word with counts of 0."""
+"""Pieces with the same effect as one: short runs and ties often are instances of a longer word, with counts of 0."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from loopless.logic import NotPresburger, Region
 from loopless.summary.effects import Nothing, Piece, joined
 from loopless.summary.model import Cycle, Interleaving, Run, Step
-from loopless.terms import ONE, ZERO, Term, Var, sub, substitute
+from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
-MAX_COMPARED = 40
+MAX_COMPARED = 60
 """Of more pieces than this not all pairs are compared."""
+
+Same = Callable[[Term, Term], bool]
 
 
 def gathered(pieces: Sequence[Piece]) -> list[Piece]:
@@ -22,14 +25,12 @@ def gathered(pieces: Sequence[Piece]) -> list[Piece]:
     fixed = [fixed[i] for i in order]
     kept: list[Piece | None] = [pieces[i] for i in order]
     for i, piece in enumerate(kept):
-        equalities = fixed[i]
-        if piece is None or isinstance(piece.effect, Nothing) or not equalities:
-            continue  # without equalities its word could only be another one's with the same terms
-        word = _normal(piece.effect.trace(), equalities)
+        if piece is None or isinstance(piece.effect, Nothing):
+            continue
         for j, other in enumerate(kept):
             if other is None or other is piece or isinstance(other.effect, Nothing):
                 continue
-            if _normal(other.effect.trace(), equalities) == word and is_instance(piece, other, equalities):
+            if _is_instance(piece, other, fixed[i]):
                 whole = other.within((other.where | piece.where).coalesce())
                 kept[j] = whole
                 fixed[j] = {} if not fixed[j] else whole.where.equalities()
@@ -38,19 +39,70 @@ def gathered(pieces: Sequence[Piece]) -> list[Piece]:
     return [piece for piece in kept if piece is not None]
 
 
-def is_instance(piece: Piece, of: Piece, equalities: Mapping[Var, Term]) -> bool:
-    """Whether the values that ``of`` gives are those of ``piece`` wherever the ``equalities`` hold."""
-
-    def same(a: Term, b: Term) -> bool:
-        return a is b or substitute(sub(a, b), equalities) is ZERO
-
-    control = {*piece.control, *of.control}
-    if not all(same(piece.control.get(v, v), of.control.get(v, v)) for v in control):
+def _is_instance(piece: Piece, of: Piece, equalities: Mapping[Var, Term]) -> bool:
+    """Whether ``of`` describes ``piece`` too: the same values and the same word wherever ``piece`` applies."""
+    if equalities:
+        first, second = (_normal(p.effect.trace(), equalities) for p in (piece, of))
+        if first == second:
+            return _same_values(piece, of, lambda a, b: substitute(sub(a, b), equalities) is ZERO)
+    first, second = piece.effect.trace(), of.effect.trace()
+    if _shape(first) != _shape(second):
         return False
+    sample = piece.where.sample()
+    if sample is None:
+        return False
+    pairs = list(zip(_times(first), _times(second), strict=True))
+    if not all(_agree_at(a, b, sample) for a, b in pairs):
+        return False
+    everywhere = _agreeing(piece.where)
+    return all(everywhere(a, b) for a, b in pairs) and _same_values(piece, of, everywhere)
+
+
+def _same_values(piece: Piece, of: Piece, same: Same) -> bool:
     if piece.effect.lost or of.effect.lost:
         return False
-    first, second = piece.effect.values, of.effect.values
-    return all(same(first.get(v, v), second.get(v, v)) for v in {*first, *second} - control)
+    first = {**piece.effect.values, **piece.control}
+    second = {**of.effect.values, **of.control}
+    return all(a is b or same(a, b) for a, b in ((first.get(v, v), second.get(v, v)) for v in {*first, *second}))
+
+
+def _agree_at(a: Term, b: Term, sample: Mapping[Var, int]) -> bool:
+    try:
+        return evaluate(a, sample) == evaluate(b, sample)
+    except EvaluationError:
+        return False
+
+
+def _agreeing(where: Region) -> Same:
+    """Whether two terms are equal in all points of ``where``; False where the logic cannot say."""
+
+    def same(a: Term, b: Term) -> bool:
+        if a is b:
+            return True
+        try:
+            return (where & Region.of(not_equal(a, b))).is_empty()
+        except NotPresburger:
+            return False
+
+    return same
+
+
+def _shape(steps: Sequence[Step]) -> tuple[object, ...]:
+    """The word without its counts."""
+    found: list[object] = []
+    for step in steps:
+        match step:
+            case Run():
+                found.append(step.path)
+            case Cycle():
+                found.append(step.body)
+            case Interleaving():
+                found.append(("turns", *step.paths))
+    return tuple(found)
+
+
+def _times(steps: Sequence[Step]) -> list[Term]:
+    return [step.times for step in steps if step.times is not None]
 
 
 def _normal(steps: Sequence[Step], equalities: Mapping[Var, Term]) -> tuple[Step, ...]:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loopless.automaton.runs import effect
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first, pieces_of
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pieces_of
 from loopless.refusals import Reason, Refused
 from loopless.summary.alike import gathered
 from loopless.summary.effects import COUNTER, Nothing, Piece, Repeat, Then, Values
+from loopless.summary.lengths import run_lengths
 from loopless.summary.system import System, where
 from loopless.terms import (
     INTEGERS,
@@ -26,13 +27,10 @@ from loopless.terms import (
     Const,
     Ite,
     Op,
-    Or,
     Term,
     TermTooLarge,
     Var,
     add,
-    conjunction,
-    conjuncts,
     const,
     equal,
     negate,
@@ -409,17 +407,15 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
             return few, Region.empty(system.variables)
         detail = f"how often the paths repeat is not known: {forms}"
         raise Stuck(Refused(Reason.NO_CLOSED_FORM, where(system.paths), detail))
-    staying = what_may_fail(piece.where, [piece])
-    inside = staying.preimage(forms).over((*system.variables, COUNTER))
-    found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=piece.where)
+    lengths, never = run_lengths(piece.where, [piece], forms)
     runs: list[Piece] = []
-    for region, count in found.pieces:
+    for region, count in lengths:
         if count is ONE:
             runs.append(piece.within(region))
             continue
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
         runs += resolved(Piece(region, control, Repeat(piece, count, region)))
-    return runs, found.never
+    return runs, never
 
 
 def short_runs(piece: Piece) -> list[Piece] | None:
@@ -435,22 +431,6 @@ def short_runs(piece: Piece) -> list[Piece] | None:
             return runs
         going_on = composed(going_on, piece, staying.coalesce())
     return None
-
-
-def what_may_fail(where: Region, members: Iterable[Piece]) -> Region:
-    """A larger region such that the runs of ``members``, all within ``where``, leave both at the same time.
-
-    What one step from inside keeps true need not be asked for at the end of a run; this makes that question easier.
-    """
-    condition = where.rough_condition()
-    if isinstance(condition, Or):
-        return where
-    kept = []
-    for part in conjuncts(condition):
-        failed = Region.of(negate(part), where.variables)
-        if any(not failed.preimage(member.control).disjoint(member.where) for member in members):
-            kept.append(part)
-    return Region.of(conjunction(kept), where.variables, typed=False)
 
 
 def split(piece: Piece) -> list[Piece] | None:
@@ -490,12 +470,3 @@ def _measures(var: Var, term: Term) -> list[Term]:
     """What may be counted: the step itself, the value, the quotients in it."""
     quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
     return [sub(term, var), term, *quotients]
-
-
-def unsolved(endings: Iterable[Ending]) -> Mapping[Refused, list[Region]]:
-    """The regions about which nothing is known, by reason."""
-    found: dict[Refused, list[Region]] = {}
-    for ending in endings:
-        if ending.kind == "stuck" and ending.why is not None:
-            found.setdefault(ending.why, []).append(ending.piece.where)
-    return found

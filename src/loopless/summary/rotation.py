@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from loopless.logic import BudgetExceeded, Region, budget, first
+from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.effects import (
     COUNTER,
@@ -28,12 +28,12 @@ from loopless.summary.effects import (
     Turns,
     counter_of,
 )
-from loopless.summary.elimination import Ending, resolved, what_may_fail
+from loopless.summary.elimination import Ending, resolved
+from loopless.summary.lengths import run_lengths
 from loopless.summary.side import tightest
 from loopless.summary.system import System
 from loopless.summary.turning import accumulated
 from loopless.terms import (
-    ONE,
     ZERO,
     And,
     Compare,
@@ -125,7 +125,7 @@ def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
             found += outside
         try:
             with budget(OPERATIONS):
-                runs, ends = longest_runs(system, group)
+                runs, ends = longest_runs(group)
         except BudgetExceeded:
             found += group.members
             continue
@@ -334,25 +334,23 @@ def _goes_round(group: Group, pieces: Iterable[Piece]) -> bool:
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def longest_runs(system: System, group: Group) -> tuple[list[Piece], list[Ending]]:
+def longest_runs(group: Group) -> tuple[list[Piece], list[Ending]]:
     """The longest runs of a group, and where they never end. Raises :class:`loopless.logic.BudgetExceeded`."""
     control, forms = _forms(group)
     whole = group.members[0].where
     for member in group.members[1:]:
         whole |= member.where
     whole = whole.coalesce()
-    staying = what_may_fail(whole, group.members)
-    inside = staying.preimage(control).over((*system.variables, COUNTER))
-    found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
+    lengths, never = run_lengths(whole, group.members, control)
     runs: list[Piece] = []
-    for region, count in found.pieces:
+    for region, count in lengths:
         after = {var: substitute(form, {COUNTER: count}) for var, form in control.items()}
         sides = partial(_sides, group, forms, region, count)
         runs += resolved(Piece(region, after, Turns(forms, count, sides)))
-    if found.never.is_empty():
+    if never.is_empty():
         return runs, []
-    never = Piece(found.never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms)))
-    return runs, [Ending(Piece(found.never, {}, Nothing()), "forever", again=never)]
+    again = Piece(never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms)))
+    return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=again)]
 
 
 def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:

@@ -18,8 +18,9 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side, TurnForms, Turns, counter_of
-from loopless.summary.elimination import OPERATIONS, Ending, eliminate, what_may_fail
+from loopless.summary.elimination import OPERATIONS, Ending, eliminate
 from loopless.summary.landing import Landing
+from loopless.summary.lengths import what_may_fail
 from loopless.summary.model import Summary
 from loopless.summary.moving import many_turns
 from loopless.summary.side import Undecided
