@@ -133,7 +133,7 @@ class _Race(Solver):
                 if not self.is_check(part):
                     wraps = any(isinstance(n, Wrap) for _, shown in self.along(part) for n in walk(shown))
                     reason = Reason.WRAP if wraps else Reason.NON_AFFINE_CONDITION
-                    raise self.refuse(reason, str(failure)) from None
+                    raise self.refuse(reason, f"when the condition {part} fails has no form: {failure}") from None
                 side.append(part)
         combinations = 1
         for forms in times:
@@ -148,7 +148,7 @@ class _Race(Solver):
     def _first_times(self, condition: Condition) -> tuple[FirstTime, ...]:
         along = self.along(condition)
         if len(along) > 1:
-            raise NotMoving(f"{condition} takes its final form only after some iterations")
+            raise NotMoving("it takes its final form only after some iterations")
         return first_times(along[0][1], COUNTER)
 
     def _race(
