@@ -405,6 +405,9 @@ def shown(rows: list[dict[str, Any]]) -> str:
         causes.update(word.strip().splitlines()[-1][:90] for word in row.get("causes", ()))
     lines += ["", "| cause of what is not complete | loops |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in causes.most_common()]
+    kinds = collections.Counter(kind for row in loops for kind in {kind_of(text) for text in row.get("details", ())})
+    lines += ["", "| what is in the way | loops |", "|---|---|"]
+    lines += [f"| {name} | {count} |" for name, count in kinds.most_common(25)]
     lines += ["", "| feature | loops | complete |", "|---|---|---|"]
     names = sorted({name for row in loops for name in row["features"]})
     lines += [shares(name, [row for row in loops if name in row["features"]]) for name in names]
@@ -412,6 +415,29 @@ def shown(rows: list[dict[str, Any]]) -> str:
         state, why = row["mismatches"][0]
         lines += ["", f"seed {row['seed']}: {state}: {why}"]
     return "\n".join(lines)
+
+
+_KINDS = (
+    ("after k rounds", "pow(", "control grows or shrinks by a factor"),
+    ("after k rounds", "#k*#k", "control is a polynomial in the number of rounds"),
+    ("after k rounds", "#k*", "control steps by an invariant"),
+    ("after k rounds", "", "control has another closed form"),
+    ("take turns has no closed form", "", "a sum over paths that take turns"),
+    ("in each iteration", "is not linear", "an update that is not linear"),
+    ("has no closed form", "", "no closed form of one path"),
+    ("not affine in the number", "", "a condition that is not affine in the number of iterations"),
+    ("holds all along is not decided", "", "a check along the run"),
+    ("ends at some time", "", "whether a run ends by undefined behaviour"),
+    ("budget", "", "the budget"),
+)
+
+
+def kind_of(detail: str) -> str:
+    """What a refusal complains of, without the names of its variables."""
+    for word, other, kind in _KINDS:
+        if word in detail and other in detail:
+            return kind
+    return detail[:60]
 
 
 def shares(name: str, rows: list[dict[str, Any]]) -> str:

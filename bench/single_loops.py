@@ -1,6 +1,7 @@
 """Single loops beside the prototype: pieces and times by loop and width, as a Markdown table.
 
     python bench/single_loops.py [--loops l5a,l1c] [--widths 32,64] [--limit 60] [--runs 5] [--json FILE]
+    python bench/single_loops.py --variants 6
 
 A piece is a case of the summary. Times are processor time from a loop's flowgraph to its summary (paths and summary,
 nothing kept from the run before), median of several runs in a warm process of its own, under a limit. The prototype's figures are those
@@ -112,13 +113,14 @@ SUMS = (
 TABLES = {"Control variables, signed": CONTROL, "Unsigned wraps": WRAPS, "Sums, signed": SUMS}
 
 
-def measured(name: str, ctype: str, runs: int) -> dict[str, Any]:
-    """One loop in this process."""
+def measured(name: str, ctype: str, runs: int, seed: int | None = None) -> dict[str, Any]:
+    """One loop in this process; with a seed, one with other constants of the same sign."""
     from loopless.paths import loop_paths
     from loopless.refusals import Refused
     from loopless.summary import summarize
 
-    graph = own_loops.graph(own_loops.program(own_loops.text(name), ctype))
+    source = own_loops.text(name) if seed is None else own_loops.other_constants(own_loops.text(name), seed)
+    graph = own_loops.graph(own_loops.program(source, ctype))
     spent: list[tuple[float, float]] = []
     begun = time.perf_counter()
     while len(spent) < runs and (len(spent) < 2 or time.perf_counter() - begun < 20):
@@ -146,9 +148,10 @@ def measured(name: str, ctype: str, runs: int) -> dict[str, Any]:
     }
 
 
-def in_child(name: str, ctype: str, runs: int, limit: float) -> dict[str, Any]:
+def in_child(name: str, ctype: str, runs: int, limit: float, seed: int | None = None) -> dict[str, Any]:
     """One loop in a process of its own."""
     command = [sys.executable, __file__, "--one", name, ctype, "--runs", str(runs)]
+    command += ["--seed", str(seed)] if seed is not None else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -174,8 +177,9 @@ def beside(found: dict[str, Any], figures: tuple[Figure, ...]) -> str:
     words = []
     if found["pieces"] > min(pieces for pieces, _ in best):
         words.append("more pieces")
-    if found["paths_ms"] + found["summary_ms"] > min(ms for _, ms in best):
-        words.append("slower")
+    ratio = (found["paths_ms"] + found["summary_ms"]) / min(ms for _, ms in best)
+    if ratio > 1:
+        words.append(f"{ratio:.1f} times the time")
     return ", ".join(words)
 
 
@@ -204,6 +208,28 @@ def table(title: str, rows: tuple[Row, ...], options: argparse.Namespace, kept: 
             )
 
 
+PAPERS = (
+    "p1a", "p1b", "p1f", "p6a", "l1a", "l1b", "l1c", "l1d", "l3a", "l5a", "l5b", "custom4", "t27", "t30",
+)  # fmt: skip
+
+
+def variants(options: argparse.Namespace) -> None:
+    """The papers' loops with every constant replaced by a random one of the same sign: what is still complete."""
+    print("\n### Other constants, 32 bits\n\n| loop | variants | complete | pieces | ms | the rest |\n|---|---|---|---|---|---|")
+    names = options.loops.split(",") if options.loops else PAPERS
+    for name in names:
+        found = [in_child(name, "int", 2, options.limit, seed) for seed in range(options.variants)]
+        good = [one for one in found if one["status"] == "complete"]
+        spent = sorted(one["paths_ms"] + one["summary_ms"] for one in good)
+        pieces = sorted(one["pieces"] for one in good)
+        rest = sorted({one["status"] for one in found if one["status"] != "complete"})
+        print(
+            f"| {name} | {len(found)} | {len(good)} | {' to '.join(map(str, (pieces[0], pieces[-1]))) if pieces else ''} "
+            f"| {' to '.join(f'{ms:.0f}' for ms in (spent[0], spent[-1])) if spent else ''} | {', '.join(rest)} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -213,9 +239,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--json", default="", help="file for the figures")
     parser.add_argument("--one", nargs=2, metavar=("LOOP", "TYPE"), help="one loop in this process, as JSON")
+    parser.add_argument("--seed", type=int, help="with --one: other constants")
+    parser.add_argument("--variants", type=int, default=0, help="instead: N times other constants for each loop")
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measured(*options.one, options.runs)))
+        print(json.dumps(measured(*options.one, options.runs, options.seed)))
+        return
+    if options.variants:
+        variants(options)
         return
     kept: list[dict[str, Any]] = []
     for title, rows in TABLES.items():

@@ -12,7 +12,7 @@ from judged import judge, natively, states
 from loopless import terms as t
 from loopless.summary import summarize
 from loopless.summary.race import summarize_race
-from loops_in_c import graph, summary
+from loops_in_c import graph, paths, summary
 
 U8, U32 = t.IntType(8, signed=False), t.IntType(32, signed=False)
 
@@ -160,3 +160,11 @@ def test_divergence_is_a_congruence():
     for value in range(0, 3 * 4096, 7):
         reached = any((value + 2064 * k) % 4096 < 10 for k in range(4096))
         assert t.holds(found.diverges, {u: value}) != reached
+
+
+def test_what_is_no_race_is_refused_at_once_by_its_name():
+    found = summarize(
+        paths("unsigned f(unsigned u, unsigned v) { while (u >= 10 && u < v) { u += 1000003; v += 7; } return u; }")
+    )
+    assert found.reason.code == "L206"
+    assert "u < v" in found.detail

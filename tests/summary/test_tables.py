@@ -65,6 +65,19 @@ def test_wide_loops_run_natively_as_summarized(seed):
     assert natively(source, found, entries)["ok"] > 20
 
 
+def test_signed_sums_overflow_exactly_where_they_do():
+    source = (
+        "int f(unsigned char x, int c, unsigned char n) { unsigned i = 0; while (i < n) { if (x < 7) { x += 5; c += x; } "
+        "else if (x < 12) { x += 3; c += x + 2; } else { x -= 9; c += x; } i++; } return c; }"
+    )
+    chosen = random.Random(4)
+    entries = [(chosen.randrange(30), 2**31 - 1 - chosen.randrange(2000), chosen.randrange(256)) for _ in range(300)]
+    counts = judge(graph(source), summarize_tables, entries)
+    assert counts["case"] > 50
+    assert counts["undefined"] > 50
+    assert not counts["residual"]
+
+
 def test_one_case_for_a_cycle():
     source = (
         "unsigned f(int x, unsigned n) { unsigned i = 0, c = 0; while (i < n) { if (x < 7) x += 5; "

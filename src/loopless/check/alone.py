@@ -95,7 +95,9 @@ class LoopAlone:
         self.variables = tuple(sorted(_occurring(blocks.values()), key=lambda var: var.key))
         """All variables that the loop names."""
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
-        shown = tuple(v for v in self.variables if v in flowgraph.variables and flowgraph.variables[v].is_source)
+        live = Relevance(flowgraph, results=True).at
+        used = live[loop.header].union(*(live[flowgraph.blocks[at].edges[index].target] for at, index in loop.exits))
+        shown = tuple(v for v in self.variables if v in used)
         self._digits = (*shown, *counters.values())
         graph = _alone(flowgraph, loop, blocks, (self.variables, self.paths, counters), self._digits)
         relevant = Relevance(graph, results=True).at[loop.header]

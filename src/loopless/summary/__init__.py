@@ -9,6 +9,7 @@ from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual,
 from loopless.summary.race import summarize_one
 from loopless.summary.several import summarize_several
 from loopless.summary.system import NotSummarized, where
+from loopless.summary.tables import summarize_tables
 
 __all__ = [
     "Case",
@@ -39,6 +40,21 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
     try:
         if len(paths.iterative) <= 1:
             return summarize_one(paths)
-        return summarize_several(paths)
+        return _several(paths)
     except NotSummarized as failure:
         return failure.refused
+
+
+def _several(paths: LoopPaths) -> Summary:
+    """Tables where three or more paths take turns by a selector and all is known then; else elimination."""
+    try:
+        found = summarize_tables(paths, or_oscillation=False)
+    except NotSummarized:
+        return summarize_several(paths)
+    if found.complete:
+        return found
+    try:
+        other = summarize_several(paths)
+    except NotSummarized:
+        return found
+    return other if other.complete else found

@@ -55,7 +55,7 @@ SMALL_MODULUS = 1 << 10
 
 
 class NotMoving(Exception):
-    """A condition is not about one value that moves by a constant; the text says which condition."""
+    """A condition is not about one value that moves by a constant; the text says in which way not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +134,14 @@ def _window(condition: Condition, counter: Var) -> _Window:
             windows = [_window(arg, counter) for arg in condition.args]
             first = windows[0]
             if any((w.start, w.step, w.modulus) != (first.start, first.step, first.modulus) for w in windows):
-                raise NotMoving(f"{condition} is about several values")
+                raise NotMoving("it is about several values")
             lows = [w.low for w in windows if w.low is not None]
             highs = [w.high for w in windows if w.high is not None]
             low = maximum(*lows) if lows else None
             high = minimum(*highs) if highs else None
             return _Window(first.start, first.step, first.modulus, low, high)
         case _:
-            raise NotMoving(f"{condition} is not about one value that moves by a constant")
+            raise NotMoving("it is not about one value that moves by a constant")
 
 
 def _compared(condition: Compare, counter: Var) -> _Window:
@@ -157,8 +157,8 @@ def _compared(condition: Compare, counter: Var) -> _Window:
         # sign·value ≤ 0 fails from 1 on
         bound = sub(const(sign), shift)
         return _Window(start, step, None, bound, None) if sign > 0 else _Window(start, step, None, None, bound)
-    arg, modulus, lowest = _residue(atom, condition)
-    start, step = _linear(arg, counter, condition)
+    arg, modulus, lowest = _residue(atom)
+    start, step = _linear(arg, counter)
     start = sub(start, const(lowest))
     size = abs(coefficient)
     value = rest if coefficient > 0 else neg(rest)
@@ -183,13 +183,13 @@ def _moving(condition: Compare, counter: Var) -> tuple[Term, int, Term]:
         elif len(monomial) == 1 and monomial[0][1] == 1:
             moving.append((monomial[0][0], coefficient))
         else:
-            raise NotMoving(f"{condition} is not linear in the number of iterations")
+            raise NotMoving("it is not linear in the number of iterations")
     if len(moving) != 1:
-        raise NotMoving(f"{condition} is about several values that move")
+        raise NotMoving("it is about several values that move")
     return *moving[0], from_polynomial(still)
 
 
-def _residue(atom: Term, condition: Condition) -> tuple[Term, int, int]:
+def _residue(atom: Term) -> tuple[Term, int, int]:
     """What is reduced, the modulus, and the least residue."""
     if isinstance(atom, Wrap) and atom.type.width is not None and atom.type.min is not None:
         return atom.arg, 1 << atom.type.width, atom.type.min
@@ -197,15 +197,15 @@ def _residue(atom: Term, condition: Condition) -> tuple[Term, int, int]:
         divisor = atom.args[1]
         if isinstance(divisor, Const) and divisor.value > 1:
             return atom.args[0], divisor.value, 0
-    raise NotMoving(f"{condition} is not about a residue that moves by a constant")
+    raise NotMoving("it is not about a residue that moves by a constant")
 
 
-def _linear(term: Term, counter: Var, condition: Condition) -> tuple[Term, int]:
+def _linear(term: Term, counter: Var) -> tuple[Term, int]:
     start = dict(polynomial(term))
     step = start.pop(((counter, 1),), 0)
     rest = from_polynomial(start)
     if counter in rest.variables:
-        raise NotMoving(f"{condition} is about a value that does not move by a constant")
+        raise NotMoving("it is about a value that does not move by a constant")
     return rest, step
 
 
@@ -214,12 +214,12 @@ def _left(condition: Compare, counter: Var) -> FirstTime:
     atom, coefficient, rest = _moving(condition, counter)
     if atom is counter:
         return FirstTime(TRUE, TRUE, ite(equals_zero(rest), ONE, ZERO))
-    arg, modulus, lowest = _residue(atom, condition)
-    start, step = _linear(arg, counter, condition)
+    arg, modulus, lowest = _residue(atom)
+    start, step = _linear(arg, counter)
     value = scale(rest, -coefficient)
     low, high = range_of(value)
     if abs(coefficient) > 1 or low is None or low < lowest or high is None or high >= lowest + modulus:
-        raise NotMoving(f"{condition} is an equality of values of different ranges")
+        raise NotMoving("it is an equality of values of different ranges")
     same = equal(mod(sub(start, value), const(modulus)), ZERO)
     if step % modulus == 0:
         return FirstTime(TRUE, negate(same), ZERO)

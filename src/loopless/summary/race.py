@@ -31,6 +31,7 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    Wrap,
     conjunction,
     conjuncts,
     const,
@@ -41,6 +42,7 @@ from loopless.terms import (
     minimum,
     negate,
     substitute,
+    walk,
 )
 
 MAX_ALTERNATIVES = 32
@@ -68,7 +70,9 @@ def summarize_one(paths: LoopPaths) -> Summary:
                 raise failure from None
     try:
         return summarize_race(paths)
-    except NotSummarized:
+    except NotSummarized as failure:
+        if failure.refused.reason is Reason.WRAP:
+            raise  # sets and least values would run into the time limit
         return summarize_single(paths)
 
 
@@ -127,7 +131,9 @@ class _Race(Solver):
                 timed.append(part)
             except NotMoving as failure:
                 if not self.is_check(part):
-                    raise self.refuse(Reason.NON_AFFINE_CONDITION, str(failure)) from None
+                    wraps = any(isinstance(n, Wrap) for _, shown in self.along(part) for n in walk(shown))
+                    reason = Reason.WRAP if wraps else Reason.NON_AFFINE_CONDITION
+                    raise self.refuse(reason, f"when the condition {part} fails has no form: {failure}") from None
                 side.append(part)
         combinations = 1
         for forms in times:
@@ -142,7 +148,7 @@ class _Race(Solver):
     def _first_times(self, condition: Condition) -> tuple[FirstTime, ...]:
         along = self.along(condition)
         if len(along) > 1:
-            raise NotMoving(f"{condition} takes its final form only after some iterations")
+            raise NotMoving("it takes its final form only after some iterations")
         return first_times(along[0][1], COUNTER)
 
     def _race(

@@ -23,6 +23,7 @@ from loopless.summary.landing import Landing
 from loopless.summary.lengths import what_may_fail
 from loopless.summary.model import Summary
 from loopless.summary.moving import many_turns
+from loopless.summary.rotation import find_group
 from loopless.summary.side import Undecided
 from loopless.summary.system import ExitView, NotSummarized, System, build_system, where
 from loopless.terms import (
@@ -104,18 +105,25 @@ class Round:
         return add(turns, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
 
 
-def summarize_tables(paths: LoopPaths) -> Summary:
-    """The summary of a loop without inputs whose paths take turns by a selector. Raises :class:`NotSummarized`."""
+def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summary:
+    """The summary of a loop without inputs whose paths take turns by a selector.
+
+    Without ``or_oscillation`` loops with an oscillation, which has a form without tables, are left to that. Raises
+    :class:`NotSummarized`.
+    """
     try:
         with budget(OPERATIONS):
             system = build_system(paths)
-            found = accelerate_cycles(system)
-            if found is None:
+            cells = [(cell, accelerate_cycles(cell)) for cell in system.cells()]
+            if not any(found for _, found in cells) or not (or_oscillation or find_group(system.pieces) is None):
                 detail = "no variable that runs through few values decides which path is taken"
                 raise NotSummarized(Refused(Reason.MULTI_PATH, where(paths), detail))
-            landing = _Landing(system, found.core)
-            for ending in eliminate(system, found.pieces, found.endings):
-                landing.add(ending)
+            landing = _Landing(system)
+            for cell, found in cells:
+                landing.core = found.core if found is not None else cell.universe
+                pieces, endings = (found.pieces, found.endings) if found is not None else (cell.pieces, [])
+                for ending in eliminate(cell, pieces, endings):
+                    landing.add(ending)
     except BudgetExceeded:
         detail = "the logic needs more steps than its budget for this loop"
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
@@ -136,9 +144,9 @@ def summarize_tables(paths: LoopPaths) -> Summary:
 class _Landing(Landing):
     """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
 
-    def __init__(self, system: System, core: Region) -> None:
+    def __init__(self, system: System) -> None:
         super().__init__(system)
-        self.core = core
+        self.core = system.universe
 
     def landed(self, piece: Piece, view: ExitView) -> Region:
         looked_up = [v for v, term in piece.control.items() if _has_table(term)]
@@ -222,12 +230,14 @@ def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
     """
     if len(pieces) < LEAST_PATHS:
         return []
-    where = [piece.where.project_onto([selector]) for piece in pieces]
     moves = [_step(selector, piece) or 0 for piece in pieces]
-    window = _window(selector, where, moves)
+    if not min(moves) < 0 < max(moves):
+        return []
+    spans = [_spans(selector, piece.where.project_onto([selector])) for piece in pieces]
+    window = _window(spans, moves)
     taken: dict[int, int] = {}
     for value in window:
-        chosen = [i for i, region in enumerate(where) if region.contains({selector: value})]
+        chosen = [i for i, parts in enumerate(spans) if any(part.has(value) for part in parts)]
         if len(chosen) == 1:
             taken[value] = chosen[0]
     found = []
@@ -251,17 +261,35 @@ def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
     return found if few else []
 
 
-def _window(selector: Var, where: Sequence[Region], moves: Sequence[int]) -> range:
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Values of a selector from ``low`` to ``high``, None being no bound; with ``gaps`` only those in that region."""
+
+    selector: Var
+    low: int | None
+    high: int | None
+    gaps: Region | None
+
+    def has(self, value: int) -> bool:
+        """Whether the value is one of them."""
+        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
+            return False
+        return self.gaps is None or self.gaps.contains({self.selector: value})
+
+
+def _spans(selector: Var, region: Region) -> list[_Span]:
+    found = []
+    for part in region.coalesce().split():
+        low, high = part.range_of(selector)
+        whole = part.is_equal(Region.of(between(low, selector, high), [selector]))
+        found.append(_Span(selector, low, high, None if whole else part))
+    return found
+
+
+def _window(spans: Sequence[Sequence[_Span]], moves: Sequence[int]) -> range:
     """Values among which every cycle is: those within a step of where one path gives way to another."""
-    ends: set[int] = set()
-    starts: set[int] = set()
-    for region in where:
-        for part in region.split():
-            low, high = part.range_of(selector)
-            if low is not None:
-                starts.add(low)
-            if high is not None:
-                ends.add(high)
+    ends = {part.high for parts in spans for part in parts if part.high is not None}
+    starts = {part.low for parts in spans for part in parts if part.low is not None}
     borders = [end for end in ends if end + 1 in starts]
     if not borders:
         return range(0)
