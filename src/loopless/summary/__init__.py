@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
@@ -37,24 +39,26 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
         place = str(first.loc) if first.loc is not None else where(paths)
         detail = f"an iteration depends on {first.name}: {first.origin.value}"
         return Refused(Reason.INPUT_DEPENDENT, place, detail)
-    try:
-        if len(paths.iterative) <= 1:
-            return summarize_one(paths)
-        return _several(paths)
-    except NotSummarized as failure:
-        return failure.refused
+    strategies: tuple[Callable[[LoopPaths], Summary], ...] = (summarize_several, summarize_tables)
+    if len(paths.iterative) <= 1:
+        strategies = (summarize_one, summarize_several)
+    return _first_complete(paths, strategies)
 
 
-def _several(paths: LoopPaths) -> Summary:
-    """Tables where three or more paths take turns by a selector and all is known then; else elimination."""
-    try:
-        found = summarize_tables(paths, or_oscillation=False)
-    except NotSummarized:
-        return summarize_several(paths)
-    if found.complete:
-        return found
-    try:
-        other = summarize_several(paths)
-    except NotSummarized:
-        return found
-    return other if other.complete else found
+def _first_complete(paths: LoopPaths, strategies: Iterable[Callable[[LoopPaths], Summary]]) -> Outcome:
+    """The first complete summary; else the first one that says something, else the first refusal."""
+    partial: Summary | None = None
+    refused: Refused | None = None
+    for strategy in strategies:
+        try:
+            found = strategy(paths)
+        except NotSummarized as failure:
+            refused = refused or failure.refused
+            continue
+        if found.complete:
+            return found
+        partial = partial or found
+    if partial is not None:
+        return partial
+    assert refused is not None
+    return refused

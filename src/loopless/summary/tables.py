@@ -17,6 +17,7 @@ from itertools import pairwise
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
+from loopless.summary.cells import cells
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side, TurnForms, Turns, counter_of
 from loopless.summary.elimination import OPERATIONS, Ending, eliminate
 from loopless.summary.landing import Landing
@@ -114,16 +115,11 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
     try:
         with budget(OPERATIONS):
             system = build_system(paths)
-            cells = [(cell, accelerate_cycles(cell)) for cell in system.cells()]
-            if not any(found for _, found in cells) or not (or_oscillation or find_group(system.pieces) is None):
+            found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
+            if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.pieces) is None):
                 detail = "no variable that runs through few values decides which path is taken"
                 raise NotSummarized(Refused(Reason.MULTI_PATH, where(paths), detail))
-            landing = _Landing(system)
-            for cell, found in cells:
-                landing.core = found.core if found is not None else cell.universe
-                pieces, endings = (found.pieces, found.endings) if found is not None else (cell.pieces, [])
-                for ending in eliminate(cell, pieces, endings):
-                    landing.add(ending)
+            landings = [_landing(cell, cycles) for cell, cycles in found]
     except BudgetExceeded:
         detail = "the logic needs more steps than its budget for this loop"
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
@@ -132,21 +128,29 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
     return Summary(
         paths.loop,
         paths,
-        tuple(landing.cases),
-        disjunction(landing.diverges),
-        tuple(landing.undefined),
-        tuple(landing.residual),
+        tuple(case for landing in landings for case in landing.cases),
+        disjunction(region for landing in landings for region in landing.diverges),
+        tuple(undefined for landing in landings for undefined in landing.undefined),
+        tuple(residual for landing in landings for residual in landing.residual),
         "tables",
         paths.assumptions,
     )
 
 
+def _landing(cell: System, cycles: Accelerated | None) -> Landing:
+    landing = _Landing(cell, cycles.core if cycles is not None else cell.universe)
+    pieces, endings = (cycles.pieces, cycles.endings) if cycles is not None else (cell.pieces, [])
+    for ending in eliminate(cell, pieces, endings):
+        landing.add(ending)
+    return landing
+
+
 class _Landing(Landing):
     """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, core: Region) -> None:
         super().__init__(system)
-        self.core = system.universe
+        self.core = core
 
     def landed(self, piece: Piece, view: ExitView) -> Region:
         looked_up = [v for v, term in piece.control.items() if _has_table(term)]
