@@ -148,7 +148,7 @@ class _Elimination:
             if not _simple(node.piece) and self._split(node):
                 return
         self._pass_through(node)
-        if len(self.nodes) > MAX_PIECES:
+        if len(self.nodes) + len(self.endings) > MAX_PIECES:
             raise BudgetExceeded("too many pieces")
 
     def _pass_through(self, node: Node) -> None:
@@ -265,9 +265,10 @@ class _Elimination:
 
     def _back_from(self, piece: Piece, endings: list[Ending]) -> list[Ending]:
         """The endings of a piece; past a limit it is stuck."""
-        if len(endings) <= MAX_PIECES:
-            with contextlib.suppress(BudgetExceeded):
-                return self._to_endings(piece, endings)
+        with contextlib.suppress(BudgetExceeded):
+            found = self._to_endings(piece, endings)
+            if len(endings) + len(found) <= MAX_PIECES:
+                return found
         return [_stuck(piece.where, self._too_costly())]
 
     @staticmethod
