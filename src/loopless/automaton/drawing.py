@@ -19,7 +19,9 @@ def dot(automaton: Automaton, title: str | None = None) -> str:
     """
     lines = ["digraph loop {"]
     lines.append(f"  label={_quoted(title if title is not None else automaton.loop.name)}; labelloc=t; rankdir=TB;")
-    lines.append('  node [fontname="monospace", shape=box, style=rounded]; edge [fontname="monospace"];')
+    # Courier is the monospaced font whose letters every layout engine can measure.
+    lines.append('  fontname="Courier"; edge [fontname="Courier"];')
+    lines.append('  node [fontname="Courier", shape=box, style=rounded];')
     lines.extend(f"  {state.name} {_node(state)};" for state in automaton.states)
     for state in automaton.initial:
         lines.append(f"  start_{state.name} [shape=point, color=red];")

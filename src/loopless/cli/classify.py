@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
+from loopless.cli.asking import DRAWN
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble
 
 
@@ -15,7 +16,7 @@ from loopless.cli.options import deadline_of, format_option, limits, reading, se
 @click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--function", "functions", metavar="F", multiple=True, help="Only loops of this function.")
 @click.option("--census", is_flag=True, help="Only the table of files.")
-@format_option("text", "json", "dot")
+@format_option("text", "json", "dot", "svg")
 @reading
 @limits
 @click.pass_obj
@@ -42,7 +43,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     from loopless.queries.answers import Question
 
     files = find_sources(paths, options["database"])
-    question = Question(summarize=False, draw=options["format_"] == "dot")
+    question = Question(summarize=False, draw=options["format_"] in DRAWN)
     found = survey(files, question, settings, options["functions"], deadline_of(request, settings))
     show_trouble([answer.trouble for file in found for answer in file.answers])
     _check_functions(options["functions"], found)
@@ -74,6 +75,10 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
             from loopless.report.dot import drawing
 
             click.echo(drawing(answers), nl=False)
+        case "svg":
+            from loopless.report.svg import picture
+
+            click.echo(picture(answers), nl=False)
         case _:
             from loopless.report.census import census_table
             from loopless.report.text import type_list

@@ -14,7 +14,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection
-@format_option("text", "json", "dot")
+@format_option("text", "json", "dot", "svg")
 @reading
 @limits
 @click.pass_obj
@@ -45,6 +45,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             from loopless.report.dot import drawing
 
             click.echo(drawing(answers), nl=False)
+        case "svg":
+            from loopless.report.svg import picture
+
+            click.echo(picture(answers), nl=False)
         case _:
             from loopless.report.text import summaries
 

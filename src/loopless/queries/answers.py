@@ -131,9 +131,10 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, paths=found, assumptions=(f"on entry: {question.assume.strip()}",))
     if question.classify:
         answer = _classified(answer, found)
+    readable = _readable(found)
+    answer = replace(answer, paths=readable)
     if question.draw:
-        answer = _drawn(answer, found, assumed)
-    answer = replace(answer, paths=_readable(found))
+        answer = _drawn(answer, readable, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)
