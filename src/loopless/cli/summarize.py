@@ -14,7 +14,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection
-@format_option("text", "json", "dot", "svg")
+@format_option("text", "json", "smtlib", "dot", "svg")
 @reading
 @limits
 @click.pass_obj
@@ -41,6 +41,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             assumed = [f"on entry: {options['assume'].strip()}"] if options["assume"] else []
             found = document("summarize", loops=loops(answers), assumptions=assumed, time_ms=request.elapsed_ms)
             click.echo(dump(found))
+        case "smtlib":
+            from loopless.report.smtlib import smtlib
+
+            click.echo(smtlib(answers), nl=False)
         case "dot":
             from loopless.report.dot import drawing
 

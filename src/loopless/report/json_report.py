@@ -10,7 +10,7 @@ from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
 from loopless.summary import Case, Cycle, Interleaving, Run, Step, Summary
-from loopless.terms import Node, Var, disjuncts
+from loopless.terms import Node, disjuncts
 
 
 def loops(answers: Iterable[LoopAnswer]) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "status": answer.status,
         "complete": answer.complete,
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
-        "cases": [_case(case, summary.paths.state, names) for case in summary.cases] if summary is not None else [],
+        "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
         "diverges": [_expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
         "undefined": [
             {"when": _expression(u.when, names), "kind": u.kind, "line": u.line}
@@ -89,10 +89,9 @@ def _exit(exit: Exit) -> dict[str, Any]:
     return {"line": exit.line, "kind": exit.kind, **({"detail": exit.detail} if exit.detail else {})}
 
 
-def _case(case: Case, changed: Iterable[Var], names: Names) -> dict[str, Any]:
-    # A variable that is not in ``then`` keeps its value; readers should not have to know.
-    values = {var: case.then.get(var, var) for var in (*changed, *case.then)}
-    then = {names.name(var): _expression(values[var], names) for var in _ordered(values) if names.is_source(var)}
+def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
+    values = summary.known(case)
+    then = {names.name(var): _expression(value, names) for var, value in values.items() if names.is_source(var)}
     if case.result is not None:
         then["return"] = _expression(case.result, names)
     return {

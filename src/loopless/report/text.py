@@ -78,14 +78,19 @@ def _cases(summary: Summary, names: Names) -> list[str]:
 
 def _case_lines(case: Case, names: Names) -> list[str]:
     lines = _condition("  when ", case.when, names)
-    exit = _exit_words(case.exit)
-    lines.append(f"    {_count(case.iterations, names)}, then {exit}")
+    exit = exit_words(case.exit)
+    lines.append(f"    {count_words(case.iterations, names)}, then {exit}")
     values = {names.name(var): case.then[var] for var in sorted(case.then, key=lambda v: v.key) if names.is_source(var)}
     lines += [f"    {name}' = {names.text(value)}" for name, value in values.items()]
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
-    lines.append(f"    trace {' '.join([*(_step(step, names) for step in case.trace), case.exit_path])}")
+    lines.append(f"    trace {trace_words(case, names)}")
     return lines
+
+
+def trace_words(case: Case, names: Names) -> str:
+    """The trace as a path expression."""
+    return " ".join([*(_step(step, names) for step in case.trace), case.exit_path])
 
 
 def _step(step: Step, names: Names) -> str:
@@ -102,7 +107,8 @@ def _step(step: Step, names: Names) -> str:
     return f"{word}*" if step.times is None else _power(word, step.times, names)
 
 
-def _count(iterations: Term, names: Names) -> str:
+def count_words(iterations: Term, names: Names) -> str:
+    """How many iterations, in words."""
     shown = names.text(iterations)
     if iterations is ONE:
         return "1 iteration"
@@ -116,7 +122,8 @@ def _power(path: str, times: Term, names: Names) -> str:
     return f"{path}^{shown}" if shown.isalnum() else f"{path}^({shown})"
 
 
-def _exit_words(exit: Exit) -> str:
+def exit_words(exit: Exit) -> str:
+    """How a path leaves the loop, in words."""
     place = f" in line {exit.line}" if exit.line else ""
     match exit.kind:
         case "normal":
@@ -161,7 +168,7 @@ def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
         if path.result is not None:
             effect.append(f"returns {names.text(path.result)}")
         if path.exit is not None:
-            effect.append(_exit_words(path.exit))
+            effect.append(exit_words(path.exit))
         rows.append((path.id, names.text(path.condition), ", ".join(effect) or "changes nothing"))
     width = max((len(id) for id, _, _ in rows), default=0)
     lines = []

@@ -43,9 +43,9 @@ Step = Run | Cycle | Interleaving
 class Case:
     """For entry values that satisfy ``when``: the values ``then`` at ``exit``, after ``iterations`` taken back edges.
 
-    ``then`` has the variables of the loop's state and those that the exit path changes; a variable that is not in it
-    keeps its entry value. ``per_path`` counts the iterations of each path by its id; one that is missing has no closed
-    form. ``trace`` is the path expression: s1 (s2 s1)* as a run and a cycle.
+    ``then`` has the variables that change, among those asked for or used behind the exit; :meth:`Summary.known` adds
+    those that keep their values. ``per_path`` counts the iterations of each path by its id; one that is missing has no
+    closed form. ``trace`` is the path expression: s1 (s2 s1)* as a run and a cycle.
     ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
     """
 
@@ -97,6 +97,7 @@ class Summary:
     def __call__(self, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
 
+        Without the variables of the state that are neither asked for nor used behind the loop.
         Raises ValueError where the loop does not leave from there, or nothing is said, with the reason; KeyError for a
         variable without a value.
         """
@@ -105,14 +106,24 @@ class Summary:
         values = {by_name[name]: value for name, value in entry.items()}
         for case in self.cases:
             if holds(case.when, values):
+                unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
                 after = {var.name: evaluate(term, values) for var, term in case.then.items()}
-                return dict(entry) | after
+                return {name: value for name, value in entry.items() if name not in unstated} | after
         if holds(self.diverges, values):
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
             if holds(undefined.when, values):
                 raise ValueError(f"the run meets undefined behaviour ({undefined.kind}) in line {undefined.line}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))
+
+    def known(self, case: Case) -> dict[Var, Term]:
+        """What a case says of the values at its exit: ``then``, and the variables of the state that keep theirs.
+
+        A variable of the state that is neither asked for nor used behind the exit is missing: it may have any value.
+        """
+        outputs = next((path.outputs for path in self.paths.exits if path.id == case.exit_path), frozenset())
+        found = {var: var for var in self.paths.state if var in outputs} | dict(case.then)
+        return {var: found[var] for var in sorted(found, key=lambda var: var.key)}
 
     def __str__(self) -> str:
         lines = []

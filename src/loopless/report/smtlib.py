@@ -1,0 +1,295 @@
+"""Summaries as one SMT-LIB 2.6 document: for each loop its cases, its regions, and the relation of entry and exit.
+
+Everything is a ``define-fun`` over Int, so the document can be pasted into a script, and nothing of it says more than
+the summary: what the theory of integers has no words for (array reads, bit operations, powers) is left out with a
+comment, and then so is the relation of the whole loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import Final
+
+from loopless.paths import Exit
+from loopless.queries.answers import LoopAnswer
+from loopless.report.document import tool_version
+from loopless.report.json_report import assumptions_of
+from loopless.report.names import Names
+from loopless.report.text import count_words, exit_words, trace_words
+from loopless.summary import Case, Summary
+from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, const, disjunction, smt, symbol
+
+_WIDTH: Final = 110
+_RETURNED: Final = "|return'|"
+"""The value returned; no variable of a program has this name."""
+_SILENT: Final = "assumption"
+"""Exits of this kind are no runs at all."""
+
+
+def smtlib(answers: Sequence[LoopAnswer]) -> str:
+    """The document. Loops without a summary are comments."""
+    lines = [
+        *_comment(f"Loops as relations over the integers, by loopless {tool_version()}."),
+        *_comment(
+            "x is the value of x at the loop's entry, |x'| the one at its exit. NAME.entry says that the entry values "
+            "are in the ranges of their types; all other definitions are meant where it holds."
+        ),
+        "(set-info :smt-lib-version 2.6)",
+        "(set-logic ALL)",
+    ]
+    taken: set[str] = set()
+    for answer in answers:
+        lines += ["", *_loop(answer, _name(answer, taken))]
+    return "\n".join(lines) + "\n"
+
+
+def _name(answer: LoopAnswer, taken: set[str]) -> str:
+    """``function_line``, longer where that is taken."""
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in answer.loop.function) or "loop"
+    base = f"{plain}_{answer.loop.line}"
+    tries = [base, f"{base}_{answer.loop.column}"]
+    found = next((name for name in tries if name not in taken), None)
+    number = 2
+    while found is None:
+        name = f"{base}_{answer.loop.column}_{number}"
+        found = name if name not in taken else None
+        number += 1
+    taken.add(found)
+    return found
+
+
+def _comment(text: str) -> list[str]:
+    """Comment lines; nothing in ``text`` can end one early."""
+    safe = "".join(c if c.isprintable() else "?" for c in text)
+    return [f"; {line}" for line in wrap(safe, _WIDTH) or [""]]
+
+
+def _loop(answer: LoopAnswer, name: str) -> list[str]:
+    lines = _comment(f"{answer.loop.name}: {answer.status}")
+    if answer.summary is None:
+        return [*lines, *_comment(f"no summary: {answer.refused}")]
+    lines += [line for assumption in assumptions_of(answer) for line in _comment(f"assuming {assumption}")]
+    return lines + _Writer(answer, answer.summary, name).lines()
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A case whose condition and effect have a text: the number and the exit."""
+
+    number: int
+    exit: Exit
+
+
+class _Missing(Exception):
+    """What is asked for has no counterpart in the theory; the text says what."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    answer: LoopAnswer
+    summary: Summary
+    name: str
+    names: Names = field(init=False)
+    symbols: dict[Var, str] = field(init=False)
+    entry: list[Var] = field(init=False)
+    exits: dict[Var, str] = field(init=False)
+    returns: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = Names(self.answer)
+        self.entry = sorted(_entry_variables(self.summary), key=lambda var: var.key)
+        self.symbols = _symbols(self.entry, self.names)
+        known = {var for case in self.summary.cases for var in self.summary.known(case)}
+        shown = sorted((var for var in known if self.names.is_source(var)), key=lambda var: var.key)
+        self.exits = {var: _primed(self.symbols[var]) for var in shown}
+        self.returns = any(case.result is not None for case in self.summary.cases)
+
+    # -- texts ----------------------------------------------------------------------------------------------------
+
+    def _text(self, node: Node) -> str:
+        found = smt(node, self.symbols)
+        if found is None:
+            raise _Missing(self.names.text(node))
+        return found
+
+    def _entry_parameters(self) -> str:
+        return " ".join(f"({self.symbols[var]} Int)" for var in self.entry)
+
+    def _parameters(self) -> str:
+        outs = [*self.exits.values(), *([_RETURNED] if self.returns else [])]
+        return " ".join([*([self._entry_parameters()] if self.entry else []), *(f"({out} Int)" for out in outs)])
+
+    def _call(self, name: str) -> str:
+        """``name`` applied to the entry values."""
+        return _applied(name, [self.symbols[var] for var in self.entry])
+
+    def _call_both(self, name: str) -> str:
+        outs = [*self.exits.values(), *([_RETURNED] if self.returns else [])]
+        return _applied(name, [*(self.symbols[var] for var in self.entry), *outs])
+
+    def _predicate(self, part: str, body: str) -> str:
+        return f"(define-fun {self.name}.{part} ({self._entry_parameters()}) Bool\n  {body})"
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def lines(self) -> list[str]:
+        lines = [*self._variable_comments(), self._range()]
+        written: list[_Written] = []
+        for number, case in enumerate(self.summary.cases, start=1):
+            found, ok = self._case(number, case)
+            lines += found
+            if ok:
+                written.append(_Written(number, case.exit))
+        lines += self._regions()
+        if len(written) < len(self.summary.cases):
+            lines += _comment(f"No relation {self.name}: some of its cases are missing above.")
+            return lines
+        return [*lines, *self._relations(written)]
+
+    def _variable_comments(self) -> Iterator[str]:
+        for var in self.entry:
+            shown = self.names.name(var)
+            if self.symbols[var] != shown:
+                yield from _comment(f"{self.symbols[var]} is {shown}")
+
+    def _range(self) -> str:
+        bounds = [_within(var.type, self.symbols[var]) for var in self.entry]
+        return self._predicate("entry", _joined("and", [bound for bound in bounds if bound], "true"))
+
+    def _case(self, number: int, case: Case) -> tuple[list[str], bool]:
+        part = f"case{number}"
+        words = f"{count_words(case.iterations, self.names)}, then {exit_words(case.exit)}"
+        lines = _comment(f"case {number}: {words}; trace {trace_words(case, self.names)}")
+        lines += [line for assumption in case.assumptions for line in _comment(f"assuming {assumption}")]
+        unstated = [out for var, out in self.exits.items() if var not in self.summary.known(case)]
+        if unstated:
+            lines += _comment(f"says nothing of {', '.join(unstated)}, which nothing uses behind this exit")
+        complete = True
+        try:
+            lines.append(self._predicate(f"{part}.when", self._text(case.when)))
+        except _Missing as missing:
+            lines += _absent("condition", missing)
+            complete = False
+        try:
+            effect = self._effect(case)
+            lines.append(f"(define-fun {self.name}.{part}.effect ({self._parameters()}) Bool\n  {effect})")
+        except _Missing as missing:
+            lines += _absent("effect", missing)
+            complete = False
+        try:
+            times = self._text(case.iterations)
+            lines.append(f"(define-fun {self.name}.{part}.iterations ({self._entry_parameters()}) Int\n  {times})")
+        except _Missing as missing:
+            lines += _absent("number of iterations", missing)
+        return lines, complete
+
+    def _effect(self, case: Case) -> str:
+        known = self.summary.known(case)
+        parts = [f"(= {self.exits[var]} {self._text(known[var])})" for var in self.exits if var in known]
+        if case.result is not None:
+            parts.append(f"(= {_RETURNED} {self._text(case.result)})")
+        return _joined("and", parts, "true")
+
+    def _regions(self) -> Iterator[str]:
+        yield from self._region("diverges", "the loop never ends", self.summary.diverges)
+        kinds = ", ".join(dict.fromkeys(f"{u.kind.replace('-', ' ')} in line {u.line}" for u in self.summary.undefined))
+        undefined = disjunction(u.when for u in self.summary.undefined)
+        yield from self._region("undefined", f"undefined behaviour{': ' if kinds else ''}{kinds}", undefined)
+        yield from self._region(
+            "residual", "nothing is said about these entry values", disjunction(r.when for r in self.summary.residual)
+        )
+
+    def _region(self, part: str, meaning: str, region: Condition) -> Iterator[str]:
+        yield from _comment(meaning if region is not FALSE else f"{part}: never")
+        try:
+            yield self._predicate(part, self._text(region))
+        except _Missing as missing:
+            yield from _absent("condition", missing)
+
+    def _relations(self, written: Sequence[_Written]) -> Iterator[str]:
+        left = [case for case in written if case.exit.kind != _SILENT]
+        ways = list(dict.fromkeys(case.exit for case in left))
+        lost = f"; none where {self.name}.residual holds" if self.summary.residual else ""
+        whole = f"The loop: from these entry values it is left with these exit values{lost}."
+        if len(ways) <= 1:
+            yield from _comment(f"{whole} It {exit_words(ways[0])}." if ways else whole)
+            yield self._relation(self.name, [self._case_holds(case) for case in left])
+            yield from self._usage()
+            return
+        for number, way in enumerate(ways, start=1):
+            yield from _comment(f"Exit {number}: it {exit_words(way)}.")
+            mine = [self._case_holds(case) for case in left if case.exit == way]
+            yield self._relation(f"{self.name}.exit{number}", mine)
+        yield from _comment(f"{whole} By any of its exits.")
+        calls = [self._call_both(f"{self.name}.exit{number}") for number in range(1, len(ways) + 1)]
+        yield f"(define-fun {self.name} ({self._parameters()}) Bool\n  {_joined('or', calls, 'false')})"
+        yield from self._usage()
+
+    def _case_holds(self, case: _Written) -> str:
+        part = f"{self.name}.case{case.number}"
+        return f"(and {self._call(f'{part}.when')} {self._call_both(f'{part}.effect')})"
+
+    def _relation(self, name: str, cases: Sequence[str]) -> str:
+        body = _joined("or", cases, "false", "\n    ")
+        within = self._call(f"{self.name}.entry")
+        return f"(define-fun {name} ({self._parameters()}) Bool\n  (and {within}\n    {body}))"
+
+    def _usage(self) -> Iterator[str]:
+        names = [*(self.symbols[var] for var in self.entry), *self.exits.values()]
+        names += [_RETURNED] if self.returns else []
+        yield "; For example:"
+        yield from (f";   (declare-const {name} Int)" for name in names)
+        yield f";   (assert {self._call_both(self.name)})"
+        yield ";   (check-sat)"
+
+
+def _within(type: IntType, name: str) -> str:
+    """That ``name`` is in the range of the type; empty for ℤ."""
+    if type.min is None or type.max is None:
+        return ""
+    return f"(<= {smt(const(type.min))} {name} {smt(const(type.max))})"
+
+
+def _absent(what: str, missing: _Missing) -> list[str]:
+    return _comment(f"its {what} has no form in the theory of integers: {missing}")
+
+
+def _applied(name: str, arguments: Sequence[str]) -> str:
+    return f"({name} {' '.join(arguments)})" if arguments else name
+
+
+def _joined(word: str, parts: Sequence[str], empty: str, separator: str = " ") -> str:
+    if not parts:
+        return empty
+    return parts[0] if len(parts) == 1 else f"({word}{separator}{separator.join(parts)})"
+
+
+def _primed(symbol: str) -> str:
+    return f"|{symbol.strip('|')}'|"
+
+
+def _symbols(variables: Iterable[Var], names: Names) -> dict[Var, str]:
+    """A symbol for each variable, no two the same, none with a prime at its end, which exit values have."""
+    found: dict[Var, str] = {}
+    taken: set[str] = set()
+    for var in variables:
+        shown = symbol(names.name(var).rstrip("'"))
+        while shown in taken:
+            shown = f"|{shown.strip('|')}.|"
+        taken.add(shown)
+        found[var] = shown
+    return found
+
+
+def _entry_variables(summary: Summary) -> set[Var]:
+    nodes: list[Node] = [summary.diverges]
+    nodes += [undefined.when for undefined in summary.undefined]
+    nodes += [residual.when for residual in summary.residual]
+    found: set[Var] = set()
+    for case in summary.cases:
+        known: Mapping[Var, Term] = summary.known(case)
+        found |= set(known)
+        nodes += [case.when, case.iterations, *known.values(), *([case.result] if case.result is not None else [])]
+    return found.union(*(node.variables for node in nodes))

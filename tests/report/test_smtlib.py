@@ -1,0 +1,279 @@
+"""The SMT-LIB document: Z3 reads it and finds in it what the summary says."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+import z3
+
+from answers_in_c import answers
+from loopless.paths import Exit
+from loopless.queries.answers import LoopAnswer
+from loopless.report.smtlib import smtlib
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    Var,
+    add,
+    bit_and,
+    const,
+    disjunction,
+    equals_zero,
+    evaluate,
+    holds,
+    minimum,
+    mod,
+    read,
+    smt,
+    symbol,
+)
+from loopless.terms.types import IntType
+
+INT = IntType(32)
+STEP = """int f(int i, int x) {
+    while (i < x) i = i + 2;
+    return i;
+}
+"""
+COUNT = """int f(unsigned char b, int c, int n) {
+    while (b != 3) { b = b + 5; c += 2; if (c > n) return c - 1; }
+    return b + c;
+}
+"""
+DOWN = """long f(long mod, int div) {
+    while (mod > div) { mod -= 7; if (mod < -100) return mod; }
+    return mod;
+}
+"""
+SEVERAL = STEP + STEP.replace("f(", "g(").replace("i + 2", "i + 3") + COUNT.replace("f(", "h(")
+NEST = """int f(int n) {
+    int c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) c++;
+    return c;
+}
+"""
+
+
+def points(variables: list[Var], seed: int) -> list[dict[Var, int]]:
+    chance = random.Random(seed)
+    small = [-1, 0, 1, 2, 3, 7, 100]
+
+    def values(var: Var) -> int:
+        low, high = var.type.min, var.type.max
+        assert low is not None and high is not None
+        fit = [value for value in (*small, low, low + 1, high - 2, high - 1, high) if low <= value <= high]
+        return chance.choice([*fit, chance.randint(low, high), chance.randint(max(low, -20), min(high, 20))])
+
+    return [{var: values(var) for var in variables} for _ in range(80)]
+
+
+def number(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"
+
+
+def ask(document: str, questions: list[str], sort: str) -> list[object]:
+    """The values of closed expressions in a document."""
+    script = document + "".join(
+        f"(declare-const q{k} {sort})(assert (= q{k} {text}))\n" for k, text in enumerate(questions)
+    )
+    solver = z3.Solver()
+    solver.from_string(script)
+    assert solver.check() == z3.sat
+    model = solver.model()
+    found = [model.eval(z3.Const(f"q{k}", z3.BoolSort() if sort == "Bool" else z3.IntSort())) for k in range(len(questions))]
+    return [z3.is_true(value) if sort == "Bool" else value.as_long() for value in found]
+
+
+def parameters(document: str, name: str) -> list[str]:
+    """The parameters of a definition."""
+    found = re.search(rf"^\(define-fun {re.escape(name)} \((.*)\) \w+$", document, re.MULTILINE)
+    assert found is not None, name
+    return re.findall(r"\((\S+|\|[^|]*\|) Int\)", found[1])
+
+
+def check(answer: LoopAnswer, name: str, document: str) -> None:
+    """All that the document says of the loop agrees with the summary, on points."""
+    summary = answer.summary
+    assert summary is not None
+    entry = parameters(document, f"{name}.entry")
+    names = {**{symbol(v.name): v for v in summary.paths.state + summary.paths.invariants} }
+    variables = [names[text] for text in entry]
+    samples = points(variables, len(document))
+
+    def call(part: str, point: Mapping[Var, int], *more: str) -> str:
+        return f"({name}{part} {' '.join([*(number(point[v]) for v in variables), *more])})"
+
+    regions: list[tuple[str, Callable[[Mapping[Var, int]], bool]]] = [
+        (".diverges", lambda p: holds(summary.diverges, p)),
+        (".undefined", lambda p: holds(disjunction(u.when for u in summary.undefined), p)),
+        (".residual", lambda p: holds(disjunction(r.when for r in summary.residual), p)),
+        (".entry", lambda _: True),
+    ]
+    for part, truth in regions:
+        assert ask(document, [call(part, p) for p in samples], "Bool") == [truth(p) for p in samples]
+    outs = [text for text in parameters(document, name) if text not in entry]
+    for index, case in enumerate(summary.cases, start=1):
+        inside = [holds(case.when, p) for p in samples]
+        assert ask(document, [call(f".case{index}.when", p) for p in samples], "Bool") == inside
+        times = ask(document, [call(f".case{index}.iterations", p) for p in samples], "Int")
+        assert times == [evaluate(case.iterations, p) for p in samples]
+        known = {f"|{symbol(v.name)}'|": term for v, term in summary.known(case).items()}
+        if case.result is not None:
+            known["|return'|"] = case.result
+        right, wrong, loop = [], [], []
+        for p in samples:
+            values = {out: evaluate(known[out], p) if out in known else 5 for out in outs}
+            right.append(call(f".case{index}.effect", p, *map(number, values.values())))
+            loop.append(call("", p, *map(number, values.values())))
+            broken = {out: value + (1 if out in known else 0) for out, value in values.items()}
+            wrong.append(call(f".case{index}.effect", p, *map(number, broken.values())))
+        assert all(ask(document, right, "Bool"))
+        assert not known or not any(ask(document, wrong, "Bool"))
+        held = ask(document, loop, "Bool")
+        assert all(value for value, here in zip(held, inside, strict=True) if here)
+
+
+@pytest.mark.parametrize("source", [STEP, COUNT, DOWN], ids=["step", "count", "down"])
+def test_z3_finds_what_the_summary_says(source: str) -> None:
+    (answer,) = answers(source)
+    check(answer, "f_2", smtlib([answer]))
+
+
+def test_the_relation_is_the_loop() -> None:
+    """From each entry the relation has the one exit state that running the loop gives."""
+    document = smtlib(answers(STEP))
+    solver = z3.Solver()
+    solver.from_string(document + "(declare-const i Int)(declare-const x Int)(declare-const o Int)(assert (f_2 i x o))")
+    i, x, o = z3.Ints("i x o")
+    edge = 2**31
+    starts = [(0, 0), (0, 1), (-5, 4), (7, 3), (edge - 4, edge - 1), (edge - 3, edge - 1), (-edge, -edge + 9), (0, edge)]
+    for start, limit in starts:
+        value = start
+        while value < limit and value < edge:
+            value += 2 * max(1, (limit - value) // 2 - 3)
+        solver.push()
+        solver.add(i == start, x == limit)
+        if value >= edge or limit >= edge:
+            assert solver.check() == z3.unsat
+        else:
+            assert solver.check() == z3.sat
+            assert solver.model()[o].as_long() == value
+            solver.add(o != value)
+            assert solver.check() == z3.unsat
+        solver.pop()
+
+
+def test_each_exit_has_its_relation() -> None:
+    (answer,) = answers(COUNT)
+    document = smtlib([answer])
+    ways = {case.exit for case in answer.summary.cases}
+    assert len(ways) == 2
+    names = parameters(document, "f_2")
+    assert names == parameters(document, "f_2.exit1") == parameters(document, "f_2.exit2")
+    constants = "".join(f"(declare-const {name} Int)" for name in names)
+    both = " ".join(names)
+    solver = z3.Solver()
+    solver.from_string(f"{document}{constants}(assert (distinct (f_2 {both}) (or (f_2.exit1 {both}) (f_2.exit2 {both}))))")
+    assert solver.check() == z3.unsat
+
+
+def test_words_of_the_language_and_several_loops() -> None:
+    document = smtlib(answers(SEVERAL))
+    for name in ("f_2", "g_6", "h_10"):
+        assert parameters(document, f"{name}.entry")
+    assert parameters(smtlib(answers(DOWN)), "f_2.entry") == ["div.", "mod."]
+    z3.Solver().from_string(document)
+
+
+def test_a_refused_loop_is_a_comment_with_the_reason() -> None:
+    outer, inner = answers(NEST)
+    lines = smtlib([outer]).splitlines()
+    assert [line for line in lines if line and not line.startswith(";")] == [
+        "(set-info :smt-lib-version 2.6)",
+        "(set-logic ALL)",
+    ]
+    assert any("L205" in line for line in lines)
+    assert "define-fun" in smtlib([outer, inner])
+
+
+def test_the_example_of_use_works() -> None:
+    document = smtlib(answers(COUNT))
+    commands = [line.removeprefix(";   ") for line in document.splitlines() if line.startswith(";   (")]
+    assert commands[-1] == "(check-sat)"
+    solver = z3.Solver()
+    solver.from_string(document + "\n".join(commands[:-1]))
+    assert solver.check() == z3.sat
+
+
+def changed(answer: LoopAnswer, **what: object) -> LoopAnswer:
+    assert answer.summary is not None
+    first, *rest = answer.summary.cases
+    return replace(answer, summary=replace(answer.summary, cases=(replace(first, **what), *rest)))
+
+
+def test_what_has_no_form_is_a_comment_and_takes_the_relation_with_it() -> None:
+    (answer,) = answers(STEP)
+    x = next(v for v in answer.summary.paths.invariants if v.name == "x")
+    i = next(v for v in answer.summary.paths.state if v.name == "i")
+    for what in (
+        {"when": equals_zero(bit_and(x, const(6)))},
+        {"then": {i: add(i, read("table", i, INT))}},
+    ):
+        document = smtlib([changed(answer, **what)])
+        z3.Solver().from_string(document)
+        assert "no form in the theory of integers" in document
+        assert "(define-fun f_2 (" not in document
+        assert "(define-fun f_2.case2.when" in document
+    document = smtlib([changed(answer, iterations=bit_and(x, const(6)))])
+    assert "(define-fun f_2 (" in document
+    assert "(define-fun f_2.case1.iterations" not in document
+
+
+def test_no_text_of_the_source_leaves_its_comment() -> None:
+    (answer,) = answers(STEP)
+    name = 'a\n(assert false)\r(check-sat)\x85"|\u2028;.c'
+    evil = replace(answer, loop=replace(answer.loop, name=name, function="f|)\n"), assumptions=("x\n(assert false)",))
+    document = smtlib([evil])
+    assert all(line.startswith((";", "(", " ")) or not line for line in document.splitlines())
+    solver = z3.Solver()
+    solver.from_string(document)
+    assert solver.check() == z3.sat
+    assert not solver.assertions()
+
+
+def test_exits_that_are_no_runs_are_not_in_the_relation() -> None:
+    (answer,) = answers(STEP)
+    document = smtlib([changed(answer, when=TRUE, exit=Exit("assumption", 2, "b"))])
+    solver = z3.Solver()
+    solver.from_string(document + "(assert (f_2 5 3 5))")  # only the first case, where no iteration is taken
+    assert solver.check() == z3.unsat
+
+
+def test_symbols_are_distinct_and_legal() -> None:
+    strange = ["mod", "x#2", "let", "a'b", "nondet_int()'1", "s[3].f", "é", "a|b\\c", "_", "x"]
+    shown = [symbol(name) for name in strange]
+    assert len(set(shown)) == len(strange)
+    for text in shown:
+        solver = z3.Solver()
+        solver.from_string(f"(declare-const {text} Int)(assert (> (mod {text} 3) (div 4 2)))")
+    assert smt(add(Var("mod", INTEGERS), const(-1))) == "(- mod. 1)"
+
+
+def test_long_expressions_are_left_out_not_written_for_hours() -> None:
+    term = Var("x", INTEGERS)
+    for k in range(2, 40):
+        term = minimum(mod(add(term, const(k)), const(2**k + 1)), add(term, const(1)))
+    assert smt(term) is None
+
+
+def test_loops_of_one_place_get_names_of_their_own() -> None:
+    (answer,) = answers(STEP)
+    document = smtlib([answer, answer, replace(answer, loop=replace(answer.loop, column=99)), answer])
+    defined = re.findall(r"^\(define-fun (\S+)", document, re.MULTILINE)
+    assert len(set(defined)) == len(defined)
+    z3.Solver().from_string(document)
