@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from loops_in_c import paths
-
 from loopless.summary import Summary, summarize
 from loopless.terms import evaluate, holds
+from loops_in_c import paths
 
 SOURCE = """int f(int n, int k, int s) {
     while (k < n) { s++; k++; if (s == 77) return s; }
