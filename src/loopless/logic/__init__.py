@@ -15,7 +15,7 @@ Least values and quantifiers
     pieces, and where there is none. ``least`` and ``greatest`` of a term while a variable runs, ``pieces_of`` a term,
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
-    ``simplify(condition, context)``.
+    ``simplify(condition, context)``; ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``.
 Quick questions
     ``feasible(condition)``: False means surely not.
 Beyond Presburger
@@ -34,6 +34,7 @@ from loopless.logic.abstraction import OverApproximation, enclosing_region, over
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
 from loopless.logic.feasible import feasible
 from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_all, greatest, last, least, pieces_of
+from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
@@ -54,6 +55,7 @@ __all__ = [
     "Unbounded",
     "budget",
     "enclosing_region",
+    "equal_where",
     "exists",
     "feasible",
     "first",
@@ -64,6 +66,7 @@ __all__ = [
     "over_approximation",
     "pieces_of",
     "satisfiable",
+    "shortest_where",
     "simplify",
     "valid",
 ]

@@ -187,6 +187,16 @@ class Region:
         return Region(self.frame, self.points.coalesce())
 
     @metered
+    def joined(self) -> Region:
+        """The same points as one convex part where they are convex, else coalesced."""
+        coalesced = self.points.coalesce()
+        if coalesced.n_basic_set() > 1:
+            hull = isl.Set.from_basic_set(coalesced.simple_hull())
+            if hull.is_subset(coalesced):
+                return Region(self.frame, hull)
+        return Region(self.frame, coalesced)
+
+    @metered
     def made_disjoint(self) -> Region:
         """The same points in parts that do not overlap."""
         return Region(self.frame, self.points.make_disjoint())

@@ -1,0 +1,260 @@
+"""Cases that come to the same, shown as one: equal exits, exit values and numbers of iterations on their domains.
+
+A method splits where its formulas differ, not where the answers do: for x == n - 1 the values x + 1 and n are the same.
+Merging changes nothing of the summary; it is a second view of its cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where
+from loopless.paths.model import Exit
+from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
+from loopless.terms import (
+    ONE,
+    ZERO,
+    Condition,
+    EvaluationError,
+    Term,
+    TermTooLarge,
+    Var,
+    disjunction,
+    evaluate,
+)
+
+OPERATIONS = 400_000
+"""isl operations for the merging of one summary, some 50 ms; cases that are left over then stay by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Cases of one trace: their numbers, the union of their conditions, and the trace with its exit path."""
+
+    cases: tuple[int, ...]
+    when: Condition
+    trace: tuple[Step, ...]
+    exit_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Cases of one effect. ``then`` is what :meth:`Summary.known` gives, right for all of them."""
+
+    traces: tuple[Traced, ...]
+    when: Condition
+    then: Mapping[Var, Term]
+    exit: Exit
+    iterations: Term
+    result: Term | None
+
+    @property
+    def cases(self) -> tuple[int, ...]:
+        """The numbers of the cases, from 0."""
+        return tuple(sorted(number for traced in self.traces for number in traced.cases))
+
+
+@dataclass(slots=True)
+class _Domain:
+    """Where a case holds."""
+
+    when: Condition
+    region: Region | None
+    sample: Mapping[Var, int] | None
+
+
+@dataclass(slots=True)
+class _Group:
+    """Cases found equal so far; ``values`` and ``trace`` hold for all of them."""
+
+    members: list[int]
+    values: Mapping[str, Term]
+    traces: list[_Trace] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Trace:
+    members: list[int]
+    steps: tuple[Step, ...]
+    exit_path: str
+
+
+def merged(summary: Summary, operations: int = OPERATIONS) -> tuple[Merged, ...]:
+    """The cases of ``summary``, each in exactly one group, groups in the order of their first cases."""
+    return _Merging(summary, operations).groups()
+
+
+class _Merging:
+    def __init__(self, summary: Summary, operations: int) -> None:
+        self.summary = summary
+        self.operations = operations
+        self.domains: list[_Domain] = []
+
+    def groups(self) -> tuple[Merged, ...]:
+        groups: list[_Group] = []
+        number = 0
+        try:
+            with budget(self.operations):
+                while number < len(self.summary.cases):
+                    self._add(number, groups)
+                    number += 1
+        except BudgetExceeded:
+            done = {member for group in groups for member in group.members}
+            rest = [n for n in range(len(self.summary.cases)) if n not in done]
+            groups += [_Group([n], _values(self.summary, self.summary.cases[n])) for n in rest]
+        for group in groups:
+            if len(group.members) == 1:
+                case = self.summary.cases[group.members[0]]
+                group.traces = [_Trace(group.members, case.trace, case.exit_path)]
+        return tuple(self._finished(group) for group in groups)
+
+    # -- effects --------------------------------------------------------------------------------------------------
+
+    def _add(self, number: int, groups: list[_Group]) -> None:
+        case = self.summary.cases[number]
+        values = _values(self.summary, case)
+        self.domains.append(_domain(case.when))
+        for group in groups:
+            first = self.summary.cases[group.members[0]]
+            if first.exit != case.exit or set(group.values) != set(values):
+                continue
+            common = self._common(group.values, group.members, values, [number])
+            if common is not None:
+                traces = self._traced(number, group)
+                group.members.append(number)
+                group.values, group.traces = common, traces
+                return
+        groups.append(_Group([number], values, [_Trace([number], case.trace, case.exit_path)]))
+
+    def _common(
+        self, left: Mapping[str, Term], lefts: list[int], right: Mapping[str, Term], rights: list[int]
+    ) -> dict[str, Term] | None:
+        """Values that are right for both, name by name; None where there are none among the two."""
+        found = {}
+        for name, term in left.items():
+            other = right[name]
+            if all(self._equal(term, other, n) for n in rights):
+                found[name] = term
+            elif all(self._equal(term, other, n) for n in lefts):
+                found[name] = other
+            else:
+                return None
+        return found
+
+    def _equal(self, left: Term, right: Term, number: int) -> bool:
+        domain = self.domains[number]
+        return _may_be_equal(left, right, domain) and equal_where(left, right, domain.when, domain.region)
+
+    # -- traces ---------------------------------------------------------------------------------------------------
+
+    def _traced(self, number: int, group: _Group) -> list[_Trace]:
+        """The traces of the group with those of one more case."""
+        case = self.summary.cases[number]
+        for index, trace in enumerate(group.traces):
+            if trace.exit_path != case.exit_path:
+                continue
+            steps = None
+            if self._same_trace(trace.steps, case.trace, [number]):
+                steps = trace.steps
+            elif self._same_trace(trace.steps, case.trace, trace.members):
+                steps = case.trace
+            if steps is not None:
+                joined = _Trace([*trace.members, number], steps, trace.exit_path)
+                return [*group.traces[:index], joined, *group.traces[index + 1 :]]
+        return [*group.traces, _Trace([number], case.trace, case.exit_path)]
+
+    def _same_trace(self, left: Sequence[Step], right: Sequence[Step], numbers: list[int]) -> bool:
+        return all(self._same_word(left, right, number) for number in numbers)
+
+    def _same_word(self, left: Sequence[Step], right: Sequence[Step], number: int) -> bool:
+        """Whether the two are the same word for each entry value of a case: parts of length 0 do not count."""
+        if not left and not right:
+            return True
+        if left and right and _word(left[0]) == _word(right[0]) and self._same_times(left[0], right[0], number):
+            return self._same_word(left[1:], right[1:], number)
+        if left and self._vanishes(left[0], number):
+            return self._same_word(left[1:], right, number)
+        if right and self._vanishes(right[0], number):
+            return self._same_word(left, right[1:], number)
+        return False
+
+    def _same_times(self, left: Step, right: Step, number: int) -> bool:
+        if left.times is None or right.times is None:
+            return left.times is right.times
+        return self._equal(left.times, right.times, number)
+
+    def _vanishes(self, step: Step, number: int) -> bool:
+        return step.times is not None and self._equal(step.times, ZERO, number)
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def _finished(self, group: _Group) -> Merged:
+        cases = self.summary.cases
+        first = cases[group.members[0]]
+        when = self._union(group.members)
+        values = {name: shortest_where(term, when) for name, term in group.values.items()}
+        known = self.summary.known(first)
+        traces = [Traced(tuple(t.members), self._union(t.members), t.steps, t.exit_path) for t in group.traces]
+        return Merged(
+            tuple(traces),
+            when,
+            {var: values[var.key] for var in known},
+            first.exit,
+            values[_ITERATIONS],
+            values.get(_RESULT),
+        )
+
+    def _union(self, members: Sequence[int]) -> Condition:
+        """The union of the cases' conditions, in few words."""
+        if len(members) == 1:
+            return self.summary.cases[members[0]].when
+        plain = disjunction(self.summary.cases[n].when for n in members)
+        try:
+            with budget(self.operations):
+                return Region.of(plain).joined().condition()
+        except (BudgetExceeded, NotPresburger):
+            return plain
+
+
+_ITERATIONS = "#iterations"
+_RESULT = "#result"
+
+
+def _values(summary: Summary, case: Case) -> dict[str, Term]:
+    """All that must agree, by keys that no variable has for the last two."""
+    found = {var.key: shortest_where(term, case.when) for var, term in summary.known(case).items()}
+    found[_ITERATIONS] = shortest_where(case.iterations, case.when)
+    if case.result is not None:
+        found[_RESULT] = shortest_where(case.result, case.when)
+    return found
+
+
+def _domain(when: Condition) -> _Domain:
+    try:
+        region = Region.of(when)
+        return _Domain(when, region, region.sample())
+    except NotPresburger:
+        return _Domain(when, None, None)
+
+
+def _may_be_equal(left: Term, right: Term, domain: _Domain) -> bool:
+    """Whether a point of the domain does not tell the two apart; True where there is none to ask."""
+    if left is right or domain.sample is None:
+        return True
+    values = {var: 0 for var in left.variables | right.variables} | dict(domain.sample)
+    try:
+        return evaluate(left, values) == evaluate(right, values)
+    except (EvaluationError, ArithmeticError):
+        return True
+
+
+def _word(step: Step) -> tuple[object, ...]:
+    """What a part of a trace repeats."""
+    match step:
+        case Run():
+            return ("run", step.path)
+        case Cycle():
+            return ("cycle", *((_word(inner), inner.times) for inner in step.body))
+        case Interleaving():
+            return ("interleaving", step.paths)
