@@ -16,6 +16,8 @@ ENGINES: Final = ("loopless.queries.answers",)
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
+MERGED: Final = ("text", "json")
+"""The formats that show which cases come to the same."""
 
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
@@ -31,7 +33,10 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         from loopless.queries.selection import check_variables, select_loops
 
         loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
-        question = Question(names_of(options.get("variables")), options.get("assume"), draw=options["format_"] in DRAWN)
+        form = options["format_"]
+        question = Question(
+            names_of(options.get("variables")), options.get("assume"), draw=form in DRAWN, merge=form in MERGED
+        )
         spoken_of = names_in(question.assume) if question.assume is not None else ()
         check_variables(loops, (*(question.variables or ()), *spoken_of))
     answers = answer_all(loops, question, settings, until)

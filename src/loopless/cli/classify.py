@@ -34,6 +34,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     Examples:
       loopless classify examples/proteus
       loopless classify examples --census
+      loopless classify examples/proteus/fig1a.c --format svg
     """
     if not paths and options["database"] is None:
         raise click.UsageError("Missing argument 'PATH...'.")

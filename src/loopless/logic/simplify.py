@@ -59,10 +59,42 @@ def _simplified(condition: Condition, given: Region) -> Condition:
         region = Region.of(condition)
     except NotPresburger:
         return _by_parts(condition, given)
-    found = region.gist(given).coalesce()
-    if (given - region).is_empty():
+    if given.is_subset(region):
         return TRUE
-    return shorter(condition, (found & Region.universe(found.variables)).condition())
+    found = region.gist(given).joined()
+    short = (found & Region.universe(found.variables)).condition()
+    return shorter(_pruned(condition, given), short)
+
+
+def _pruned(condition: Condition, given: Region) -> Condition:
+    """``condition``, which is Presburger, without the parts that its other parts and ``given`` say anyway."""
+    match condition:
+        case And():
+            return _pruned_conjunction(list(condition.args), given)
+        case Or():
+            return _pruned_disjunction(list(condition.args), given)
+        case _:
+            return condition
+
+
+def _pruned_conjunction(parts: list[Condition], given: Region) -> Condition:
+    for part in parts[::-1]:
+        others = [other for other in parts if other is not part]
+        if (given & Region.of(conjunction(others))).is_subset(Region.of(part)):
+            parts = others
+    for index, part in enumerate(parts):
+        if isinstance(part, Or):
+            others = [*parts[:index], *parts[index + 1 :]]
+            parts[index] = _pruned(part, given & Region.of(conjunction(others)))
+    return conjunction(parts)
+
+
+def _pruned_disjunction(parts: list[Condition], given: Region) -> Condition:
+    for part in parts[::-1]:
+        others = [other for other in parts if other is not part]
+        if (given & Region.of(part)).is_subset(Region.of(disjunction(others))):
+            parts = others
+    return disjunction(_pruned(part, given) for part in parts)
 
 
 def _by_parts(condition: Condition, given: Region) -> Condition:

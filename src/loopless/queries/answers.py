@@ -17,7 +17,8 @@ from loopless.queries.assumptions import narrowed, parse_condition, restricted
 from loopless.queries.limits import failure
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
-from loopless.summary import Summary, summarize
+from loopless.summary import Merged, Summary, merged, readable, summarize
+from loopless.summary.reading import Guards
 from loopless.terms import TRUE, Condition, Term, Var
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Question:
     """What to find out about each loop.
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
-    values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton.
+    values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
+    whether to find which cases of the summary come to the same.
     """
 
     variables: tuple[str, ...] | None = None
@@ -41,6 +43,7 @@ class Question:
     classify: bool = True
     summarize: bool = True
     draw: bool = False
+    merge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,10 @@ class LoopAnswer:
     """All that was found out about one loop.
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``untyped``: why the
-    loop has no type. ``shown`` gives the source name of each variable that occurs and has one. ``assumptions``: what
-    was assumed for it by the user. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``:
-    how long the work on this loop took.
+    loop has no type. ``merged``: the cases of the summary, those that come to the same together. ``shown`` gives the
+    source name of each variable that occurs and has one. ``assumptions``: what was assumed for it by the user.
+    ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop
+    took.
     """
 
     loop: LoopName
@@ -58,6 +62,7 @@ class LoopAnswer:
     classification: Classification | None = None
     automaton: Automaton | None = None
     summary: Summary | None = None
+    merged: tuple[Merged, ...] = ()
     refused: Refused | None = None
     untyped: Refused | None = None
     assumptions: tuple[str, ...] = ()
@@ -108,9 +113,10 @@ def _readable(paths: LoopPaths) -> LoopPaths:
 
     Assumptions about the entry values are not: later iterations need not satisfy them.
     """
+    guards = Guards.of(paths)
 
     def shorter(path: Path) -> Path:
-        return replace(path, condition=simplify(path.condition, TRUE, operations=_SIMPLIFYING))
+        return replace(path, condition=guards.arranged(simplify(path.condition, TRUE, operations=_SIMPLIFYING)))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
@@ -131,16 +137,19 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, paths=found, assumptions=(f"on entry: {question.assume.strip()}",))
     if question.classify:
         answer = _classified(answer, found)
-    readable = _readable(found)
-    answer = replace(answer, paths=readable)
+    shown_paths = _readable(found)
+    answer = replace(answer, paths=shown_paths)
     if question.draw:
-        answer = _drawn(answer, readable, assumed)
+        answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    return replace(answer, summary=restricted(outcome, assumed) if assumed is not None else outcome)
+    if assumed is not None:
+        outcome = restricted(outcome, assumed)
+    summary = readable(outcome, assumed if assumed is not None else TRUE)
+    return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:

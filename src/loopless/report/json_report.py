@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
-from loopless.summary import Case, Cycle, Interleaving, Run, Step, Summary
-from loopless.terms import Node, disjuncts
+from loopless.summary import Case, Cycle, Interleaving, Merged, Run, Step, Summary
+from loopless.terms import Node, Term, Var, disjuncts
 
 
 def loops(answers: Iterable[LoopAnswer]) -> list[dict[str, Any]]:
@@ -34,6 +34,7 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "complete": answer.complete,
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
+        "merged": [_merged(found, names) for found in answer.merged],
         "diverges": [_expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
         "undefined": [
             {"when": _expression(u.when, names), "kind": u.kind, "line": u.line}
@@ -90,21 +91,43 @@ def _exit(exit: Exit) -> dict[str, Any]:
 
 
 def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
-    values = summary.known(case)
-    then = {names.name(var): _expression(value, names) for var, value in values.items() if names.is_source(var)}
-    if case.result is not None:
-        then["return"] = _expression(case.result, names)
     return {
         "when": _expression(case.when, names),
-        "then": then,
+        "then": _values(summary.known(case), case.result, names),
         "exit": _exit(case.exit),
         "iterations": {
             **_expression(case.iterations, names),
             "per_path": {path: _expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
-        "trace": [_step(step, names) for step in case.trace]
-        + [{"path": case.exit_path, "times": {"text": "1", "smt": "1"}}],
+        "trace": _trace(case.trace, case.exit_path, names),
     }
+
+
+def _merged(found: Merged, names: Names) -> dict[str, Any]:
+    return {
+        "cases": list(found.cases),
+        "when": _expression(found.when, names),
+        "then": _values(found.then, found.result, names),
+        "exit": _exit(found.exit),
+        "iterations": _expression(found.iterations, names),
+        "traces": [
+            {
+                "cases": list(traced.cases),
+                "when": _expression(traced.when, names),
+                "trace": _trace(traced.trace, traced.exit_path, names),
+            }
+            for traced in found.traces
+        ],
+    }
+
+
+def _values(values: Mapping[Var, Term], result: Term | None, names: Names) -> dict[str, Any]:
+    then = {names.name(var): _expression(value, names) for var, value in values.items() if names.is_source(var)}
+    return then if result is None else {**then, "return": _expression(result, names)}
+
+
+def _trace(steps: Sequence[Step], exit_path: str, names: Names) -> list[dict[str, Any]]:
+    return [*(_step(step, names) for step in steps), {"path": exit_path, "times": {"text": "1", "smt": "1"}}]
 
 
 def _step(step: Step, names: Names) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class _Writer:
     def _case(self, number: int, case: Case) -> tuple[list[str], bool]:
         part = f"case{number}"
         words = f"{count_words(case.iterations, self.names)}, then {exit_words(case.exit)}"
-        lines = _comment(f"case {number}: {words}; trace {trace_words(case, self.names)}")
+        lines = _comment(f"case {number}: {words}; trace {trace_words(case.trace, case.exit_path, self.names)}")
         lines += [line for assumption in case.assumptions for line in _comment(f"assuming {assumption}")]
         unstated = [out for var, out in self.exits.items() if var not in self.summary.known(case)]
         if unstated:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import repeat
 from typing import assert_never
 
 from loopless.paths import Exit, Path
@@ -11,26 +13,29 @@ from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.summary import Case, Cycle, Interleaving, Run, Step, Summary
+from loopless.summary import Cycle, Interleaving, Merged, Run, Step, Summary
+from loopless.summary.merging import alone
 from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
 
 _WIDTH = 120
 
 
-def summaries(answers: Sequence[LoopAnswer]) -> str:
-    """The answers of ``summarize``, one paragraph a loop."""
+def summaries(answers: Sequence[LoopAnswer], *, traces: bool = False) -> str:
+    """The answers of ``summarize``, one paragraph a loop; ``traces``: one case a trace, not one an effect."""
     if not answers:
         return "no loops"
-    return "\n\n".join("\n".join(_summary_lines(answer)) for answer in answers)
+    return "\n\n".join("\n".join(_summary_lines(answer, traces)) for answer in answers)
 
 
-def _summary_lines(answer: LoopAnswer) -> list[str]:
+def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT001  passed on
     names = Names(answer)
     lines = [f"{answer.loop.name}: {', '.join(_verdict(answer))}"]
     if answer.refused is not None:
         lines += why(answer.refused)
     if answer.summary is not None:
-        lines += _cases(answer.summary, names)
+        for case in _as_asked(answer, traces):
+            lines += _case_lines(case, names)
+        lines += _regions(answer.summary, names)
     found = assumptions_of(answer)
     if found:
         lines += ["  assuming", *(f"    {assumption}" for assumption in found)]
@@ -59,10 +64,18 @@ def why(refused: Refused) -> list[str]:
     return lines
 
 
-def _cases(summary: Summary, names: Names) -> list[str]:
+def _as_asked(answer: LoopAnswer, traces: bool) -> Iterable[Merged]:  # noqa: FBT001  passed on
+    """The merged cases; with ``traces``, each of their traces by itself."""
+    assert answer.summary is not None
+    for found in answer.merged or map(alone, range(len(answer.summary.cases)), repeat(answer.summary)):
+        if traces:
+            yield from (replace(found, traces=(traced,), when=traced.when) for traced in found.traces)
+        else:
+            yield found
+
+
+def _regions(summary: Summary, names: Names) -> list[str]:
     lines: list[str] = []
-    for case in summary.cases:
-        lines += _case_lines(case, names)
     lines += _region("diverges", summary.diverges, "", names)
     for undefined in summary.undefined:
         about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
@@ -76,21 +89,25 @@ def _cases(summary: Summary, names: Names) -> list[str]:
     return lines
 
 
-def _case_lines(case: Case, names: Names) -> list[str]:
+def _case_lines(case: Merged, names: Names) -> list[str]:
     lines = _condition("  when ", case.when, names)
-    exit = exit_words(case.exit)
-    lines.append(f"    {count_words(case.iterations, names)}, then {exit}")
-    values = {names.name(var): case.then[var] for var in sorted(case.then, key=lambda v: v.key) if names.is_source(var)}
-    lines += [f"    {name}' = {names.text(value)}" for name, value in values.items()]
+    lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
+    changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
+    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
-    lines.append(f"    trace {trace_words(case, names)}")
+    shown = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
+    if len(shown) == 1:
+        return [*lines, f"    trace {shown[0]}"]
+    lines.append("    traces")
+    for words, traced in zip(shown, case.traces, strict=True):
+        lines += _condition(f"      {words} if ", traced.when, names)
     return lines
 
 
-def trace_words(case: Case, names: Names) -> str:
-    """The trace as a path expression."""
-    return " ".join([*(_step(step, names) for step in case.trace), case.exit_path])
+def trace_words(trace: Sequence[Step], exit_path: str, names: Names) -> str:
+    """A trace as a path expression."""
+    return " ".join([*(_step(step, names) for step in trace), exit_path])
 
 
 def _step(step: Step, names: Names) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
+from loopless.summary.merging import Merged, Traced, merged
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
 from loopless.summary.race import summarize_one
+from loopless.summary.reading import readable
 from loopless.summary.several import summarize_several
 from loopless.summary.system import NotSummarized, where
 from loopless.summary.tables import summarize_tables
@@ -17,12 +19,16 @@ __all__ = [
     "Case",
     "Cycle",
     "Interleaving",
+    "Merged",
     "Outcome",
     "Residual",
     "Run",
     "Step",
     "Summary",
+    "Traced",
     "Undefined",
+    "merged",
+    "readable",
     "summarize",
 ]
 

@@ -6,20 +6,20 @@ Merging changes nothing of the summary; it is a second view of its cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.terms import (
-    ONE,
     ZERO,
+    Compare,
     Condition,
     EvaluationError,
     Term,
-    TermTooLarge,
     Var,
+    conjuncts,
     disjunction,
     evaluate,
 )
@@ -85,36 +85,44 @@ def merged(summary: Summary, operations: int = OPERATIONS) -> tuple[Merged, ...]
     return _Merging(summary, operations).groups()
 
 
+def alone(number: int, summary: Summary) -> Merged:
+    """The case of that number by itself."""
+    case = summary.cases[number]
+    traced = Traced((number,), case.when, case.trace, case.exit_path)
+    return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result)
+
+
 class _Merging:
     def __init__(self, summary: Summary, operations: int) -> None:
         self.summary = summary
         self.operations = operations
-        self.domains: list[_Domain] = []
+        self.domains: dict[int, _Domain] = {}
 
     def groups(self) -> tuple[Merged, ...]:
         groups: list[_Group] = []
-        number = 0
+        # The general cases first: their formulas hold for the special ones, two special ones have none in common.
+        order = sorted(range(len(self.summary.cases)), key=lambda n: (_pinned(self.summary.cases[n].when), n))
+        left = list(order)
         try:
             with budget(self.operations):
-                while number < len(self.summary.cases):
-                    self._add(number, groups)
-                    number += 1
+                while left:
+                    self._add(left[0], groups)
+                    del left[0]
         except BudgetExceeded:
-            done = {member for group in groups for member in group.members}
-            rest = [n for n in range(len(self.summary.cases)) if n not in done]
-            groups += [_Group([n], _values(self.summary, self.summary.cases[n])) for n in rest]
-        for group in groups:
-            if len(group.members) == 1:
-                case = self.summary.cases[group.members[0]]
-                group.traces = [_Trace(group.members, case.trace, case.exit_path)]
+            groups += [self._lone(number) for number in left]
+        groups.sort(key=lambda group: min(group.members))
         return tuple(self._finished(group) for group in groups)
+
+    def _lone(self, number: int) -> _Group:
+        case = self.summary.cases[number]
+        return _Group([number], _values(self.summary, case), [_Trace([number], case.trace, case.exit_path)])
 
     # -- effects --------------------------------------------------------------------------------------------------
 
     def _add(self, number: int, groups: list[_Group]) -> None:
         case = self.summary.cases[number]
         values = _values(self.summary, case)
-        self.domains.append(_domain(case.when))
+        self.domains[number] = _domain(case.when)
         for group in groups:
             first = self.summary.cases[group.members[0]]
             if first.exit != case.exit or set(group.values) != set(values):
@@ -125,7 +133,7 @@ class _Merging:
                 group.members.append(number)
                 group.values, group.traces = common, traces
                 return
-        groups.append(_Group([number], values, [_Trace([number], case.trace, case.exit_path)]))
+        groups.append(self._lone(number))
 
     def _common(
         self, left: Mapping[str, Term], lefts: list[int], right: Mapping[str, Term], rights: list[int]
@@ -195,7 +203,8 @@ class _Merging:
         when = self._union(group.members)
         values = {name: shortest_where(term, when) for name, term in group.values.items()}
         known = self.summary.known(first)
-        traces = [Traced(tuple(t.members), self._union(t.members), t.steps, t.exit_path) for t in group.traces]
+        ordered = sorted(group.traces, key=lambda trace: min(trace.members))
+        traces = [Traced(tuple(sorted(t.members)), self._union(t.members), t.steps, t.exit_path) for t in ordered]
         return Merged(
             tuple(traces),
             when,
@@ -215,6 +224,10 @@ class _Merging:
                 return Region.of(plain).joined().condition()
         except (BudgetExceeded, NotPresburger):
             return plain
+
+
+def _pinned(when: Condition) -> int:
+    return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
 
 
 _ITERATIONS = "#iterations"
@@ -242,7 +255,7 @@ def _may_be_equal(left: Term, right: Term, domain: _Domain) -> bool:
     """Whether a point of the domain does not tell the two apart; True where there is none to ask."""
     if left is right or domain.sample is None:
         return True
-    values = {var: 0 for var in left.variables | right.variables} | dict(domain.sample)
+    values = dict.fromkeys(left.variables | right.variables, 0) | dict(domain.sample)
     try:
         return evaluate(left, values) == evaluate(right, values)
     except (EvaluationError, ArithmeticError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from loopless.terms.build import from_polynomial, polynomial
+from loopless.terms.build import fits, from_polynomial, polynomial
 from loopless.terms.nodes import (
     And,
     Compare,
@@ -25,6 +25,7 @@ from loopless.terms.nodes import (
     Var,
     Wrap,
 )
+from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
 
@@ -45,11 +46,13 @@ def _print(node: Node) -> tuple[str, int]:
         case Var():
             return node.name, _ATOM
         case Sum():
-            return _sum(node)
+            shown = presented(node)
+            return _sum(shown) if isinstance(shown, Sum) else _print(shown)
         case Op():
             return _operator(node)
         case Wrap():
-            return f"({type_name(node.type)})({text(node.arg)})", _UNARY
+            shown = presented(node.arg)
+            return _print(shown) if fits(shown, node.type) else (f"({type_name(node.type)})({text(shown)})", _UNARY)
         case Ite():
             parts = (_within(node.condition, _OR), _within(node.then, _OR), _within(node.otherwise, _CHOICE))
             return f"{parts[0]} ? {parts[1]} : {parts[2]}", _CHOICE
@@ -81,7 +84,9 @@ def type_name(type: IntType) -> str:
 
 
 def _sum(node: Sum) -> tuple[str, int]:
-    items = sorted(node.items, key=lambda item: (item[0] == (), item[1] < 0))
+    items = sorted(node.items, key=lambda item: (item[0] == (), item[1] < 0, _is_operation(item[0])))
+    if items[-1][0] == () and items[-1][1] > 0 and items[0][1] < 0:
+        items = [items[-1], *items[:-1]]  # 8 - i, not -i + 8
     pieces: list[str] = []
     for monomial, coefficient in items:
         shown = _monomial(monomial, abs(coefficient))
@@ -92,6 +97,10 @@ def _sum(node: Sum) -> tuple[str, int]:
     if len(pieces) == 1:
         return pieces[0], _UNARY if pieces[0].startswith("-") else _TIMES
     return " ".join(pieces), _PLUS
+
+
+def _is_operation(monomial: Monomial) -> bool:
+    return any(isinstance(atom, Op | Ite | Wrap) for atom, _ in monomial)
 
 
 def _monomial(monomial: Monomial, coefficient: int) -> str:
@@ -116,15 +125,23 @@ def _operator(node: Op) -> tuple[str, int]:
 
 def _floor_operator(op: str, a: Term, b: Term) -> tuple[str, int]:
     low = range_of(a)[0]
-    if low is not None and low >= 0 and isinstance(b, Const) and b.value > 0:
-        sign = "/" if op == "floor_div" else "%"
-        return f"{_within(a, _UNARY)} {sign} {_within(b, _ATOM)}", _TIMES
+    natural = low is not None and low >= 0
     if op == "floor_div" and isinstance(b, Const) and b.value > 1:
         poly = polynomial(a)
-        if poly.get(()) == b.value - 1:
-            rest = from_polynomial({m: c for m, c in poly.items() if m})
+        constant = poly.get((), 0)
+        upper = constant - b.value + 1
+        if (upper == 0 and not natural) or _counts_up(poly, constant, upper):
+            rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
             return f"ceil_div({text(rest)}, {text(b)})", _ATOM
+    if natural and isinstance(b, Const) and b.value > 0:
+        sign = "/" if op == "floor_div" else "%"
+        return f"{_within(a, _UNARY)} {sign} {_within(b, _ATOM)}", _TIMES
     return f"{op}({text(a)}, {text(b)})", _ATOM
+
+
+def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:
+    """Whether a rounded-up quotient shows the rounder constant: ceil_div(100 - i, 7), not floor_div(106 - i, 7)."""
+    return any(m and c < 0 for m, c in poly.items()) and upper > 0 and _roundness(upper) <= _roundness(constant)
 
 
 def _read(node: Read) -> str:
@@ -139,10 +156,11 @@ def _read(node: Read) -> str:
 def _compare(node: Compare) -> str:
     positive: dict[Monomial, int] = {}
     negative: dict[Monomial, int] = {}
-    for monomial, coefficient in polynomial(node.term).items():
+    poly = polynomial(presented_comparison(node.term, node.relation))
+    for monomial, coefficient in poly.items():
         if monomial:
             (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
-    constant = polynomial(node.term).get((), 0)
+    constant = poly.get((), 0)
     left, right = from_polynomial(positive), from_polynomial(negative)
     if node.relation != "le":
         sign = "==" if node.relation == "eq" else "!="

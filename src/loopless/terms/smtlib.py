@@ -131,6 +131,8 @@ class _Printer:
         return factors[0] if len(factors) == 1 else f"(* {' '.join(factors)})"
 
     def _operator(self, node: Op) -> str:
+        if node.op == "table":
+            return self._table(node)
         if node.op in NAMED_FUNCTIONS:
             raise _NotExpressible
         shown = [self.text(arg) for arg in node.args]
@@ -160,6 +162,22 @@ class _Printer:
                 raise _NotExpressible
             whole = f"(ite ({before} {whole} {other}) {whole} {other})"
         return whole
+
+    def _table(self, node: Op) -> str:
+        """A choice by halves, as deep as the logarithm of the table's length."""
+        index = self.text(node.args[0])
+        entries = [self.text(arg) for arg in node.args[1:]]
+
+        def choose(low: int, high: int) -> str:
+            if len(set(entries[low:high])) == 1:
+                return entries[low]
+            self.left -= index.count(" ") + 1
+            if self.left < 0:
+                raise _NotExpressible
+            middle = (low + high) // 2
+            return f"(ite (< {index} {middle}) {choose(low, middle)} {choose(middle, high)})"
+
+        return choose(0, len(entries))
 
     def _wrap(self, node: Wrap) -> str:
         arg = self.text(node.arg)
