@@ -10,13 +10,18 @@ from loopless.terms import (
     ZERO,
     Compare,
     Condition,
+    Const,
+    Op,
     Term,
     TermTooLarge,
     Var,
+    add,
     conjuncts,
+    const,
     from_polynomial,
     not_equal,
     polynomial,
+    scale,
     sub,
     substitute,
     text,
@@ -30,11 +35,12 @@ def shortest_where(term: Term, condition: Condition) -> Term:
     allow: where x == n - 1 holds, x + 1 is n.
     """
     bindings = [binding for equality in _equalities(condition) for binding in _solved(equality)]
+    remainders = [known for equality in _equalities(condition) if (known := _remainder(equality)) is not None]
     for _ in range(_ROUNDS):
         found = term
-        for variable, value in bindings:
-            other = _substituted(found, variable, value)
-            if other is not None and _length(other) < _length(found):
+        others = [other for v, value in bindings if (other := _substituted(term, v, value)) is not None]
+        for other in (*others, *(_with_remainder(term, *known) for known in remainders)):
+            if _length(other) < _length(found):
                 found = other
         if found is term:
             break
@@ -49,8 +55,7 @@ def equal_where(left: Term, right: Term, condition: Condition, region: Region | 
     """
     if left is right:
         return True
-    difference = _eliminated(sub(left, right), condition)
-    if difference is ZERO:
+    if _eliminated(sub(left, right), condition) is ZERO:
         return True
     if region is None:
         return False
@@ -77,6 +82,56 @@ def _solved(equality: Term) -> Iterator[tuple[Var, Term]]:
             yield variable, rest
 
 
+def _remainder(equality: Term) -> tuple[Term, int, int] | None:
+    """(e, d, r) where ``equality`` = 0 says that mod(e, d) = r."""
+    poly = polynomial(equality)
+    constant = poly.pop((), 0)
+    if len(poly) != 1:
+        return None
+    ((monomial, coefficient),) = poly.items()
+    if len(monomial) != 1 or monomial[0][1] != 1 or constant % coefficient:
+        return None
+    known = _division(monomial[0][0])
+    return None if known is None or known[0] != "mod" else (known[1], known[2], -constant // coefficient)
+
+
+def _division(atom: Term) -> tuple[str, Term, int] | None:
+    """The operator, the dividend and the divisor of a quotient or remainder by a positive constant."""
+    if isinstance(atom, Op) and atom.op in ("floor_div", "mod") and isinstance(atom.args[1], Const):
+        if atom.args[1].value > 0:
+            return atom.op, atom.args[0], atom.args[1].value
+    return None
+
+
+def _with_remainder(term: Term, dividend: Term, divisor: int, rest: int) -> Term:
+    """``term`` where mod(dividend, divisor) = rest: remainders that this gives are numbers, and multiples of quotients
+    differences.
+    """
+    total: list[Term] = [ZERO]
+    for monomial, coefficient in polynomial(term).items():
+        part: Term = from_polynomial({monomial: coefficient})
+        known = _division(monomial[0][0]) if len(monomial) == 1 and monomial[0][1] == 1 else None
+        if known is not None and divisor % known[2] == 0:
+            op, argument, by = known
+            value = _residue(argument, dividend, by, rest)
+            if value is not None and op == "mod":
+                part = const(coefficient * value)
+            elif value is not None and coefficient % by == 0:
+                part = scale(sub(argument, const(value)), coefficient // by)
+        total.append(part)
+    return add(*total)
+
+
+def _residue(argument: Term, dividend: Term, divisor: int, rest: int) -> int | None:
+    """mod(argument, divisor) where mod(dividend, divisor) = mod(rest, divisor), if that decides it."""
+    for sign in (1, -1):
+        difference = polynomial(sub(argument, scale(dividend, sign)))
+        constant = difference.pop((), 0)
+        if all(c % divisor == 0 for c in difference.values()):
+            return (sign * rest + constant) % divisor
+    return None
+
+
 def _eliminated(term: Term, condition: Condition) -> Term:
     """``term`` with a variable put out by each equality that gives one."""
     left = _equalities(condition)
@@ -89,6 +144,10 @@ def _eliminated(term: Term, condition: Condition) -> Term:
             return term
         term = found
         left = [other for one in left if (other := _substituted(one, *binding)) is not None]
+    for equality in _equalities(condition):
+        known = _remainder(equality)
+        if known is not None:
+            term = _with_remainder(term, *known)
     return term
 
 

@@ -101,7 +101,10 @@ def _case_lines(case: Merged, names: Names) -> list[str]:
         return [*lines, f"    trace {shown[0]}"]
     lines.append("    traces")
     for words, traced in zip(shown, case.traces, strict=True):
-        lines += _condition(f"      {words} if ", traced.when, names)
+        found = _condition(f"      {words} if ", traced.when, names)
+        if len(found) > 1 or len(found[0]) > _WIDTH:
+            found = [f"      {words}", *_condition("        if ", traced.when, names)]
+        lines += found
     return lines
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where, simplify
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
+from loopless.summary.reading import Guards
 from loopless.terms import (
     ZERO,
     Compare,
@@ -24,8 +25,10 @@ from loopless.terms import (
     evaluate,
 )
 
-OPERATIONS = 400_000
-"""isl operations for the merging of one summary, some 50 ms; cases that are left over then stay by themselves."""
+OPERATIONS = 150_000
+"""isl operations for the merging of one summary, some 20 ms; cases that are left over then stay by themselves."""
+_OPERATIONS_EACH = 30_000
+"""For the union of the conditions of one group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class _Domain:
 
     when: Condition
     region: Region | None
-    sample: Mapping[Var, int] | None
+    samples: tuple[Mapping[Var, int], ...]
 
 
 @dataclass(slots=True)
@@ -96,6 +99,7 @@ class _Merging:
     def __init__(self, summary: Summary, operations: int) -> None:
         self.summary = summary
         self.operations = operations
+        self.guards = Guards.of(summary.paths)
         self.domains: dict[int, _Domain] = {}
 
     def groups(self) -> tuple[Merged, ...]:
@@ -111,7 +115,8 @@ class _Merging:
         except BudgetExceeded:
             groups += [self._lone(number) for number in left]
         groups.sort(key=lambda group: min(group.members))
-        return tuple(self._finished(group) for group in groups)
+        with budget(self.operations):
+            return tuple(self._finished(group) for group in groups)
 
     def _lone(self, number: int) -> _Group:
         case = self.summary.cases[number]
@@ -139,6 +144,10 @@ class _Merging:
         self, left: Mapping[str, Term], lefts: list[int], right: Mapping[str, Term], rights: list[int]
     ) -> dict[str, Term] | None:
         """Values that are right for both, name by name; None where there are none among the two."""
+        for name, term in left.items():
+            apart = [n for n in (*lefts, *rights) if not _may_be_equal(term, right[name], self.domains[n])]
+            if set(apart) & set(lefts) and set(apart) & set(rights):
+                return None
         found = {}
         for name, term in left.items():
             other = right[name]
@@ -218,18 +227,15 @@ class _Merging:
         """The union of the cases' conditions, in few words."""
         if len(members) == 1:
             return self.summary.cases[members[0]].when
-        plain = disjunction(self.summary.cases[n].when for n in members)
-        try:
-            with budget(self.operations):
-                return Region.of(plain).joined().condition()
-        except (BudgetExceeded, NotPresburger):
-            return plain
+        plain = disjunction(self.summary.cases[n].when for n in sorted(members))
+        return self.guards.arranged(simplify(plain, operations=_OPERATIONS_EACH))
 
 
 def _pinned(when: Condition) -> int:
     return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
 
 
+_SAMPLES = 4
 _ITERATIONS = "#iterations"
 _RESULT = "#result"
 
@@ -246,20 +252,24 @@ def _values(summary: Summary, case: Case) -> dict[str, Term]:
 def _domain(when: Condition) -> _Domain:
     try:
         region = Region.of(when)
-        return _Domain(when, region, region.sample())
+        found = [part.sample() for part in region.split()[:_SAMPLES]]
+        return _Domain(when, region, tuple(point for point in found if point is not None))
     except NotPresburger:
-        return _Domain(when, None, None)
+        return _Domain(when, None, ())
 
 
 def _may_be_equal(left: Term, right: Term, domain: _Domain) -> bool:
-    """Whether a point of the domain does not tell the two apart; True where there is none to ask."""
-    if left is right or domain.sample is None:
+    """Whether no point of the domain that is known tells the two apart."""
+    if left is right:
         return True
-    values = dict.fromkeys(left.variables | right.variables, 0) | dict(domain.sample)
     try:
-        return evaluate(left, values) == evaluate(right, values)
+        return all(_at(left, point) == _at(right, point) for point in domain.samples)
     except (EvaluationError, ArithmeticError):
         return True
+
+
+def _at(term: Term, point: Mapping[Var, int]) -> int:
+    return evaluate(term, {var: point.get(var, 0) for var in term.variables})
 
 
 def _word(step: Step) -> tuple[object, ...]:

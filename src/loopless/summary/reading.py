@@ -36,9 +36,9 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS = 400_000
-"""isl operations for one summary, some 50 ms; what is left over then is shown as it is."""
-_OPERATIONS_EACH = 60_000
+OPERATIONS = 200_000
+"""isl operations for one summary, some 25 ms; what is left over then is shown as it is."""
+_OPERATIONS_EACH = 30_000
 _LARGE = 1 << 28
 """Constants from here on come from the ends of types."""
 
@@ -167,8 +167,7 @@ class Guards:
             for part in conjuncts(path.condition):
                 for one in disjuncts(part):
                     order.setdefault(one)
-                    if path.exit is not None:
-                        (failing if undefined else decided).add(one)
+                    (failing if undefined else decided).add(one)
         return Guards(tuple(order), frozenset(failing - decided))
 
     def arranged(self, condition: Condition) -> Condition:

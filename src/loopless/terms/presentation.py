@@ -81,7 +81,7 @@ def _best(poly: Polynomial, monomial: Monomial, *, alone: bool) -> Polynomial:
     op = _division(monomial)
     assert op is not None
     if op.op == "mod":
-        return poly
+        return _mirrored(poly, monomial, op) if poly[monomial] < 0 and len(poly) == 2 and () in poly else poly
     as_quotient = _shifted(poly, monomial, op, alone=alone)
     as_remainder = _remainder(poly, monomial, op)
     if as_remainder is None or len(as_remainder) > len(as_quotient):
@@ -155,12 +155,19 @@ def _remainder(poly: Polynomial, monomial: Monomial, op: Op) -> Polynomial | Non
 def _without_constant(poly: Polynomial, monomial: Monomial, op: Op) -> Polynomial:
     """mod(e, d) as d - 1 - mod(-e - 1, d), where the constant of e then goes away."""
     divisor = _divisor(op)
-    inside = polynomial(op.args[0])
-    if inside.get((), 0) % divisor != divisor - 1:
+    if polynomial(op.args[0]).get((), 0) % divisor != divisor - 1:
         return poly
+    return _mirrored(poly, monomial, op)
+
+
+def _mirrored(poly: Polynomial, monomial: Monomial, op: Op) -> Polynomial:
+    """mod(e, d) as d - 1 - mod(-e - 1, d)."""
     found = dict(poly)
     factor = found.pop(monomial)
-    mirrored = {part: _centred(-c, divisor) for part, c in inside.items() if part}
+    divisor = _divisor(op)
+    inside = polynomial(op.args[0])
+    mirrored = {part: centred for part, c in inside.items() if part and (centred := _centred(-c, divisor))}
+    _plus(mirrored, (), (-inside.get((), 0) - 1) % divisor)
     _plus(found, _atom("mod", mirrored, divisor), -factor)
     _plus(found, (), factor * (divisor - 1))
     return found
