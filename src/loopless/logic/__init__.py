@@ -15,7 +15,8 @@ Least values and quantifiers
     pieces, and where there is none. ``least`` and ``greatest`` of a term while a variable runs, ``pieces_of`` a term,
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
-    ``simplify(condition, context)``; ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``.
+    ``simplify(condition, context)``, ``pruned(condition)``, ``shortest_where(term, condition)``,
+    ``equal_where(a, b, condition, region)``.
 Quick questions
     ``feasible(condition)``: False means surely not.
 Beyond Presburger
@@ -36,7 +37,7 @@ from loopless.logic.feasible import feasible
 from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_all, greatest, last, least, pieces_of
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.region import EmptyRegion, Region
-from loopless.logic.simplify import simplify
+from loopless.logic.simplify import pruned, simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
 from loopless.logic.translate import NotPresburger
 
@@ -65,6 +66,7 @@ __all__ = [
     "least",
     "over_approximation",
     "pieces_of",
+    "pruned",
     "satisfiable",
     "shortest_where",
     "simplify",

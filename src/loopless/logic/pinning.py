@@ -97,10 +97,10 @@ def _remainder(equality: Term) -> tuple[Term, int, int] | None:
 
 def _division(atom: Term) -> tuple[str, Term, int] | None:
     """The operator, the dividend and the divisor of a quotient or remainder by a positive constant."""
-    if isinstance(atom, Op) and atom.op in ("floor_div", "mod") and isinstance(atom.args[1], Const):
-        if atom.args[1].value > 0:
-            return atom.op, atom.args[0], atom.args[1].value
-    return None
+    if not (isinstance(atom, Op) and atom.op in ("floor_div", "mod")):
+        return None
+    divisor = atom.args[1]
+    return (atom.op, atom.args[0], divisor.value) if isinstance(divisor, Const) and divisor.value > 0 else None
 
 
 def _with_remainder(term: Term, dividend: Term, divisor: int, rest: int) -> Term:

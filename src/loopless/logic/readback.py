@@ -125,7 +125,13 @@ def _best_division(term: Term, atom: Op, coefficient: int) -> Term:
         # d·floor(e/d) = e - mod(e, d)
         quotient = coefficient // divisor.value
         candidates.append(add(rest, scale(sub(argument, remainder(argument, divisor.value)), quotient)))
-    return min(candidates, key=lambda candidate: (len(polynomial(candidate)), candidates.index(candidate)))
+    return min(candidates, key=lambda candidate: (*_monomials(candidate), candidates.index(candidate)))
+
+
+def _monomials(term: Term) -> tuple[int, int]:
+    """How many parts the term has, without and with its constant."""
+    poly = polynomial(term)
+    return len(poly) - (() in poly), len(poly)
 
 
 def remainder(term: Term, divisor: int) -> Term:

@@ -23,12 +23,14 @@ from loopless.terms import (
     conjuncts,
     disjunction,
     evaluate,
+    text,
 )
 
-OPERATIONS = 150_000
-"""isl operations for the merging of one summary, some 20 ms; cases that are left over then stay by themselves."""
-_OPERATIONS_EACH = 30_000
-"""For the union of the conditions of one group."""
+OPERATIONS = 300_000
+"""isl operations for the merging of one summary, some 40 ms; cases that are left over then stay by themselves."""
+_OPERATIONS_EACH = 8_000
+_OPERATIONS_CONVEX = 25_000
+"""For the union of the conditions of one group: where it is not convex it is seldom worth much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class _Merging:
                 while left:
                     self._add(left[0], groups)
                     del left[0]
+                self._join(groups)
         except BudgetExceeded:
             groups += [self._lone(number) for number in left]
         groups.sort(key=lambda group: min(group.members))
@@ -126,19 +129,36 @@ class _Merging:
 
     def _add(self, number: int, groups: list[_Group]) -> None:
         case = self.summary.cases[number]
-        values = _values(self.summary, case)
         self.domains[number] = _domain(case.when)
-        for group in groups:
-            first = self.summary.cases[group.members[0]]
-            if first.exit != case.exit or set(group.values) != set(values):
-                continue
-            common = self._common(group.values, group.members, values, [number])
-            if common is not None:
-                traces = self._traced(number, group)
-                group.members.append(number)
-                group.values, group.traces = common, traces
-                return
-        groups.append(self._lone(number))
+        lone = self._lone(number)
+        if not any(self._joined(group, lone) for group in groups):
+            groups.append(lone)
+
+    def _join(self, groups: list[_Group]) -> None:
+        """Groups that a later member has made alike."""
+        index = 0
+        while index < len(groups) <= _MOST_GROUPS:
+            group = groups[index]
+            if any(self._joined(other, group) for other in groups if other is not group):
+                del groups[index]
+                index = 0
+            else:
+                index += 1
+
+    def _joined(self, group: _Group, other: _Group) -> bool:
+        """Whether ``other`` comes to the same as ``group``, which then has its members too."""
+        first, second = self.summary.cases[group.members[0]], self.summary.cases[other.members[0]]
+        if first.exit != second.exit or set(group.values) != set(other.values):
+            return False
+        common = self._common(group.values, group.members, other.values, other.members)
+        if common is None:
+            return False
+        traces = group.traces
+        for trace in other.traces:
+            traces = self._with_trace(trace, traces)
+        # Only now, since the budget may run out before.
+        group.members, group.values, group.traces = [*group.members, *other.members], common, traces
+        return True
 
     def _common(
         self, left: Mapping[str, Term], lefts: list[int], right: Mapping[str, Term], rights: list[int]
@@ -150,13 +170,15 @@ class _Merging:
                 return None
         found = {}
         for name, term in left.items():
-            other = right[name]
-            if all(self._equal(term, other, n) for n in rights):
-                found[name] = term
-            elif all(self._equal(term, other, n) for n in lefts):
-                found[name] = other
-            else:
+            candidates = [(term, rights), (right[name], lefts)]
+            candidates.sort(key=lambda candidate: len(text(candidate[0])))
+            valid = (
+                one for one, others in candidates if all(self._equal(term, right[name], number) for number in others)
+            )
+            common = next(valid, None)
+            if common is None:
                 return None
+            found[name] = common
         return found
 
     def _equal(self, left: Term, right: Term, number: int) -> bool:
@@ -165,21 +187,20 @@ class _Merging:
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
-    def _traced(self, number: int, group: _Group) -> list[_Trace]:
-        """The traces of the group with those of one more case."""
-        case = self.summary.cases[number]
-        for index, trace in enumerate(group.traces):
-            if trace.exit_path != case.exit_path:
+    def _with_trace(self, new: _Trace, traces: list[_Trace]) -> list[_Trace]:
+        """The traces with one more, as one of them where it is the same."""
+        for index, trace in enumerate(traces):
+            if trace.exit_path != new.exit_path:
                 continue
             steps = None
-            if self._same_trace(trace.steps, case.trace, [number]):
+            if self._same_trace(trace.steps, new.steps, new.members):
                 steps = trace.steps
-            elif self._same_trace(trace.steps, case.trace, trace.members):
-                steps = case.trace
+            elif self._same_trace(trace.steps, new.steps, trace.members):
+                steps = new.steps
             if steps is not None:
-                joined = _Trace([*trace.members, number], steps, trace.exit_path)
-                return [*group.traces[:index], joined, *group.traces[index + 1 :]]
-        return [*group.traces, _Trace([number], case.trace, case.exit_path)]
+                joined = _Trace([*trace.members, *new.members], steps, trace.exit_path)
+                return [*traces[:index], joined, *traces[index + 1 :]]
+        return [*traces, new]
 
     def _same_trace(self, left: Sequence[Step], right: Sequence[Step], numbers: list[int]) -> bool:
         return all(self._same_word(left, right, number) for number in numbers)
@@ -228,6 +249,13 @@ class _Merging:
         if len(members) == 1:
             return self.summary.cases[members[0]].when
         plain = disjunction(self.summary.cases[n].when for n in sorted(members))
+        try:
+            with budget(_OPERATIONS_CONVEX):
+                whole = Region.of(plain).joined()
+                if whole.parts == 1:
+                    return self.guards.arranged(whole.condition())
+        except (BudgetExceeded, NotPresburger):
+            pass
         return self.guards.arranged(simplify(plain, operations=_OPERATIONS_EACH))
 
 
@@ -236,6 +264,8 @@ def _pinned(when: Condition) -> int:
 
 
 _SAMPLES = 4
+_MOST_GROUPS = 16
+"""More groups are not compared with each other."""
 _ITERATIONS = "#iterations"
 _RESULT = "#result"
 

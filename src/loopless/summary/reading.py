@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, shortest_where, simplify
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pruned, shortest_where, simplify
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
 from loopless.terms import (
@@ -20,6 +20,7 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
+    Op,
     Or,
     Term,
     TermTooLarge,
@@ -67,8 +68,11 @@ class _Writer:
 
     def condition(self, condition: Condition) -> Condition:
         """The condition in few words."""
-        short = simplify(with_constants(condition), self.given, operations=_OPERATIONS_EACH)
-        return self.guards.arranged(short)
+        plain = with_constants(condition)
+        if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
+            # Sets with divisions are slow, and most of these conditions come from the logic.
+            return self.guards.arranged(pruned(plain, operations=_OPERATIONS_EACH))
+        return self.guards.arranged(simplify(plain, self.given, operations=_OPERATIONS_EACH))
 
     def case(self, case: Case) -> Case:
         """The case with its terms in the fewest words that its condition allows."""
