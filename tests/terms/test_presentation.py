@@ -1,0 +1,107 @@
+"""Quotients as people read them: the same value at every point, in the words of the difference that they count."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopless import terms as t
+from loopless.terms import IntType, Term, Var
+from loopless.terms.presentation import presented, presented_comparison
+
+I8 = IntType(8)
+AT, X, Y = (Var(name, I8) for name in "ixy")
+N, U = Var("n", IntType(32)), Var("u", IntType(32, signed=False))
+COEFFICIENTS = st.sampled_from([-7, -3, -2, -1, 0, 1, 1, 2, 5])
+
+
+@st.composite
+def linear(draw: st.DrawFn) -> Term:
+    return t.add(t.const(draw(st.integers(-60, 60))), *(t.scale(v, draw(COEFFICIENTS)) for v in (AT, X, Y)))
+
+
+@st.composite
+def quotients(draw: st.DrawFn, depth: int = 1) -> Term:
+    parts = [draw(linear())]
+    for _ in range(draw(st.integers(1, 3))):
+        inner = draw(quotients(depth - 1)) if depth and draw(st.booleans()) else draw(linear())
+        atom = draw(st.sampled_from([t.floor_div, t.mod]))(inner, t.const(draw(st.sampled_from([2, 3, 5, 7]))))
+        parts.append(t.scale(atom, draw(st.sampled_from([-7, -6, -3, -2, -1, 1, 2, 3, 7]))))
+    return t.add(*parts)
+
+
+def points(seed: int) -> list[dict[Var, int]]:
+    chance = random.Random(seed)
+    edges = [-128, -127, -1, 0, 1, 126, 127]
+    return [{v: chance.choice([*edges, chance.randint(-128, 127)]) for v in (AT, X, Y)} for _ in range(25)]
+
+
+@settings(deadline=None, max_examples=400)
+@given(quotients(), st.sampled_from(["le", "eq", "ne"]))
+def test_what_is_shown_has_the_same_value(term: Term, relation: str) -> None:
+    shown, compared = presented(term), presented_comparison(term, relation)
+    for point in points(len(term.key)):
+        value = t.evaluate(term, point)
+        assert t.evaluate(shown, point) == value
+        assert t.evaluate(compared, point) == value
+
+
+def parsed(shown: str) -> object:
+    """The value of a text at all points, read as Python with the functions of the language."""
+    return compile(shown.replace("&&", "and").replace("||", "or"), "text", "eval")
+
+
+FUNCTIONS = {"floor_div": lambda a, b: a // b, "ceil_div": lambda a, b: -(-a // b), "mod": lambda a, b: a % b}
+
+
+@settings(deadline=None, max_examples=400)
+@given(quotients(), st.sampled_from([t.at_most_zero, t.equals_zero, t.not_zero]))
+def test_the_text_means_what_it_says(term: Term, compared: object) -> None:
+    condition = compared(term)  # type: ignore[operator]
+    if isinstance(condition, t.Truth):
+        return
+    shown, whole = parsed(t.text(term)), parsed(t.text(condition))
+    for point in points(len(term.key)):
+        names = {var.name: value for var, value in point.items()}
+        assert eval(shown, dict(FUNCTIONS), names) == t.evaluate(term, point)  # type: ignore[arg-type]
+        assert eval(whole, dict(FUNCTIONS), names) == t.holds(condition, point)  # type: ignore[arg-type]
+
+
+TWO, THREE, SEVEN = t.const(2), t.const(3), t.const(7)
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (t.sub(t.scale(t.floor_div(t.add(AT, X, t.ONE), TWO), 2), AT), "i + 2*ceil_div(x - i, 2)"),
+        (t.sub(t.floor_div(t.add(AT, X, t.ONE), TWO), AT), "ceil_div(x - i, 2)"),
+        (t.add(t.floor_div(t.sub(t.ONE, AT), SEVEN), t.const(15)), "ceil_div(100 - i, 7)"),
+        (t.sub(t.add(AT, X), t.floor_div(t.add(AT, X, t.ONE), TWO)), "floor_div(i + x, 2)"),
+        (t.sub(X, t.scale(t.floor_div(X, SEVEN), 7)), "mod(x, 7)"),
+        (t.sub(t.const(102), t.mod(t.add(X, t.ONE), THREE)), "mod(1 - x, 3) + 100"),
+        (t.add(t.floor_div(X, SEVEN), t.ONE), "floor_div(x, 7) + 1"),
+        (t.sub(t.const(8), AT), "8 - i"),
+        (t.sub(t.sub(t.ZERO, AT), t.const(8)), "-i - 8"),
+        (t.sub(X, t.floor_div(t.sub(t.const(102), AT), THREE)), "x - ceil_div(100 - i, 3)"),
+        (t.floor_div(U, TWO), "u / 2"),
+    ],
+)
+def test_what_people_read(term: Term, expected: str) -> None:
+    assert t.text(term) == expected
+
+
+def test_a_quotient_stands_on_the_side_of_its_variables() -> None:
+    most = t.const(2**31 - 1)
+    steps = t.scale(t.floor_div(t.sub(N, X), t.const(4)), 4)
+    assert t.text(t.less_equal(N, t.add(steps, most))) == "n + 4*ceil_div(x - n, 4) <= 2147483647"
+    even = t.mod(t.add(AT, N, t.ONE), TWO)
+    assert t.text(t.less_equal(N, t.add(even, t.const(2**31 - 2)))) == "n + mod(i + n, 2) <= 2147483647"
+
+
+def test_a_reduction_that_the_shown_term_does_not_need_is_left_out() -> None:
+    half = t.scale(t.floor_div(t.add(U, t.ONE), TWO), 2)
+    assert t.text(t.wrap(t.sub(half, U), U.type)) == "u % 2"
+    assert t.text(t.wrap(t.add(U, t.ONE), U.type)) == "(uint32_t)(u + 1)"
