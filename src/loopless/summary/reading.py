@@ -189,7 +189,7 @@ class Guards:
         check = part in self.checks or (isinstance(part, Compare) and negate(part) in self.checks)
         alike = [i for i, guard in enumerate(self.order) if guard.variables == part.variables]
         near = [i for i, guard in enumerate(self.order) if guard.variables & part.variables]
-        large = any(isinstance(node, Const) and abs(node.value) >= _LARGE for node in walk(part)) or _has_large(part)
+        large = _has_large(part)
         last = len(self.order)
         if exact and not check:
             tier, place = 0, exact[0]
@@ -203,7 +203,8 @@ class Guards:
 
 
 def _has_large(part: Condition) -> bool:
-    terms = [node.term for node in walk(part) if isinstance(node, Compare)]
+    """Whether the part is a bound that comes from the ends of types."""
+    terms = [node.term for node in walk(part) if isinstance(node, Compare) and node.relation != "eq"]
     return any(abs(polynomial(term).get((), 0)) >= _LARGE for term in terms)
 
 
