@@ -112,9 +112,8 @@ def test_assume_narrows_the_entry_values(answer, three):
 
 def test_an_assumption_that_iterations_keep_can_leave_one_path(answer):
     file = "examples/proteus/fig1a.c"
-    status, document = answer("summarize", file)
-    assert status == 3
-    assert document["loops"][0]["complete"] is False or document["loops"][0]["refused"] is not None
+    _, document = answer("summarize", file)
+    assert [path["id"] for path in document["loops"][0]["paths"] if path["exits"] is None] == ["1", "2"]
     status, document = answer("summarize", file, "--assume", "z > n")
     (loop,) = document["loops"]
     assert status == 0
@@ -196,6 +195,38 @@ def test_classify_counts_the_types_per_file_and_in_all(answer, run, tmp_path):
     text = run("classify", tmp_path, "--census").stdout
     assert "total of 2 files" in text
     assert "three" not in text
+
+
+def test_cases_that_come_to_the_same_are_shown_as_one(answer, run):
+    """Proteus, Fig. 1(a): three effects, four traces."""
+    file = "examples/proteus/fig1a.c"
+    _, document = answer("summarize", file)
+    (loop,) = document["loops"]
+    assert sorted(k for part in loop["merged"] for k in part["cases"]) == list(range(len(loop["cases"])))
+    then = [{name: value["text"] for name, value in part["then"].items()} for part in loop["merged"]]
+    assert sorted(then, key=str) == [{"x": "n", "z": "n"}, {"x": "n", "z": "z"}, {"x": "x", "z": "z"}]
+    assert sum(len(part["traces"]) for part in loop["merged"]) == 4
+    assert run("summarize", file).stdout.count("iteration") == 3
+    assert run("summarize", file, "--traces").stdout.count("iteration") == 4
+    _, document = answer("classify", file)
+    assert document["loops"][0]["merged"] == []
+
+
+def test_a_summary_as_smtlib_is_nothing_but_smtlib(run, three):
+    done = run("summarize", three, "--format", "smtlib")
+    assert done.returncode == 3
+    assert all(line == "" or line[0] in ";( " for line in done.stdout.splitlines())
+    assert "(define-fun f_2 " in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["summarize", "classify"])
+def test_the_automaton_is_a_picture(run, three, command):
+    done = run(command, three, "--function", "f", "--format", "svg")
+    assert done.returncode == 0
+    assert done.stdout.startswith("<?xml")
+    assert f"{three}:f:2:5" in done.stdout
+    assert done.stderr == ""
 
 
 def test_the_automaton_is_drawn(run, three):

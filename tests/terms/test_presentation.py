@@ -14,6 +14,7 @@ from loopless.terms.presentation import presented, presented_comparison
 
 I8 = IntType(8)
 AT, X, Y = (Var(name, I8) for name in "ixy")
+TWO, THREE, FIVE, SEVEN = map(t.const, (2, 3, 5, 7))
 N, U = Var("n", IntType(32)), Var("u", IntType(32, signed=False))
 COEFFICIENTS = st.sampled_from([-7, -3, -2, -1, 0, 1, 1, 2, 5])
 
@@ -49,6 +50,16 @@ def test_what_is_shown_has_the_same_value(term: Term, relation: str) -> None:
         assert t.evaluate(compared, point) == value
 
 
+def test_quotients_that_become_one() -> None:
+    up, down = (t.floor_div(t.add(t.scale(X, sign), t.const(constant)), FIVE) for sign, constant in ((1, 0), (-1, 4)))
+    for left, right in ((up, down), (down, up), (t.scale(up, -2), down), (t.scale(up, -1), t.scale(down, -1))):
+        for relation in ("le", "eq"):
+            term = t.add(left, right, Y)
+            for point in points(5):
+                assert t.evaluate(presented_comparison(term, relation), point) == t.evaluate(term, point)
+                assert t.evaluate(presented(term), point) == t.evaluate(term, point)
+
+
 def parsed(shown: str) -> object:
     """The value of a text at all points, read as Python with the functions of the language."""
     return compile(shown.replace("&&", "and").replace("||", "or"), "text", "eval")
@@ -70,7 +81,6 @@ def test_the_text_means_what_it_says(term: Term, compared: object) -> None:
         assert eval(whole, dict(FUNCTIONS), names) == t.holds(condition, point)  # type: ignore[arg-type]
 
 
-TWO, THREE, SEVEN = t.const(2), t.const(3), t.const(7)
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,7 @@ class Abstraction:
         return found
 
 
+@metered
 def _is_presburger(term: Term) -> bool:
     try:
         frame_of(term.variables).function(term)

@@ -7,20 +7,23 @@ Merging changes nothing of the summary; it is a second view of its cases.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where, simplify
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.summary.reading import Guards
 from loopless.terms import (
+    ONE,
     ZERO,
     Compare,
     Condition,
     EvaluationError,
     Term,
     Var,
+    add,
     conjuncts,
+    const,
     disjunction,
     evaluate,
     text,
@@ -93,8 +96,36 @@ def merged(summary: Summary, operations: int = OPERATIONS) -> tuple[Merged, ...]
 def alone(number: int, summary: Summary) -> Merged:
     """The case of that number by itself."""
     case = summary.cases[number]
-    traced = Traced((number,), case.when, case.trace, case.exit_path)
+    traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
     return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result)
+
+
+def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
+    """The trace with rounds that stand beside their cycle taken into it: (2 1*)^k 2 1 is (2 1*)^(k + 1)."""
+    steps = list(trace)
+    index = 0
+    while index < len(steps):
+        step = steps[index]
+        if isinstance(step, Cycle) and step.times is not None:
+            size = len(step.body)
+            more = replace(step, times=add(step.times, ONE))
+            if _is_round(step.body, steps[index + 1 : index + 1 + size]):
+                steps[index : index + 1 + size] = [more]
+                continue
+            if index >= size and _is_round(step.body, steps[index - size : index]):
+                steps[index - size : index + 1] = [more]
+                index -= size
+                continue
+        index += 1
+    return tuple(steps)
+
+
+def _is_round(body: Sequence[Step], steps: Sequence[Step]) -> bool:
+    """Whether ``steps`` are what the body of a cycle repeats; where it leaves a number open any will do."""
+    return len(body) == len(steps) and all(
+        _word(one) == _word(other) and (one.times is None or one.times is other.times)
+        for one, other in zip(body, steps, strict=True)
+    )
 
 
 class _Merging:
@@ -123,7 +154,7 @@ class _Merging:
 
     def _lone(self, number: int) -> _Group:
         case = self.summary.cases[number]
-        return _Group([number], _values(self.summary, case), [_Trace([number], case.trace, case.exit_path)])
+        return _Group([number], _values(self.summary, case), [_Trace([number], folded(case.trace), case.exit_path)])
 
     # -- effects --------------------------------------------------------------------------------------------------
 
@@ -211,19 +242,28 @@ class _Merging:
             return True
         if left and right and _word(left[0]) == _word(right[0]) and self._same_times(left[0], right[0], number):
             return self._same_word(left[1:], right[1:], number)
-        if left and self._vanishes(left[0], number):
+        return self._same_unrolled(left, right, number) or self._same_unrolled(right, left, number)
+
+    def _same_unrolled(self, left: Sequence[Step], right: Sequence[Step], number: int) -> bool:
+        """The same where the first part of ``left`` is empty, or a cycle whose few rounds ``right`` has one by one."""
+        if not left or left[0].times is None:
+            return False
+        if self._equal(left[0].times, ZERO, number):
             return self._same_word(left[1:], right, number)
-        if right and self._vanishes(right[0], number):
-            return self._same_word(left, right[1:], number)
-        return False
+        if not isinstance(left[0], Cycle):
+            return False
+        body = left[0].body
+        rounds = 0
+        while _is_round(body, right[rounds * len(body) : (rounds + 1) * len(body)]):
+            rounds += 1
+        if rounds == 0 or not self._equal(left[0].times, const(rounds), number):
+            return False
+        return self._same_word(left[1:], right[rounds * len(body) :], number)
 
     def _same_times(self, left: Step, right: Step, number: int) -> bool:
         if left.times is None or right.times is None:
             return left.times is right.times
         return self._equal(left.times, right.times, number)
-
-    def _vanishes(self, step: Step, number: int) -> bool:
-        return step.times is not None and self._equal(step.times, ZERO, number)
 
     # -- results --------------------------------------------------------------------------------------------------
 

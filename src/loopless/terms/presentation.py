@@ -38,14 +38,14 @@ def presented_comparison(term: Term, relation: str) -> Term:
     poly = polynomial(term)
     if len(poly) > _MOST_MONOMIALS:
         return term
-    for monomial in list(poly):
+    for monomial in list(poly):  # of two that become one, the second is no longer there
         op = _division(monomial)
-        if op is not None and op.op == "mod" and len(poly) > 2:
+        if monomial in poly and op is not None and op.op == "mod" and len(poly) > 2:
             poly = _without_constant(poly, monomial, op)
     if relation == "le" and all(c > 0 for m, c in poly.items() if m and _division(m) is None):
         for monomial in [m for m, c in poly.items() if c < 0 and m]:
             op = _division(monomial)
-            if op is not None and op.op == "floor_div":
+            if poly.get(monomial, 0) < 0 and op is not None and op.op == "floor_div":
                 poly = _flipped(poly, monomial, op)
     return from_polynomial(poly)
 
