@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -225,7 +226,7 @@ def test_the_automaton_is_a_picture(run, three, command):
     done = run(command, three, "--function", "f", "--format", "svg")
     assert done.returncode == 0
     assert done.stdout.startswith("<?xml")
-    assert f"{three}:f:2:5" in done.stdout
+    assert f"{three}:f:2:5" in html.unescape(done.stdout)
     assert done.stderr == ""
 
 
