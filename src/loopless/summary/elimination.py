@@ -45,10 +45,10 @@ MAX_PIECES = 200
 MAX_SPLIT = 70
 """A step that takes more different values than this is not split by them."""
 
-OPERATIONS = 20_000_000
+OPERATIONS = 1_500_000
 """isl's operations allowed for eliminating the paths of one loop, and for going back from its ends."""
 
-STEP_OPERATIONS = 8_000_000
+STEP_OPERATIONS = 500_000
 """And for the runs of one piece."""
 
 MAX_ROUNDS = 70

@@ -60,7 +60,7 @@ from loopless.terms import (
 MAX_SELECTORS = 3
 """Products of more oscillations than this are not looked for."""
 
-OPERATIONS = 8_000_000
+OPERATIONS = 500_000
 """isl's operations allowed for the runs of one group."""
 
 

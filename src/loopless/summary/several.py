@@ -13,7 +13,7 @@ from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import NotSummarized, System, build_system, where
 from loopless.terms import TermTooLarge, disjunction
 
-WHOLE = 100_000_000
+WHOLE = 5_000_000
 """isl's operations allowed for one loop."""
 
 
