@@ -48,19 +48,19 @@ class Landing:
             return
         if ending.kind == "stuck":
             assert ending.why is not None
-            self._unknown(region, TRUE, ending.why)
+            self.give_up(region, ending.why)
             return
         try:
             sides = ending.piece.effect.sides()
         except Undecided as undecided:
-            self._unknown(region, TRUE, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(undecided)))
+            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(undecided)))
             return
         except Lost as lost:
-            self._unknown(region, TRUE, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
+            self.give_up(region, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
             return
         totals = self._totals(ending.piece)
         if isinstance(totals, Refused):
-            self._unknown(region, TRUE, totals)
+            self.give_up(region, totals)
             return
         holds = self._checked(region, (*sides, *totals))
         if holds is FALSE:
@@ -88,7 +88,8 @@ class Landing:
         """From where ``piece`` comes to what control variables say of an exit."""
         return view.where.preimage(piece.control)
 
-    def _unknown(self, region: Region, holds: Condition, why: Refused) -> None:
+    def give_up(self, region: Region, why: Refused, holds: Condition = TRUE) -> None:
+        """Nothing is known of ``region``, where ``holds``."""
         self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
 
     def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
@@ -124,7 +125,7 @@ class Landing:
         needed = view.rest.variables | self._read(path) | {TOTAL}
         gone = sorted(v for v in needed if v in lost and v not in piece.control)
         if gone:
-            self._unknown(piece.where, holds, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]))
+            self.give_up(piece.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
             return
         rest = self._needed(piece.where, substitute(view.rest, after))
         when = conjunction((self.system.shown(piece.where), holds, self.system.names.condition(rest)))
@@ -206,7 +207,7 @@ class Landing:
                     first = (at_most_zero(substitute(term, {COUNTER: const(k)})) for k in range(period))
                     required += [Side(substitute(c, self._values(ending.piece)), exit) for c in first]
         except (Undecided, Lost) as unclear:
-            self._unknown(region, holds, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(unclear)))
+            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(unclear)), holds)
             return
         more = self._checked(region, tuple(dict.fromkeys(required)), holds)
         self.diverges.append(conjunction((self.system.shown(region), holds, more)))

@@ -13,19 +13,22 @@ from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import NotSummarized, System, build_system, where
 from loopless.terms import TermTooLarge, disjunction
 
-WHOLE = 5_000_000
-"""isl's operations allowed for one loop."""
+PREPARING = 2_000_000
+"""isl's operations allowed for reading the paths and dividing the values of invariants."""
+
+WHOLE = 8_000_000
+"""And for all of these parts together, each of which gets its share."""
 
 
 def summarize_several(paths: LoopPaths) -> Summary:
     """The summary of a loop without inputs. Raises :class:`NotSummarized`."""
     try:
-        with budget(WHOLE):
+        with budget(PREPARING):
             system = build_system(paths)
-            landings = [_landing(cell) for cell in cells(system)]
+            parts = cells(system)
+        landings = [_landing(cell, WHOLE // len(parts)) for cell in parts]
     except BudgetExceeded:
-        detail = "the logic needs more steps than its budget for this loop"
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
+        raise NotSummarized(_too_costly(paths)) from None
     except TermTooLarge as error:
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
     return Summary(
@@ -40,9 +43,20 @@ def summarize_several(paths: LoopPaths) -> Summary:
     )
 
 
-def _landing(cell: System) -> Landing:
-    pieces, endings = accelerate_groups(cell)
+def _too_costly(paths: LoopPaths) -> Refused:
+    detail = "the logic needs more steps than its budget for this loop"
+    return Refused(Reason.BUDGET, where(paths), detail)
+
+
+def _landing(cell: System, operations: int) -> Landing:
+    """The cases of a part; all of it is residual where that takes too long."""
     landing = Landing(cell)
-    for ending in eliminate(cell, pieces, endings):
-        landing.add(ending)
+    try:
+        with budget(operations):
+            pieces, endings = accelerate_groups(cell)
+            for ending in eliminate(cell, pieces, endings):
+                landing.add(ending)
+    except BudgetExceeded:
+        landing = Landing(cell)
+        landing.give_up(cell.universe, _too_costly(cell.paths))
     return landing

@@ -299,7 +299,7 @@ def _window(spans: Sequence[Sequence[_Span]], moves: Sequence[int]) -> range:
         return range(0)
     reach = max(abs(move) for move in moves)
     window = range(min(borders) - reach, max(borders) + reach + 2)
-    return window if len(window) <= MAX_VALUES else range(0)
+    return window if window.stop - window.start <= MAX_VALUES else range(0)
 
 
 def _runs(ordered: Sequence[int]) -> list[list[int]]:
