@@ -94,7 +94,9 @@ class Subject:
             text = own_loops.program(source, ctype, counting=True)
             self.oracle = NativeOracle(text, host=host, limits=Limits(seconds=0.1))
         self.by_name = {var.name: var for var in self._variables()}
-        self.marks = self._marks(own_loops.mark_lines(source))
+        self.all_marks = own_loops.mark_lines(source)
+        self.marks = self._marks(self.all_marks)
+        self.uncounted = 0
 
     def _variables(self) -> set[Var]:
         found: set[Var] = set()
@@ -109,7 +111,8 @@ class Subject:
             path.id: {
                 mark
                 for mark, line in lines.items()
-                if line in path.lines and not any(line in other.lines for other in self.paths.iterative if other is not path)
+                if line in path.lines
+                and not any(line in other.lines for other in self.paths.iterative if other is not path)
             }
             for path in self.paths.iterative
         }
@@ -146,6 +149,10 @@ class Subject:
             assert after[name] == native.globals[f"final_{name}"], (state, name, str(case.when))
         counts = {path: evaluate(term, values) for path, term in case.per_path.items()}
         iterations = evaluate(case.iterations, values)
+        if not counts and iterations:
+            self.uncounted += 1
+            assert iterations == sum(native.globals[f"at{mark}"] for mark in self.all_marks), (state, str(case.when))
+            return iterations
         assert sum(counts.values()) == iterations, (state, str(case.when))
         for path, marks in self.marks.items():
             if marks:
@@ -172,6 +179,8 @@ def test_a_thousand_inputs_of_a_million_iterations(name: str, host: NativeHost) 
     long = [n for n in found[:1000] if n is not None and n > 200_000]
     assert len(long) > (600 if name != "p1a" else 300), sorted(n for n in found if n)[-5:]
     assert sum(n is not None for n in found[:1000]) > 990
+    # Two independent oscillators: how often each of the four combinations occurs is not said, only how many in all.
+    assert not subject.uncounted or name == "p1b"
 
 
 @pytest.mark.parametrize("name", DRAWN)

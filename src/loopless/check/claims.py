@@ -65,10 +65,14 @@ class SummaryClaim(Protocol):
     def residual(self) -> Sequence[RegionClaim]: ...
 
 
+UNCOUNTED = "case without counts"
+"""The region of a state whose case says how many iterations there are, but of no path how many are its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One state judged. ``region``: "case", "diverges", "undefined", "residual", "out of reach" where a value like
-    3^(10^9) would have more digits than can be written down, or "" where several or none hold.
+    3^(10^9) would have more digits than can be written down, :data:`UNCOUNTED`, or "" where several or none hold.
 
     ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
     """
@@ -145,7 +149,8 @@ class Claims:
             return Verdict("case", compared=early, mismatch=wrong if early else "")
         wrong = self._difference(case, iterations, rest, truth, dict(zip(self.variables, values, strict=True)))
         wrong = f"{name} says {wrong}; the loop: {_told(truth)}" if wrong else ""
-        return Verdict("case", compared=True, mismatch=wrong)
+        region = "case" if case.paths or not iterations else UNCOUNTED
+        return Verdict(region, compared=True, mismatch=wrong)
 
     def _difference(
         self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[Var, int]
@@ -164,6 +169,8 @@ class Claims:
             said = values.get(var, before.get(var))
             if var in truth.values and said is not None and said != truth.values[var]:
                 return f"{var.name}' = {said}"
+        if not case.paths and iterations:
+            return ""
         counts = dict(zip(case.paths, rest[len(case.names) :], strict=True))
         for path in sorted(truth.per_path):
             if counts.get(path, 0) != truth.per_path[path]:
