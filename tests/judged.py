@@ -78,7 +78,7 @@ def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> d
         for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
             own = evaluator.run(given)
             if own.by != "summary":  # in the residual
-            continue
+                continue
             status = own.status if run.status == "timeout" else run.status
             assert own.status == status, (given, own, run, str(found))
             if run.status == "ok":
