@@ -77,7 +77,8 @@ def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> d
     with NativeOracle(source, limits=Limits(seconds=0.5)) as oracle:
         for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
             own = evaluator.run(given)
-            assert own.by == "summary", (given, own)
+            if own.by != "summary":  # in the residual
+                continue
             status = own.status if run.status == "timeout" else run.status
             assert own.status == status, (given, own, run, str(found))
             if run.status == "ok":

@@ -19,12 +19,13 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.cells import cells
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side, TurnForms, Turns, counter_of
-from loopless.summary.elimination import OPERATIONS, Ending, eliminate
+from loopless.summary.elimination import Ending, eliminate
 from loopless.summary.landing import Landing
 from loopless.summary.lengths import what_may_fail
 from loopless.summary.model import Summary
 from loopless.summary.moving import many_turns
 from loopless.summary.rotation import find_group
+from loopless.summary.several import WHOLE
 from loopless.summary.side import Undecided
 from loopless.summary.system import ExitView, NotSummarized, System, build_system, where
 from loopless.terms import (
@@ -113,7 +114,7 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
     :class:`NotSummarized`.
     """
     try:
-        with budget(OPERATIONS):
+        with budget(WHOLE):
             system = build_system(paths)
             found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
             if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.pieces) is None):
