@@ -76,6 +76,8 @@ class Node:
     after: set[Node] = field(default_factory=set)
     unsure: set[Node] = field(default_factory=set)
     """Those of ``after`` for which that has not been looked at."""
+    seen: bool = False
+    """Whether steps that are translations on the domain have been looked for."""
     mixed: bool = True
     """Whether some of the piece may lead to endings at once."""
 
@@ -133,20 +135,22 @@ class _Elimination:
 
     def _next(self) -> Node:
         """The piece to eliminate next: such that few pieces go through it, and simple runs first."""
+        looping = {node for node in self.nodes if node in node.after}
 
         def cost(node: Node) -> tuple[int, int, int]:
-            before = sum(1 for other in self.nodes if other is not node and node in other.after)
-            loops = node in node.after
-            hard = 1 if not loops else 0 if _is_translation(node.piece) else 2 if _simple(node.piece) else 3
-            return (0 if not before else 1, hard, before * len(node.after))
+            before = [other for other in self.nodes if other is not node and node in other.after]
+            if node in looping:
+                hard = 0 if _is_translation(node.piece) else 2 if _simple(node.piece) else 3
+            else:
+                # What a piece that repeats leads to comes after it, else its rounds would be peeled off one by one.
+                hard = 1 if looping.isdisjoint(before) else 4
+            return (0 if not before else 1, hard, len(before) * len(node.after))
 
         return min(self.nodes, key=cost)
 
     def _eliminate(self, node: Node) -> None:
-        if node in node.after and not _simple(node.piece):
-            node.piece = Piece(node.piece.where, simplified(node.piece.control, node.piece.where), node.piece.effect)
-            if not _simple(node.piece) and self._split(node):
-                return
+        if node in node.after and not _simple(node.piece) and self._split(node):
+            return
         self._pass_through(node)
         if len(self.nodes) + len(self.endings) > MAX_PIECES:
             raise BudgetExceeded("too many pieces")
@@ -204,6 +208,9 @@ class _Elimination:
         """Drop successors in which the piece does not land after all, and end at once what lands in none."""
         node.after = {a for a in node.after if a not in node.unsure or self._lands(node.piece, a.piece.where)}
         node.unsure = set()
+        if node in node.after and not _is_translation(node.piece) and not node.seen:
+            node.seen = True
+            node.piece = Piece(node.piece.where, simplified(node.piece.control, node.piece.where), node.piece.effect)
 
     def _cut_tails(self) -> None:
         """End at once what surely leaves by a piece, where another piece leads only there: it is then no cycle."""
