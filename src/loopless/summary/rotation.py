@@ -32,7 +32,7 @@ from loopless.summary.elimination import Ending, resolved
 from loopless.summary.lengths import run_lengths
 from loopless.summary.side import tightest
 from loopless.summary.system import System
-from loopless.summary.turning import accumulated
+from loopless.summary.turning import Turning, accumulated
 from loopless.terms import (
     ZERO,
     And,
@@ -366,17 +366,19 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
         assert factors is not None
         control[var] = add(var, _total(factors, highs))
     ids = list(dict.fromkeys(path.id for path in paths))
-    shares: dict[str, list[int]] = {}
+    shares: dict[str, Term] = {}
     for id, path in {path.id: path for path in paths}.items():
         counter = counter_of(path)
         share = separated(group.signs, [int(p.id == id) for p in paths])
         if share is None:
             lost[counter] = f"how often path {id} is taken has no closed form"
         else:
-            shares[id] = share
-            values[counter] = add(counter, _total(share, highs))
+            shares[id] = _total(share, highs)
+            values[counter] = add(counter, shares[id])
+    single = [high for (high,) in group.signs] if len(group.selectors) == 1 else None
+    turning = Turning(paths, single, shares, group.selectors[0].low, highs[0], control)
     for var in sorted({v for path in paths for v in path.update} - control.keys()):
-        form = accumulated(var, paths, shares, highs, control)
+        form = accumulated(var, turning)
         if form is None:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
