@@ -8,10 +8,11 @@ from dataclasses import replace
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
 from loopless.logic import BudgetExceeded, NotPresburger, Region
+from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.relevance import relevance
-from loopless.paths.symbolic import Body, Finished, TooManyPaths, Unreadable
+from loopless.paths.symbolic import Body
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     Condition,
@@ -44,7 +45,7 @@ def loop_paths(
     wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
     relevant = relevance(graph, loop, wanted, all_checks=interest is None)
     inside = live_inside(graph, loop, live, ends, frozenset(wanted))
-    body = Body(graph, loop, relevant, inside, ends)
+    body = Body(graph, loop, relevant, inside)
     try:
         finished = body.run()
     except TooManyPaths:
@@ -171,7 +172,7 @@ def _outside(graph: Flowgraph, var: Var) -> bool:
 
 def _exit_paths(
     graph: Flowgraph,
-    finished: list[Finished],
+    finished: list[Finished[State]],
     relevant: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
     ends: frozenset[Var],
@@ -191,12 +192,12 @@ def _exit_paths(
 
 
 def _merge(
-    finished: list[Finished],
+    finished: list[Finished[State]],
     exit: Exit | None,
     needed: frozenset[Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
-    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished]] = {}
+    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished[State]]] = {}
     for path in finished:
         if path.exit != exit:
             continue
