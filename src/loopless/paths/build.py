@@ -65,7 +65,7 @@ def loop_paths(
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
     assumptions += _calls(graph, loop)
-    assumptions += _memory_assumptions(graph, loop, occurring | set(state))
+    assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(assumptions))
 
 
@@ -143,11 +143,11 @@ def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
     return [f"calls of {name} return" for name in sorted(names)]
 
 
-def _memory_assumptions(graph: Flowgraph, loop: LoopInfo, variables: Iterable[Var]) -> list[str]:
-    """What is taken for granted about memory that the loop touches."""
+def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[Var]) -> list[str]:
+    """What is taken for granted about memory that these blocks touch."""
     touched: set[str] = set()
     follows_memory = any(_outside(graph, var) for var in variables)
-    for label in loop.blocks:
+    for label in labels:
         for statement in graph.blocks[label].statements:
             if not isinstance(statement, Load | Store):
                 continue

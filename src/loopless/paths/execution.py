@@ -7,7 +7,7 @@ theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -128,41 +128,42 @@ class Execution(Generic[_S]):
         """Whether it matters which edge of the block ``label`` is taken."""
         return True
 
-    def effect(self, state: _S, statement: Statement) -> _S | None:
-        """The state after a statement that touches what lies outside the variables; None where no run goes on."""
+    def effect(self, state: _S, statement: Statement) -> Sequence[_S]:
+        """The states after a statement that touches what lies outside the variables; none where no run goes on."""
         raise NotImplementedError
 
     # -- one block ----------------------------------------------------------------------------------------------------
 
-    def through(self, block: Block, state: _S) -> _S | None:
-        """The state after the statements of a block; None where no run gets so far. Raises :class:`Unreadable`."""
+    def through(self, block: Block, state: _S) -> Sequence[_S]:
+        """The states after the statements of a block; none where no run gets so far. Raises :class:`Unreadable`."""
         blocked = self.graph.blocked.get(block.label)
         if blocked is not None:
             raise Unreadable(blocked)
-        after: _S | None = state
+        states: Sequence[_S] = (state,)
         for statement in block.statements:
-            if after is None:
-                break
-            after = self._statement(block.label, statement, after)
-        return after
+            states = [after for before in states for after in self._statement(block.label, statement, before)]
+        return states
 
-    def _statement(self, label: str, statement: Statement, state: _S) -> _S | None:
+    def _statement(self, label: str, statement: Statement, state: _S) -> Sequence[_S]:
         match statement:
             case Assign(target=target, value=value, loc=loc):
-                return self.bind(state, target, self.inside(state, value), loc) if self.wanted(target) else state
+                return (self.bind(state, target, self.inside(state, value), loc) if self.wanted(target) else state,)
             case Check():
                 if not self.keeps(label, statement):
-                    return state
-                condition = self.holding(state, statement.condition)
+                    return (state,)
                 exit = Exit("undefined", line_of(statement.loc), label, detail=statement.kind)
-                self.leave(state, negate(condition), exit)
-                return self.under(state, condition, statement.loc)
+                return self._unless(state, statement, exit)
             case Assume():
-                condition = self.holding(state, statement.condition)
-                self.leave(state, negate(condition), Exit("assumption", line_of(statement.loc), label))
-                return self.under(state, condition, statement.loc)
+                return self._unless(state, statement, Exit("assumption", line_of(statement.loc), label))
             case _:
                 return self.effect(state, statement)
+
+    def _unless(self, state: _S, statement: Check | Assume, exit: Exit) -> Sequence[_S]:
+        """The state where the condition holds; elsewhere the run ends with ``exit``."""
+        condition = self.holding(state, statement.condition)
+        self.leave(state, negate(condition), exit)
+        after = self.under(state, condition, statement.loc)
+        return () if after is None else (after,)
 
     def ways(self, block: Block, state: _S) -> Iterator[tuple[int, Edge, _S]]:
         """The edges that can be taken, with the state on each, before the edge's own assignments."""

@@ -66,6 +66,9 @@ class Body(Execution[State]):
             for state in states:
                 for target, following in self._onward(label, state):
                     waiting.setdefault(target, []).append(following)
+        if waiting:
+            detail = "jumps enter a cycle inside the loop at several places"
+            raise Unreadable(Refused(Reason.IRREDUCIBLE, self.where, detail))
         return self.finished
 
     def _order(self) -> list[str]:
@@ -97,27 +100,27 @@ class Body(Execution[State]):
             detail = f"the loop {inner.name} runs inside this one and nested loops are not summarized yet"
             raise Unreadable(Refused(Reason.NESTED, str(inner.loc) if inner.loc is not None else self.where, detail))
         block = self.graph.blocks[label]
-        after = self.through(block, state)
-        if after is None:
-            return []
-        if block.end is not None:
-            self.end(block, after)
-            return []
-        return self._edges(block, after)
+        result: list[tuple[str, State]] = []
+        for after in self.through(block, state):
+            if block.end is not None:
+                self.end(block, after)
+            else:
+                result += self._edges(block, after)
+        return result
 
-    def effect(self, state: State, statement: Statement) -> State | None:
+    def effect(self, state: State, statement: Statement) -> tuple[State]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
-                return self._unknown(state, target, origin, name, loc, refused)
+                return (self._unknown(state, target, origin, name, loc, refused),)
             case Load():
-                return self._load(state, statement)
+                return (self._load(state, statement),)
             case Call() | Allocate():
                 for target in defined_by(statement):
                     name = statement.callee if isinstance(statement, Call) else "malloc"
                     state = self._unknown(state, target, Origin.CALL, name, statement.loc)
-                return state
+                return (state,)
             case Store() | Fill() | Copy():
-                return state
+                return (state,)
             case _:
                 raise AssertionError(statement)
 
