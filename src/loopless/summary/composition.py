@@ -64,6 +64,7 @@ def _summary(ways: Ways) -> FunctionSummary:
     named = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     return FunctionSummary(
         graph.source_name,
+        ways.where,
         graph.parameters,
         _inputs(graph, occurring, {u.var: u for s in states for u in s.unknowns}),
         cases,

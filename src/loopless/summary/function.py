@@ -75,11 +75,12 @@ class FunctionSummary:
     """What a call of a function does, as a function of its ``inputs``.
 
     Every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``, ``residual``.
-    ``parameters`` are those of the flowgraph; ``shown`` gives the source names of variables; ``loops`` names the loops
-    of the function, inner ones included.
+    ``place`` is ``file:line:column`` of the function. ``parameters`` are those of the flowgraph; ``shown`` gives the
+    source names of variables; ``loops`` names the loops of the function, inner ones included.
     """
 
     name: str
+    place: str
     parameters: tuple[Parameter, ...]
     inputs: tuple[Input, ...]
     cases: tuple[FunctionCase, ...]
