@@ -27,6 +27,8 @@ class Whole:
     def __init__(self, summary: FunctionSummary, graph: Flowgraph) -> None:
         self._summary = summary
         self._file = graph.loc.file if graph.loc is not None else graph.source_name
+        # Pointers of a call that is evaluated point to memory of their own, as the flowgraph takes them to do.
+        self._granted = frozenset(graph.assumptions)
         self._inputs = tuple(input for input in summary.inputs if input.kind == "nondet")
         by_header = {loop.header: loop for loop in graph.loops}
         self._inner = {
@@ -37,7 +39,7 @@ class Whole:
         """What a call with these entry values does; None where the summary does not say, or not without assumptions,
         or a value is missing that it takes to tell.
         """
-        if self._summary.assumptions:
+        if not self._granted.issuperset(self._summary.assumptions):
             return None
         given = dict(values)
         for input in self._inputs:
@@ -57,7 +59,7 @@ class Whole:
             return None
 
     def _case(self, case: FunctionCase, given: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
-        if case.assumptions or len(case.inputs) > len(nondet):
+        if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
             return None
         if any(self._inner.get(step.loop, step.loop) not in case.iterations for step in case.passed):
             return None  # how often inner loops are taken is not told

@@ -9,7 +9,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.session import split_place
 from loopless.refusals import Refused
 from loopless.report.json_report import expression, refused_json
-from loopless.report.names import Names, names_of_function
+from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, why
 from loopless.summary import FunctionCase, FunctionSummary, Input
 from loopless.terms import ONE, ZERO, Condition, disjunction, type_name
@@ -33,13 +33,13 @@ def function_summaries(answers: Sequence[FunctionAnswer]) -> str:
 
 def _lines(answer: FunctionAnswer) -> list[str]:
     words = [answer.status, *([] if answer.complete is None else ["complete" if answer.complete else "not complete"])]
-    lines = [f"{answer.name} ({answer.place}): {', '.join(words)}"]
+    lines = [f"{answer.name} ({answer.place.removesuffix(':0')}): {', '.join(words)}"]
     summary = answer.summary
     if answer.refused is not None:
         lines += why(answer.refused)
     if summary is None:
         return lines
-    names = names_of_function(summary)
+    names = Names(summary)
     for case in summary.cases:
         lines += _case_lines(case, summary, names)
     for region in summary.diverges:
@@ -117,7 +117,7 @@ def _function(answer: FunctionAnswer) -> dict[str, Any]:
 def _regions(summary: FunctionSummary | None) -> dict[str, Any]:
     if summary is None:
         return {"inputs": [], "cases": [], "diverges": [], "undefined": [], "residual": []}
-    names = names_of_function(summary)
+    names = Names(summary)
     return {
         "inputs": [
             {"name": names.name(i.var), "type": type_name(i.var.type), "kind": i.kind, "number": i.number or None}

@@ -11,16 +11,17 @@ from loopless.terms import Condition, Node, Term, TermTooLarge, Var, smt, substi
 
 
 class Names:
-    """Prints the terms of one answer with the names that users know: ``shown``, for the variables of ``nodes``.
+    """Prints the terms of one answer, about a loop or a function, with the names that users know.
 
     Inside, a second ``x`` of a function is ``x#2``; where it is the only ``x`` that occurs in the answer it is shown
     as ``x``.
     """
 
-    def __init__(self, shown: Mapping[Var, str], nodes: Iterable[Node]) -> None:
-        self.shown = shown
+    def __init__(self, answer: LoopAnswer | FunctionSummary) -> None:
+        self.shown: Mapping[Var, str] = answer.shown
+        nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
         occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-        wanted = {var: shown.get(var, var.name) for var in occurring}
+        wanted = {var: answer.shown.get(var, var.name) for var in occurring}
         count = Counter(wanted.values())
         taken = {var.name for var in occurring}
         self._renamed: dict[Var, Term] = {
@@ -55,16 +56,6 @@ class Names:
             return substitute(node, self._renamed)
         except TermTooLarge:
             return node
-
-
-def names_of(answer: LoopAnswer) -> Names:
-    """The names of an answer about a loop."""
-    return Names(answer.shown, _nodes(answer))
-
-
-def names_of_function(summary: FunctionSummary) -> Names:
-    """The names of the summary of a function."""
-    return Names(summary.shown, _nodes_of_function(summary))
 
 
 def _nodes(answer: LoopAnswer) -> Iterator[Node]:

@@ -129,7 +129,7 @@ def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
     if exit.kind in _FINAL:
         values = state.values
         then = {v: values[v] for v in sorted(values, key=_key) if v in ways.seen and values[v] is not v}
-    counts = {ways.counters[v]: t for v, t in sorted(state.values.items(), key=_first_key) if v in ways.counters}
+    counts = {name: state.values[counter] for counter, name in ways.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
     return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), ())
 
@@ -167,6 +167,9 @@ _KINDS: Final = {
 }
 
 
+_ORDER: Final = ("parameter", "pointee", "global", "uninitialised", "nondet", "call")
+
+
 def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknown]) -> tuple[Input, ...]:
     """What the variables of the answer stand for."""
     given = {var for p in graph.parameters for var in (p.var, p.null) if var is not None}
@@ -181,12 +184,10 @@ def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknow
         else:
             kind = graph.variables[var].kind if var in graph.variables else Kind.TEMPORARY
             found.append(Input(var, kind.value if kind in (Kind.GLOBAL, Kind.POINTEE) else "uninitialised"))
+    order = [p.var for p in graph.parameters]
+    found.sort(key=lambda i: (_ORDER.index(i.kind), order.index(i.var) if i.var in order else 0, i.number))
     return tuple(found)
 
 
 def _key(var: Var) -> str:
     return var.key
-
-
-def _first_key(pair: tuple[Var, Term]) -> str:
-    return pair[0].key

@@ -91,7 +91,7 @@ class Ways(Execution[Way]):
         self.outcomes = outcomes
         self.callees = callees
         self.loops = {loop.header: loop for loop in graph.loops if loop.parent is None}
-        self.counters: dict[Var, str] = {}
+        self.counters = {_counter(loop.name): loop.name for loop in graph.loops}
         havocs = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Havoc))
         self.begins = Counter(s.target for s in havocs if s.origin is Origin.UNINITIALISED)
         self.residual: list[tuple[Way, Refused]] = []
@@ -273,7 +273,7 @@ class Ways(Execution[Way]):
     def _counted(self, state: Way, iterations: Mapping[str, Term]) -> Way:
         values = dict(state.values)
         for name, count in iterations.items():
-            counter = Var(f"#{name}", INTEGERS)
+            counter = _counter(name)
             self.counters[counter] = name
             values[counter] = add(values.get(counter, ZERO), count)
         return replace(state, values=values)
@@ -420,6 +420,11 @@ class Ways(Execution[Way]):
             detail = f"what the call of {call.callee} does is not known"
             return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
         return None
+
+
+def _counter(loop: str) -> Var:
+    """Counts the iterations of a loop; no variable of a program has such a name."""
+    return Var(f"#{loop}", INTEGERS)
 
 
 def _calls_return(call: Call) -> tuple[str, ...]:
