@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopless.errors import LimitError, LooplessError
-from loopless.flowgraph.model import Flowgraph
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.session import Function, Program, answer_all
@@ -145,13 +144,9 @@ def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None]
 
 
 def summary_for_calls(
-    function: Function, outcomes: Mapping[str, Outcome], settings: Settings
+    function: Function, outcomes: Mapping[str, Outcome], settings: Settings, time_s: float
 ) -> FunctionSummary | None:
-    """The summary of ``function`` for evaluating many calls; None where there is none, for whatever reason."""
-    if not isinstance(function.graph(), Flowgraph):
-        return None
+    """The summary of ``function`` for evaluating calls, within this time; None where there is none, for any reason."""
     job = functools.partial(_compose, function.program, function.program.functions.index(function), outcomes)
-    if not settings.fenced:
-        return job().summary
-    (found,) = run_all([job], Limits(settings.loop_timeout_s, settings.loop_memory_mb))
+    (found,) = run_all([job], Limits(time_s, settings.loop_memory_mb))
     return found.summary if isinstance(found, FunctionAnswer) else None

@@ -1,14 +1,21 @@
-"""Calls evaluated from the summary of the whole function, without running it."""
+"""Calls evaluated from the summary of the whole function, without running it.
+
+The summary becomes one Python function that finds the region of the entry values and computes what it says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from loopless.check.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpret import Leap
+from loopless.check.values import Missing, Stop
 from loopless.flowgraph.model import Flowgraph
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
-from loopless.terms import EvaluationError, Var, evaluate
+from loopless.summary.function import Region
+from loopless.terms import Node, Read, Term, Var, walk
 
 if TYPE_CHECKING:
     from loopless.check.outcome import Status
@@ -19,6 +26,10 @@ _ENDS: Final[Mapping[str, tuple[Status, str]]] = {
     "error": ("error-reached", "the error function is called"),
     "assumption": ("assumption-failed", "an assumption is false"),
 }
+_MISSING: Final = Missing("it is not given")
+
+_Find = Callable[[Sequence[Any]], tuple[int, tuple[int, ...]]]
+"""From the values of the inputs to the number of their region, and the values of its terms."""
 
 
 class Whole:
@@ -29,49 +40,93 @@ class Whole:
         self._file = graph.loc.file if graph.loc is not None else graph.source_name
         # Pointers of a call that is evaluated point to memory of their own, as the flowgraph takes them to do.
         self._granted = frozenset(graph.assumptions)
-        self._inputs = tuple(input for input in summary.inputs if input.kind == "nondet")
         by_header = {loop.header: loop for loop in graph.loops}
-        self._inner = {
-            by_header[loop.parent].name: loop.name for loop in graph.loops if loop.parent is not None
-        }
+        self._inner = {by_header[loop.parent].name: loop.name for loop in graph.loops if loop.parent is not None}
+        self._find = _compiled(summary) if self._granted.issuperset(summary.assumptions) else None
 
     def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
         """What a call with these entry values does; None where the summary does not say, or not without assumptions,
         or a value is missing that it takes to tell.
         """
-        if not self._granted.issuperset(self._summary.assumptions):
+        if self._find is None:
             return None
-        given = dict(values)
-        for input in self._inputs:
-            if input.number <= len(nondet):
-                given[input.var] = _as_read(nondet[input.number - 1], input.var)
+        given: list[int | Missing] = []
+        for input in self._summary.inputs:
+            if input.kind != "nondet":
+                given.append(values.get(input.var, _MISSING))
+            elif input.number <= len(nondet):
+                given.append(_as_read(nondet[input.number - 1], input.var))
+            else:
+                given.append(_MISSING)
         try:
-            match self._summary.at(given):
-                case FunctionCase() as case:
-                    return self._case(case, given, nondet)
-                case Diverges(loop=loop):
-                    return Leap("diverges", reason=f"the loop {loop} never ends from these values")
-                case Undefined(kind=kind, line=line):
-                    return Leap("undefined", reason=f"{kind.replace('-', ' ')} at {self._file}:{line}")
-                case Residual():
-                    return None
-        except EvaluationError:
+            number, found = self._find(given)
+        except (Stop, ArithmeticError, ValueError, MemoryError):
             return None
+        match self._summary.regions[number]:
+            case FunctionCase() as case:
+                return self._case(case, found, nondet)
+            case Diverges(loop=loop):
+                return Leap("diverges", reason=f"the loop {loop} never ends from these values")
+            case Undefined(kind=kind, line=line):
+                return Leap("undefined", reason=f"{kind.replace('-', ' ')} at {self._file}:{line}")
+            case Residual():
+                return None
 
-    def _case(self, case: FunctionCase, given: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+    def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Leap | None:
         if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
             return None
         if any(self._inner.get(step.loop, step.loop) not in case.iterations for step in case.passed):
             return None  # how often inner loops are taken is not told
-        iterations = {name: evaluate(count, given) for name, count in case.iterations.items()}
+        iterations = dict(zip(case.iterations, found, strict=False))
         if case.kind != "return":
             status, reason = _ENDS[case.kind]
             return Leap(status, iterations=iterations, drawn=len(case.inputs), reason=reason)
-        result = evaluate(case.result, given) if case.result is not None else None
-        final = {var: evaluate(term, given) for var, term in case.then.items()}
+        final = dict(zip(case.then, found[len(iterations) :], strict=False))
+        result = found[-1] if case.result is not None else None
         return Leap("ok", result, final, iterations, len(case.inputs))
 
 
 def _as_read(value: int, var: Var) -> int:
     """An input as a native run reads it."""
     return int(value != 0) if var.type.width == 1 else var.type.wrap(value)
+
+
+def _told(region: Region) -> tuple[Term, ...]:
+    """The terms of a region: iterations, final values, the result."""
+    if not isinstance(region, FunctionCase):
+        return ()
+    result = () if region.result is None else (region.result,)
+    return (*region.iterations.values(), *region.then.values(), *result)
+
+
+def _compiled(summary: FunctionSummary) -> _Find | None:
+    """The summary as a Python function; None where it reads memory, or is beyond what Python's compiler takes."""
+    nodes: list[Node] = [node for region in summary.regions for node in (region.when, *_told(region))]
+    if any(isinstance(part, Read) for node in nodes for part in walk(node)):
+        return None
+    names = {input.var: f"v{at}" for at, input in enumerate(summary.inputs)}
+    out = Lines()
+    expressions = Expressions(out, names, lambda _: -1)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    namespace: dict[str, Any] = dict(HELPERS)
+    try:
+        out("def find(values):")
+        with out.deeper():
+            if names:
+                out(f"{', '.join(names.values())}, = values")
+            for number, region in enumerate(summary.regions):
+                expressions.begin()
+                out(f"if {expressions.condition(region.when)}:")
+                with out.deeper():
+                    expressions.begin()
+                    told = "".join(f"{expressions.term(term)}, " for term in _told(region))
+                    out(f"return {number}, ({told})")
+            out("raise ValueError('the regions do not cover these values')")
+        exec(compile("\n".join(out.lines), f"<{summary.name}>", "exec"), namespace)  # noqa: S102  our own code
+    except (RecursionError, SyntaxError, MemoryError):
+        return None
+    finally:
+        sys.setrecursionlimit(limit)
+    find: _Find = namespace["find"]
+    return find
