@@ -32,6 +32,8 @@ DEFAULT_CALL_S = 60.0
 """The time for one call where no limit is asked for, in seconds."""
 MANY_CALLS = 500
 """After so many calls the whole function is summarized: what that usually takes, they have taken."""
+FIRST_TIME_S = 1.0
+"""The least time that is given for that, in seconds."""
 
 
 class Calls:
@@ -73,10 +75,11 @@ class Calls:
         return Pool([functools.partial(_evaluate, self._prepared)], self._limits)
 
     def _summarize_whole(self) -> None:
-        """Let the calls to come be evaluated from the summary of the function, if it is to be had in no more time than
-        the calls have taken so far.
+        """Let the calls to come be evaluated from the summary of the function, if it is to be had in about the time
+        that the calls have taken so far.
         """
-        whole = summary_for_calls(self._prepared.function, self._prepared.outcomes, self._settings, self._spent_s)
+        time_s = max(FIRST_TIME_S, self._spent_s)
+        whole = summary_for_calls(self._prepared.function, self._prepared.outcomes, self._settings, time_s)
         if whole is not None and self._pool is not None:
             self._prepared = _Prepared(self._prepared.function, self._prepared.outcomes, whole)
             self._pool.__exit__()
