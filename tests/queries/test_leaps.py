@@ -111,7 +111,7 @@ def test_random_functions_against_native_runs(tmp_path) -> None:
             outcomes = {loop.name: loop.summarize() for loop in function.loops}
             interpreter = Interpreter(function.program.source.inlined, function.graph())
             evaluator = Evaluator(function.graph(), interpreter, lambda loop, o=outcomes: o[loop.name], whole)
-            oracle = NativeOracle(text, limits=Limits(seconds=1.0), host=host)
+            oracle = NativeOracle(text, limits=Limits(seconds=0.2), host=host)
             rows, stream = inputs(oracle.signature("f"), seed, 12), nondet_stream(seed)
             natives = oracle.run_many("f", [Call(args, stream) for args in rows])
             for args, native in zip(rows, natives, strict=True):

@@ -64,7 +64,8 @@ def answer_functions(
     results: Sequence[FunctionAnswer | Overrun]
     if settings.fenced:
         limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
-        results = run_all(jobs, limits, settings.processes)
+        # Fresh processes: what the logic remembers of one function must not help or hinder another.
+        results = run_all(jobs, limits, settings.processes, fresh=True)
     else:
         results = [job() for job in jobs]
     return [
