@@ -122,7 +122,7 @@ def test_every_state_of_two_inputs() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_every_state_of_random_functions(seed: int) -> None:
-    profile = PROFILES["composed-eight-bit"]
+    profile = PROFILES["composed-8"]
     candidates = (generate(1000 * seed + i, profile) for i in range(200))
     program = next(p for p in candidates if len(p.signature.params) == 1)
     g = graph(print_program(program))
