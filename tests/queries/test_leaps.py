@@ -16,6 +16,7 @@ from loopless.check.outcome import Outcome
 from loopless.queries import calls
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.settings import Settings
+from loopless.stepping import no_stepping
 from loopless.summary import FunctionSummary
 
 PROGRAM = """extern int __VERIFIER_nondet_int(void);
@@ -33,6 +34,11 @@ unsigned long far(unsigned n) {
     unsigned long s = 0;
     for (unsigned i = 0; i < n; i++) s += i * 3ul;
     return s;
+}
+unsigned visit(unsigned x) {
+    unsigned k = 0;
+    while (x >= 50000) { x += 1000003; k++; }
+    return k;
 }
 int unknown(int n) {
     int y;
@@ -80,10 +86,20 @@ def test_results_globals_pointees_counts_and_inputs(program) -> None:
 @pytest.mark.parametrize("n", [0, 10, 1000, 2**31, 2**32 - 1])
 def test_no_iteration_is_run_however_many_there_are(program, n: int) -> None:
     evaluator, _ = evaluators(program, "far")
-    found = evaluator.run([n], max_steps=1)  # more than one iteration that is run would end it
+    with no_stepping():
+        found = evaluator.run([n])
     assert (found.status, found.whole, found.by) == ("ok", True, "summary")
     assert found.return_value == 3 * n * (n - 1) // 2 % 2**64
     assert list(found.iterations.values()) == [n]
+
+
+def test_a_first_visit_that_has_no_formula(program) -> None:
+    evaluator, interpreter = evaluators(program, "visit")
+    for x in (0, 9, 10, 12345, 2**31, 2**32 - 1):
+        own, judged = evaluator.run([x]), interpreter.run([x])
+        assert own.whole
+        assert own.return_value == judged.outcome.return_value
+        assert {name: n for name, n in own.iterations.items() if n} == dict(judged.iterations)
 
 
 def test_what_the_summary_does_not_know_is_evaluated_as_before(program) -> None:

@@ -15,7 +15,8 @@ from loopless.check.values import Missing, Stop
 from loopless.flowgraph.model import Flowgraph
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
 from loopless.summary.function import Region
-from loopless.terms import Node, Read, Term, Var, walk
+from loopless.terms import Node, Op, Read, Term, Var, evaluate, holds, walk
+from loopless.terms.nodes import NAMED_FUNCTIONS
 
 if TYPE_CHECKING:
     from loopless.check.outcome import Status
@@ -27,6 +28,8 @@ _ENDS: Final[Mapping[str, tuple[Status, str]]] = {
     "assumption": ("assumption-failed", "an assumption is false"),
 }
 _MISSING: Final = Missing("it is not given")
+
+_UNCOVERED: Final = "the regions do not cover these values"
 
 _Find = Callable[[Sequence[Any]], tuple[int, tuple[int, ...]]]
 """From the values of the inputs to the number of their region, and the values of its terms."""
@@ -42,7 +45,8 @@ class Whole:
         self._granted = frozenset(graph.assumptions)
         by_header = {loop.header: loop for loop in graph.loops}
         self._inner = {by_header[loop.parent].name: loop.name for loop in graph.loops if loop.parent is not None}
-        self._find = _compiled(summary) if self._granted.issuperset(summary.assumptions) else None
+        usable = self._granted.issuperset(summary.assumptions)
+        self._find = (_compiled(summary) or _interpreted(summary)) if usable else None
 
     def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
         """What a call with these entry values does; None where the summary does not say, or not without assumptions,
@@ -99,10 +103,27 @@ def _told(region: Region) -> tuple[Term, ...]:
     return (*region.iterations.values(), *region.then.values(), *result)
 
 
+def _interpreted(summary: FunctionSummary) -> _Find:
+    """The summary, its terms evaluated one by one."""
+    regions, variables = summary.regions, [input.var for input in summary.inputs]
+
+    def find(values: Sequence[Any]) -> tuple[int, tuple[int, ...]]:
+        given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, Missing)}
+        for number, region in enumerate(regions):
+            if holds(region.when, given):
+                return number, tuple(evaluate(term, given) for term in _told(region))
+        raise ValueError(_UNCOVERED)
+
+    return find
+
+
 def _compiled(summary: FunctionSummary) -> _Find | None:
-    """The summary as a Python function; None where it reads memory, or is beyond what Python's compiler takes."""
+    """The summary as a Python function; None where it reads memory or names functions that Python does not have, or is
+    beyond what Python's compiler takes.
+    """
     nodes: list[Node] = [node for region in summary.regions for node in (region.when, *_told(region))]
-    if any(isinstance(part, Read) for node in nodes for part in walk(node)):
+    parts = {part for node in nodes for part in walk(node)}
+    if any(isinstance(part, Read) or (isinstance(part, Op) and part.op in NAMED_FUNCTIONS) for part in parts):
         return None
     names = {input.var: f"v{at}" for at, input in enumerate(summary.inputs)}
     out = Lines()
@@ -122,7 +143,7 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
                     expressions.begin()
                     told = "".join(f"{expressions.term(term)}, " for term in _told(region))
                     out(f"return {number}, ({told})")
-            out("raise ValueError('the regions do not cover these values')")
+            out(f"raise ValueError({_UNCOVERED!r})")
         exec(compile("\n".join(out.lines), f"<{summary.name}>", "exec"), namespace)  # noqa: S102  our own code
     except (RecursionError, SyntaxError, MemoryError):
         return None
