@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from loopless.flowgraph.model import (
     Assign,
@@ -63,7 +63,7 @@ MAX_COMPARISONS = 15_000
 
 MAX_DEGREE = 2
 MAX_QUESTIONS = 12
-"""Conditions of a higher degree are not put to Z3, and of the others no more than so many."""
+"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop."""
 
 
 class TooManyPaths(Exception):
@@ -102,7 +102,11 @@ class Finished(Generic[_S]):
 
 
 class Execution(Generic[_S]):
-    """What all symbolic executions share. ``live``: by block, the variables whose values are still needed there."""
+    """What all symbolic executions share. ``live``: by block, the variables whose values are still needed there.
+    ``questions``: how often Z3 may be asked about products.
+    """
+
+    questions: ClassVar[int] = MAX_QUESTIONS
 
     def __init__(self, graph: Flowgraph, live: Mapping[str, frozenset[Var]], labels: Iterable[str], where: str) -> None:
         self.graph = graph
@@ -127,6 +131,12 @@ class Execution(Generic[_S]):
     def decides(self, label: str) -> bool:  # noqa: ARG002
         """Whether it matters which edge of the block ``label`` is taken."""
         return True
+
+    def beyond(self) -> bool:
+        """Whether a condition counts as feasible that is not put to the logic any more. Raises :class:`TooManyPaths`
+        where that ends the execution.
+        """
+        raise TooManyPaths
 
     def effect(self, state: _S, statement: Statement) -> Sequence[_S]:
         """The states after a statement that touches what lies outside the variables; none where no run goes on."""
@@ -252,7 +262,7 @@ class Execution(Generic[_S]):
         if found is None:
             self._comparisons += sum(1 for node in walk(condition) if isinstance(node, Compare))
             if self._comparisons > MAX_COMPARISONS:
-                raise TooManyPaths
+                return self.beyond()
             found = self.known[condition] = feasible(condition, solver=self._worth_solving(condition))
         return found
 
@@ -265,7 +275,7 @@ class Execution(Generic[_S]):
         if degree <= 1:
             return True
         self._questions += 1
-        return degree <= MAX_DEGREE and self._questions <= MAX_QUESTIONS
+        return degree <= MAX_DEGREE and self._questions <= self.questions
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,9 @@ from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction
 
 OPERATIONS: Final = 8_000_000
 """isl's operations allowed for one function: some seconds."""
-SIMPLIFYING: Final = 100_000
-"""isl's operations for shortening one condition of the answer."""
+SIMPLIFYING: Final = 1_000_000
+ONE_CONDITION: Final = 30_000
+"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so."""
 JOINED: Final = 40
 """More conditions than this are not looked at pair by pair when they become one."""
 _FINAL: Final = ("return", "exit", "abort")
@@ -41,6 +42,7 @@ def summarize_function(
     ways = Ways(graph, outcomes, callees or (lambda _: None))
     with budget(OPERATIONS):
         ways.run()
+    with budget(SIMPLIFYING):
         summary = _summary(ways)
     if not summary.cases and not summary.diverges and not summary.undefined and len(summary.residual) == 1:
         return summary.residual[0].why
@@ -149,7 +151,7 @@ def _when(states: list[Way]) -> Condition:
         whole = conjunction(join([state.condition for state in states]))
     else:
         whole = disjunction(conjunction(state.condition) for state in states)
-    return simplify(whole, operations=SIMPLIFYING)
+    return simplify(whole, operations=ONE_CONDITION)
 
 
 def _occurring(cases: Iterable[FunctionCase], regions: Iterable[Iterable[Diverges | Undefined | Residual]]) -> set[Var]:

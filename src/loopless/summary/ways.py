@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.model import (
@@ -83,6 +84,8 @@ class Ways(Execution[Way]):
     the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
     they exclude each other. ``counters`` are the variables that hold the iterations of the loops.
     """
+
+    questions: ClassVar[int] = 4
 
     def __init__(self, graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees) -> None:
         self.seen = seen_at_ends(graph)
@@ -174,6 +177,9 @@ class Ways(Execution[Way]):
 
     def _place(self, loc: Loc | None) -> str:
         return str(loc) if loc is not None else self.where
+
+    def beyond(self) -> bool:
+        return True  # a way that cannot be gone is a case that never applies
 
     def needed(self, label: str) -> frozenset[Var]:
         return self.live[label] | self.counters.keys()
