@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.session import split_place
-from loopless.refusals import Refused
 from loopless.report.json_report import expression, refused_json
 from loopless.report.names import Names
-from loopless.report.text import condition_lines, region_lines, why
+from loopless.report.text import condition_lines, gap_lines, region_lines, why
 from loopless.summary import FunctionCase, FunctionSummary, Input
-from loopless.terms import ONE, ZERO, Condition, disjunction, type_name
+from loopless.terms import ONE, ZERO, type_name
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -44,15 +43,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
         lines += _case_lines(case, summary, names)
     for region in summary.diverges:
         lines += region_lines("diverges", region.when, f" (in {_short(region.loop, summary)})", names)
-    for undefined in summary.undefined:
-        about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
-        lines += region_lines("undefined", undefined.when, about, names)
-    reasons: dict[Refused, list[Condition]] = {}
-    for residual in summary.residual:
-        reasons.setdefault(residual.why, []).append(residual.when)
-    for refused, regions in reasons.items():
-        lines += region_lines("unknown", disjunction(regions), "", names)
-        lines += ["  " + line for line in why(refused)]
+    lines += gap_lines(summary, names)
     told = [f"    {names.name(input.var)}: {_origin(input)}" for input in summary.inputs if _origin(input)]
     lines += ["  where", *told] if told else []
     found = assumptions_of(summary)
