@@ -18,7 +18,7 @@ import time
 import traceback
 from pathlib import Path
 
-from differential import NATIVE_SECONDS, STEPS, disagreement
+from differential import NATIVE_SECONDS, disagreement
 
 from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
@@ -108,7 +108,7 @@ def one(
     rows = [*inputs(oracle.signature("f"), seed, count), *edge_rows(graph, seed, count // 2)]
     natives = oracle.run_many("f", [Run(args, stream) for args in rows])
     for args, native in zip(rows, natives, strict=True):
-        found = evaluator.run(list(args), stream, max_steps=STEPS)
+        found = evaluator.run(list(args), stream, max_steps=100)  # only the summary is asked here
         tally["calls"] += 1
         if not found.whole:
             continue
