@@ -37,7 +37,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless summarize examples/proteus/fig1a.c --traces
       loopless summarize examples/looperman/fig1.c --format smtlib
       loopless summarize examples/cases/triangle.c --loop examples/cases/triangle.c:10 --format json
-      loopless summarize examples/cases/gcd.c --function gcd --whole
+      loopless summarize examples/cases/descending.c --whole
     """
     if options["whole"]:
         return _whole(request, files, options)
