@@ -19,6 +19,7 @@ ENGINES: Final = ("loopless.queries.answers",)
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
+_OF_LOOPS: Final = (("places", "--loop"), ("variables", "--vars"), ("assume", "--assume"), ("traces", "--traces"))
 MERGED: Final = ("text", "json")
 """The formats that show which cases come to the same."""
 
@@ -51,7 +52,7 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     """The summaries of the functions that the options select, with the answers about their loops."""
     from loopless.queries.session import load_while_importing
 
-    for given, option in (("places", "--loop"), ("variables", "--vars"), ("assume", "--assume")):
+    for given, option in _OF_LOOPS:
         if options.get(given):
             raise click.UsageError(f"{option} is about loops; leave it out with --whole")
     if options["format_"] not in ("text", "json"):
