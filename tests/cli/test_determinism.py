@@ -13,6 +13,7 @@ QUESTIONS = {
     "classify": ["classify", "examples/proteus", "examples/cases"],
     "summarize": ["summarize", *CASES, "--unknown-ok"],
     "loops": ["loops", *CASES],
+    "whole": ["summarize", *CASES, "--whole", "--unknown-ok"],
 }
 
 

@@ -128,3 +128,12 @@ def test_running_by_paths_is_running_the_program(source: str) -> None:
             assert {k: n for k, n in jumped.iterations.items() if n} == dict(plain.iterations)
         compared.add(plain.status)
     assert "ok" in compared
+
+
+def test_a_loop_around_a_cycle_with_two_entries_has_no_paths_rather_than_some() -> None:
+    found = paths(
+        "int f(int n, int k) { int s = 0; while (n > 0) { n--; if (k & 1) goto b; a: s += 1; k -= 2; if (k < 3) goto c;"
+        " b: s += 2; k -= 3; if (k > 5) goto a; c: ; } return s; }"
+    )
+    assert isinstance(found, NoPaths)
+    assert found.refused.reason is Reason.IRREDUCIBLE

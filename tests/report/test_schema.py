@@ -26,7 +26,8 @@ def test_every_field_is_in_the_documentation():
     documented = set(re.findall(r"`(\w+)`", PAGE))
     fields = set(SCHEMA["properties"]) | set(SCHEMA["$defs"]["evaluation"]["properties"])
     fields |= set(SCHEMA["allOf"][-1]["then"]["properties"])
-    for part in ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census"):
+    parts = ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census")
+    for part in (*parts, "function", "function_case", "input"):
         fields |= set(SCHEMA["$defs"][part]["properties"])
     assert fields <= documented
 

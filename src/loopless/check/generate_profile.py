@@ -156,12 +156,42 @@ SINGLE_LOOP: Final = replace(
     observe=1.0,
 )
 SINGLE_LOOP_8: Final = replace(SINGLE_LOOP, name="single-loop-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2))
+COMPOSED: Final = replace(
+    EVERYTHING,
+    name="composed",
+    params=(1, 3),
+    depth=1,
+    sequence=3,
+    body=(1, 2),
+    shapes=_STRAIGHT,
+    branches=0.05,
+    exits=0.1,
+    continues=0.0,
+    switches=0.0,
+    arrays=0.0,
+    helpers=0.5,
+    nondet=0.03,
+    guards=0.6,
+    ternaries=0.05,
+)
+COMPOSED_8: Final = replace(
+    COMPOSED, name="composed-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(1, 2), globals=0.0, nondet=0.0
+)
 
 PROFILES: Final = MappingProxyType(
     {
         profile.name: profile
         for profile in (
-            EVERYTHING, SINGLE_PATH, MULTI_BRANCH, NESTS, ARRAYS, EIGHT_BIT, SINGLE_LOOP, SINGLE_LOOP_8,
+            EVERYTHING,
+            SINGLE_PATH,
+            MULTI_BRANCH,
+            NESTS,
+            ARRAYS,
+            EIGHT_BIT,
+            SINGLE_LOOP,
+            SINGLE_LOOP_8,
+            COMPOSED,
+            COMPOSED_8,
         )
     }
 )

@@ -19,7 +19,7 @@ from loopless.check.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.expressions import byte_size
 from loopless.check.memory import Storage, World, blank, load_slowly, store_slowly, symbol_of
 from loopless.check.outcome import Outcome, Status
-from loopless.check.services import Inputs, Jump, Limits, LoopHook, Services, execute
+from loopless.check.services import CallHook, Hooks, Inputs, Jump, Leap, Limits, LoopHook, Services, execute
 from loopless.check.values import Missing, Stop
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
@@ -30,7 +30,7 @@ from loopless.source.debug import Kind as DebugKind
 from loopless.source.ir import Loc
 from loopless.terms import IntType
 
-__all__ = ["Argument", "Interpreter", "Jump", "LoopHook", "Run"]
+__all__ = ["Argument", "CallHook", "Interpreter", "Jump", "Leap", "LoopHook", "Run"]
 
 Argument = int | Sequence[int] | None
 """An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a
@@ -190,13 +190,15 @@ class Interpreter:
         deadline: float | None = None,
         max_depth: int = 1000,
         on_loop: LoopHook | None = None,
+        on_call: CallHook | None = None,
     ) -> Run:
         """One run from the program's initial state.
 
         ``nondet``: what the program's inputs return, in order. ``uninitialised``: what uninitialised variables hold, in
         the order in which they come to life; without it, using one is ``unknown``. ``globals``: scalar globals that
         start with another value. ``max_steps`` bounds the taken back edges and calls, ``deadline`` is a time of
-        :func:`time.monotonic`. ``on_loop`` may jump over the function's own loops (not those of functions it calls).
+        :func:`time.monotonic`. ``on_loop`` may jump over the function's own loops (not those of functions it calls),
+        ``on_call`` over the whole call.
 
         Raises:
             UsageError: if an argument does not fit its parameter, or there is no such global.
@@ -213,7 +215,7 @@ class Interpreter:
             world,
             Inputs(nondet, uninitialised),
             Limits(max_steps, deadline, max_depth),
-            hook=on_loop,
+            hooks=Hooks(on_loop, on_call),
             pointer_size=self.pointer_size,
             mathematical=self.mathematical,
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loopless.check.library import is_library, library_call
 from loopless.check.memory import Frame, Mark, Storage, World, symbol_of
+from loopless.check.outcome import Status
 from loopless.check.values import Missing, Stop, Value
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.source.ir import Loc
@@ -45,6 +46,27 @@ class Jump:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Leap:
+    """A whole call passed over at once.
+
+    With ``status`` "ok" it returns ``result``, and the variables of ``values`` that stand for memory of the caller have
+    these values (the others are as at entry). With another status it ends for ``reason``. ``iterations`` counts the
+    taken back edges by loop name, ``drawn`` the inputs that were read.
+    """
+
+    status: Status = "ok"
+    result: int | None = None
+    values: Mapping[Var, int] = field(default_factory=lambda: MappingProxyType({}))
+    iterations: Mapping[str, int] = field(default_factory=_no_numbers)
+    drawn: int = 0
+    reason: str = ""
+
+
+CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Leap | None"]
+"""Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
+can be read; None: interpret it."""
+
 LoopHook = Callable[[LoopInfo, Mapping[Var, int]], "Jump | None"]
 """Called at each entry of a loop from outside, with the values of all variables that have one; None: interpret it."""
 
@@ -78,6 +100,17 @@ class Limits:
     max_depth: int = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Who may pass over loops, and over the whole call."""
+
+    on_loop: LoopHook | None = None
+    on_call: CallHook | None = None
+
+
+_NO_HOOKS = Hooks()
+
+
 class Services:
     """One run: its inputs, its memory, its limits, its counts."""
 
@@ -88,7 +121,7 @@ class Services:
         inputs: Inputs,
         limits: Limits,
         *,
-        hook: LoopHook | None = None,
+        hooks: Hooks = _NO_HOOKS,
         pointer_size: int = 8,
         mathematical: bool = False,
     ) -> None:
@@ -97,7 +130,8 @@ class Services:
         self.nondet = inputs.nondet
         self.uninitialised = inputs.uninitialised
         self.limits = limits
-        self.hook = hook
+        self.hook = hooks.on_loop
+        self.on_call = hooks.on_call
         self.pointer_size = pointer_size
         self.mathematical = mathematical
         self.first = 1 if forbidden() else min(_FIRST, limits.max_steps + 1)
@@ -267,10 +301,40 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
                 values[code.index[item.owner]], values[code.index[item.var]] = owner, offset
             else:
                 values[code.index[item.var]] = frame.fetch(item.number, item.offset, item.size, signed, width)
-    result = code.run(services, frame, values)
+    leap = _ask(services, code, values) if services.on_call is not None and services.depth == 0 else None
+    result = code.run(services, frame, values) if leap is None else _land(services, code, frame, values, leap)
     if isinstance(result, tuple) and not any(isinstance(part, Missing) for part in result):
         return frame.pointer(*result)
     return result[0] if isinstance(result, tuple) else result
+
+
+def _ask(services: Services, code: Compiled, values: Sequence[Value]) -> Leap | None:
+    """Whether the hook knows what the call does."""
+    assert services.on_call is not None
+    given = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
+    return services.on_call(given, services.nondet)
+
+
+def _land(services: Services, code: Compiled, frame: Frame, values: list[Value], leap: Leap) -> int | None:
+    """Carry out what the hook says."""
+    services.drawn += leap.drawn
+    for name, count in leap.iterations.items():
+        services.iterations[name] = services.iterations.get(name, 0) + count
+    if leap.status != "ok":
+        raise Stop(leap.status, leap.reason)
+    for var, value in leap.values.items():
+        if not var.type.holds(value):
+            raise ValueError(f"{value} is outside the range of {var.name}")
+        values[code.index[var]] = value
+    for item in code.shared:
+        if item.local or not item.size or (item.var not in leap.values and item.owner not in leap.values):
+            continue
+        held = values[code.index[item.var]]
+        if item.owner is not None:
+            frame.sync_pointer(item.number, item.offset, item.size, values[code.index[item.owner]], held)
+        else:
+            frame.sync(item.number, item.offset, item.size, held, item.var.type.signed)
+    return leap.result
 
 
 _NO_VALUES: dict[Var, Missing] = {}

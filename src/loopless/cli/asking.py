@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from loopless.cli.app import Request
 from loopless.cli.options import deadline_of, in_time, names_of, settings_of, show_trouble
 
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
+    from loopless.queries.functions import FunctionAnswer
 
 ENGINES: Final = ("loopless.queries.answers",)
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
+_OF_LOOPS: Final = (("places", "--loop"), ("variables", "--vars"), ("assume", "--assume"), ("traces", "--traces"))
 MERGED: Final = ("text", "json")
 """The formats that show which cases come to the same."""
 
@@ -41,4 +45,29 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         check_variables(loops, (*(question.variables or ()), *spoken_of))
     answers = answer_all(loops, question, settings, until)
     show_trouble([answer.trouble for answer in answers])
+    return answers
+
+
+def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[FunctionAnswer]:
+    """The summaries of the functions that the options select, with the answers about their loops."""
+    from loopless.queries.session import load_while_importing
+
+    for given, option in _OF_LOOPS:
+        if options.get(given):
+            raise click.UsageError(f"{option} is about loops; leave it out with --whole")
+    if options["format_"] not in ("text", "json"):
+        raise click.UsageError(f"--format {options['format_']} is about loops; leave it out with --whole")
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    with in_time(until):
+        program = load_while_importing(files, settings, ("loopless.queries.functions",))
+        from loopless.queries.answers import Question
+        from loopless.queries.functions import answer_functions
+
+        named = [program[name] for name in options.get("functions", ())]
+        functions = [function for function in program.functions if function in named or not named]
+        for function in functions:
+            function.graph()
+    answers = answer_functions(functions, Question(classify=options["format_"] == "json"), settings, until)
+    show_trouble([answer.trouble for answer in answers] + [loop.trouble for answer in answers for loop in answer.loops])
     return answers

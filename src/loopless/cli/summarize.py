@@ -15,6 +15,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection
 @click.option("--traces", is_flag=True, help="In text: one case a trace, not one an effect.")
+@click.option("--whole", is_flag=True, help="Summaries of whole functions, over their arguments, instead of loops.")
 @format_option("text", "json", "smtlib", "dot", "svg")
 @reading
 @limits
@@ -26,6 +27,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     and the trace of paths. Cases that come to the same are shown as one, with their traces. Several FILEs are linked
     into one program.
 
+    With --whole the cases are those of functions: over arguments, globals, what pointers point to, and inputs that are
+    read once; loops, straight code, branches and calls are composed.
+
     \b
     Examples:
       loopless summarize examples/looperman/fig1.c
@@ -33,7 +37,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless summarize examples/proteus/fig1a.c --traces
       loopless summarize examples/looperman/fig1.c --format smtlib
       loopless summarize examples/cases/triangle.c --loop examples/cases/triangle.c:10 --format json
+      loopless summarize examples/cases/descending.c --whole
     """
+    if options["whole"]:
+        return _whole(request, files, options)
     from loopless.cli.asking import ask
 
     answers = ask(request, files, options)
@@ -63,3 +70,22 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             click.echo(summaries(answers, traces=options["traces"]))
     complete = all(answer.answered for answer in answers)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """The summaries of functions."""
+    from loopless.cli.asking import ask_whole
+
+    answers = ask_whole(request, files, options)
+    from loopless.report.functions import function_summaries, functions_json
+
+    if options["format_"] == "json":
+        from loopless.report.document import document, dump
+        from loopless.report.json_report import loops
+
+        own = [loop for answer in answers for loop in answer.loops if loop.loop.inlined_from is None]
+        shown = functions_json(answers)
+        click.echo(dump(document("summarize", functions=shown, loops=loops(own), time_ms=request.elapsed_ms)))
+    else:
+        click.echo(function_summaries(answers))
+    return ANSWERED if all(answer.complete for answer in answers) or options["unknown_ok"] else UNKNOWN

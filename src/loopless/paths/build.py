@@ -8,10 +8,11 @@ from dataclasses import replace
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
 from loopless.logic import BudgetExceeded, NotPresburger, Region
+from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.relevance import relevance
-from loopless.paths.symbolic import Body, Finished, TooManyPaths, Unreadable
+from loopless.paths.symbolic import Body
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     Condition,
@@ -44,7 +45,7 @@ def loop_paths(
     wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
     relevant = relevance(graph, loop, wanted, all_checks=interest is None)
     inside = live_inside(graph, loop, live, ends, frozenset(wanted))
-    body = Body(graph, loop, relevant, inside, ends)
+    body = Body(graph, loop, relevant, inside)
     try:
         finished = body.run()
     except TooManyPaths:
@@ -64,7 +65,7 @@ def loop_paths(
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
     assumptions += _calls(graph, loop)
-    assumptions += _memory_assumptions(graph, loop, occurring | set(state))
+    assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(assumptions))
 
 
@@ -142,11 +143,11 @@ def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
     return [f"calls of {name} return" for name in sorted(names)]
 
 
-def _memory_assumptions(graph: Flowgraph, loop: LoopInfo, variables: Iterable[Var]) -> list[str]:
-    """What is taken for granted about memory that the loop touches."""
+def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[Var]) -> list[str]:
+    """What is taken for granted about memory that these blocks touch."""
     touched: set[str] = set()
     follows_memory = any(_outside(graph, var) for var in variables)
-    for label in loop.blocks:
+    for label in labels:
         for statement in graph.blocks[label].statements:
             if not isinstance(statement, Load | Store):
                 continue
@@ -171,7 +172,7 @@ def _outside(graph: Flowgraph, var: Var) -> bool:
 
 def _exit_paths(
     graph: Flowgraph,
-    finished: list[Finished],
+    finished: list[Finished[State]],
     relevant: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
     ends: frozenset[Var],
@@ -191,12 +192,12 @@ def _exit_paths(
 
 
 def _merge(
-    finished: list[Finished],
+    finished: list[Finished[State]],
     exit: Exit | None,
     needed: frozenset[Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
-    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished]] = {}
+    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished[State]]] = {}
     for path in finished:
         if path.exit != exit:
             continue

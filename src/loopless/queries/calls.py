@@ -1,4 +1,8 @@
-"""Calls of one function, evaluated under limits: its loops are summarized once, each call jumps over them."""
+"""Calls of one function, evaluated under limits: its loops are summarized once, each call jumps over them.
+
+After many calls the summary of the whole function is worked out, from which the others are evaluated three times as
+fast; one call, or a few, would not earn it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
 from loopless.queries.answers import Question
 from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.limits import Limits, Overrun, Pool
 from loopless.queries.session import Function, answer_all
 from loopless.queries.settings import Settings
@@ -21,10 +26,14 @@ from loopless.refusals import Reason, Refused
 from loopless.terms import INTEGERS
 
 if TYPE_CHECKING:
-    from loopless.summary import Outcome
+    from loopless.summary import FunctionSummary, Outcome
 
 DEFAULT_CALL_S = 60.0
 """The time for one call where no limit is asked for, in seconds."""
+MANY_CALLS = 500
+"""After so many calls the whole function is summarized: what that usually takes, they have taken."""
+FIRST_TIME_S = 1.0
+"""The least time that is given for that, in seconds."""
 
 
 class Calls:
@@ -35,9 +44,11 @@ class Calls:
         self.refused = graph if isinstance(graph, Refused) else None
         self.parameters: tuple[Parameter, ...] = () if isinstance(graph, Refused) else graph.parameters
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
-        limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
-        self._call = functools.partial(_evaluate, _Prepared(function, _outcomes(function, settings, until)))
-        self._pool: Pool[Evaluation] | None = Pool([self._call], limits) if settings.fenced else None
+        self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
+        self._settings = settings
+        self._prepared = _Prepared(function, _outcomes(function, settings, until))
+        self._pool = self._new_pool() if settings.fenced else None
+        self._calls, self._spent_s = 0, 0.0
 
     def __enter__(self) -> Calls:
         return self
@@ -52,17 +63,38 @@ class Calls:
             return _unknown(f"{self.refused.detail} (at {self.refused.where})")
         check_arguments(self.parameters, arguments)
         if self._pool is None:
-            return self._call(arguments, nondet, None)
+            return _evaluate(self._prepared, arguments, nondet, None)
+        started = time.monotonic()
         found = self._pool.call(0, arguments, nondet, self._limit_s * 0.9)
+        self._calls, self._spent_s = self._calls + 1, self._spent_s + time.monotonic() - started
+        if self._calls == MANY_CALLS:
+            self._summarize_whole()
         return _unknown(found.detail) if isinstance(found, Overrun) else found
+
+    def _new_pool(self) -> Pool[Evaluation]:
+        return Pool([functools.partial(_evaluate, self._prepared)], self._limits)
+
+    def _summarize_whole(self) -> None:
+        """Let the calls to come be evaluated from the summary of the function, if it is to be had in about the time
+        that the calls have taken so far.
+        """
+        time_s = max(FIRST_TIME_S, self._spent_s)
+        whole = summary_for_calls(self._prepared.function, self._prepared.outcomes, self._settings, time_s)
+        if whole is not None and self._pool is not None:
+            self._prepared = _Prepared(self._prepared.function, self._prepared.outcomes, whole)
+            self._pool.__exit__()
+            self._pool = self._new_pool()
 
 
 class _Prepared:
     """What all calls share; the interpreter is compiled in the process that needs it."""
 
-    def __init__(self, function: Function, outcomes: Mapping[str, Outcome]) -> None:
+    def __init__(
+        self, function: Function, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None
+    ) -> None:
         self.function = function
         self.outcomes = outcomes
+        self.whole = whole
 
     @functools.cached_property
     def evaluator(self) -> Evaluator:
@@ -77,10 +109,10 @@ class _Prepared:
             missing = Refused(Reason.NO_CLOSED_FORM, loop.name, "the loop was not summarized")
             return self.outcomes.get(loop.name, missing)
 
-        return Evaluator(graph, interpreter, outcome)
+        return Evaluator(graph, interpreter, outcome, self.whole)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"function": self.function, "outcomes": self.outcomes}
+        return {"function": self.function, "outcomes": self.outcomes, "whole": self.whole}
 
 
 def _evaluate(
@@ -93,12 +125,7 @@ def _evaluate(
 
 def _outcomes(function: Function, settings: Settings, until: float | None) -> dict[str, Outcome]:
     """The summaries of the function's loops, each under its own limits."""
-    found: dict[str, Outcome] = {}
-    for answer in answer_all(function.loops, Question(classify=False), settings, until):
-        outcome = answer.summary if answer.summary is not None else answer.refused
-        if outcome is not None:
-            found[answer.loop.name] = outcome
-    return found
+    return outcomes_of(answer_all(function.loops, Question(classify=False), settings, until))
 
 
 def evaluate(

@@ -2,7 +2,7 @@
 
 The run itself is the judge's interpreter; at each entry of a loop whose summary says something about the present
 values, exit values and counts are computed from the summary instead. What no summary covers is iterated, and the answer
-says so.
+says so. Where the summary of the whole function is there and covers the inputs, one of its cases is evaluated instead.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loopless.check.interpret import Argument, Interpreter, Jump, Run
+from loopless.check.interpret import Argument, Interpreter, Jump, Leap, Run
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.queries.leaps import Whole
 from loopless.refusals import Refused
-from loopless.summary import Case, Outcome, Summary
+from loopless.summary import Case, FunctionSummary, Outcome, Summary
 from loopless.terms import EvaluationError, Var, evaluate, holds
 
 
@@ -28,7 +29,7 @@ class Evaluation:
     ``status``: "ok", "diverges", "undefined", "aborted", "assumption-failed", "error-reached" or "unknown" (then
     ``reason``). ``outputs``: per pointer parameter what it points to afterwards. ``iterations``: taken back edges by
     loop. ``by``: "summary" where no loop was iterated, else "interpretation". ``jumped``: the loops that a summary
-    passed over; ``iterated``: those that ran.
+    passed over; ``iterated``: those that ran. ``whole``: whether the summary of the function gave it all.
     """
 
     status: str
@@ -41,20 +42,25 @@ class Evaluation:
     jumped: frozenset[str] = field(default_factory=frozenset)
     iterated: frozenset[str] = field(default_factory=frozenset)
     nondet_used: int = 0
+    whole: bool = False
 
 
 class Evaluator:
-    """Evaluates calls of one function; ``summaries`` gives the outcome of summarizing a loop (None: do not ask)."""
+    """Evaluates calls of one function; ``summaries`` gives the outcome of summarizing a loop (None: do not ask),
+    ``whole`` the summary of the function where there is one.
+    """
 
     def __init__(
         self,
         graph: Flowgraph,
         interpreter: Interpreter,
         summaries: Callable[[LoopInfo], Outcome] | None,
+        whole: FunctionSummary | None = None,
     ) -> None:
         self._graph = graph
         self._interpreter = interpreter
         self._summaries = summaries
+        self._whole = Whole(whole, graph) if whole is not None and summaries is not None else None
         self._usable: dict[str, Summary | None] = {}
 
     def run(
@@ -73,8 +79,13 @@ class Evaluator:
             max_steps=max_steps,
             deadline=deadline,
             on_loop=trip.enter if self._summaries is not None else None,
+            on_call=trip.begin if self._whole is not None else None,
         )
         return _answer(run, trip, self._graph)
+
+    def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+        """What the summary of the whole function says about a call."""
+        return self._whole.leap(values, nondet) if self._whole is not None else None
 
     def summary(self, loop: LoopInfo) -> Summary | None:
         """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
@@ -95,6 +106,17 @@ class _Trip:
         self.jumped: set[str] = set()
         self.counted: dict[str, int] = {}
         self.ended_by_summary = False
+        self.whole = False
+
+    def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+        """What the summary of the function says about the call."""
+        found = self._evaluator.leap(values, nondet)
+        if found is not None:
+            self.whole = True
+            self.ended_by_summary = found.status == "diverges"
+            self.jumped.update(found.iterations)
+            self.counted.update(found.iterations)
+        return found
 
     def enter(self, loop: LoopInfo, values: Mapping[Var, int]) -> Jump | None:
         summary = self._evaluator.summary(loop)
@@ -154,7 +176,8 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         status, reason = "unknown", reason or "the run did not end within its limits"
     found_by_running = status == "diverges" and not trip.ended_by_summary
     # Cycles with several entries are no loops that are counted, but they are iterated all the same.
-    by = "interpretation" if iterated or found_by_running or graph.irreducible else "summary"
+    cyclic = graph.irreducible and not trip.whole
+    by = "interpretation" if iterated or found_by_running or cyclic else "summary"
     return Evaluation(
         status,
         outcome.return_value,
@@ -166,4 +189,5 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         frozenset(trip.jumped),
         iterated,
         run.nondet_used,
+        trip.whole,
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from loopless.paths import LoopPaths
     from loopless.queries.answers import LoopAnswer, Question
     from loopless.source.ir import Function as SourceFunction
-    from loopless.summary import Summary
+    from loopless.summary import FunctionSummary, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +182,16 @@ class Function:
             yield self._placeholder(refused)
 
     def _placeholder(self, refused: Refused) -> LoopName:
-        file, line, column = _split_place(refused.where)
+        file, line, column = split_place(refused.where)
         if not file and self.code.loc is not None:
             file, line, column = self.code.loc.file, self.code.loc.line, self.code.loc.column
         return LoopName(f"{file or '?'}:{self.name}:{line}:{column}", self.name, file, line, column, refused=refused)
+
+    def summarize(self) -> FunctionSummary | Refused:
+        """What a call of the function does, from the summaries of its loops; worked out in this process."""
+        from loopless.queries.functions import summarize_whole
+
+        return summarize_whole(self)
 
     def __repr__(self) -> str:
         return f"<function {self.name}>"
@@ -215,7 +221,8 @@ def _may_loop(code: SourceFunction) -> bool:
     return False
 
 
-def _split_place(where: str) -> tuple[str, int, int]:
+def split_place(where: str) -> tuple[str, int, int]:
+    """File, line and column of a place; empty where it is none."""
     parts = where.rsplit(":", 2)
     if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
         return parts[0], int(parts[1]), int(parts[2])

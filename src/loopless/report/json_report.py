@@ -35,16 +35,16 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
         "merged": [_merged(found, names) for found in answer.merged],
-        "diverges": [_expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
+        "diverges": [expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
         "undefined": [
-            {"when": _expression(u.when, names), "kind": u.kind, "line": u.line}
+            {"when": expression(u.when, names), "kind": u.kind, "line": u.line}
             for u in (summary.undefined if summary is not None else ())
         ],
         "residual": [
-            {"when": _expression(r.when, names), **_refused(r.why)}
+            {"when": expression(r.when, names), **refused_json(r.why)}
             for r in (summary.residual if summary is not None else ())
         ],
-        "refused": _refused(answer.refused) if answer.refused is not None else None,
+        "refused": refused_json(answer.refused) if answer.refused is not None else None,
         "assumptions": assumptions_of(answer),
         "time_ms": round(answer.time_ms, 1),
     }
@@ -60,11 +60,13 @@ def assumptions_of(answer: LoopAnswer) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _expression(node: Node, names: Names) -> dict[str, Any]:
+def expression(node: Node, names: Names) -> dict[str, Any]:
+    """A term or condition."""
     return {"text": names.text(node), "smt": names.smt(node)}
 
 
-def _refused(refused: Refused) -> dict[str, Any]:
+def refused_json(refused: Refused) -> dict[str, Any]:
+    """A reason for no answer."""
     return {
         "reason": refused.reason.label,
         "code": refused.reason.code,
@@ -75,12 +77,12 @@ def _refused(refused: Refused) -> dict[str, Any]:
 
 def _path(path: Path, names: Names) -> dict[str, Any]:
     changed = [var for var in _ordered(path.update) if names.is_source(var)]
-    update = {names.name(var): _expression(path.update[var], names) for var in changed}
+    update = {names.name(var): expression(path.update[var], names) for var in changed}
     if path.result is not None:
-        update["return"] = _expression(path.result, names)
+        update["return"] = expression(path.result, names)
     return {
         "id": path.id,
-        "condition": _expression(path.condition, names),
+        "condition": expression(path.condition, names),
         "update": update,
         "exits": _exit(path.exit) if path.exit is not None else None,
     }
@@ -92,12 +94,12 @@ def _exit(exit: Exit) -> dict[str, Any]:
 
 def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
     return {
-        "when": _expression(case.when, names),
+        "when": expression(case.when, names),
         "then": _values(summary.known(case), case.result, names),
         "exit": _exit(case.exit),
         "iterations": {
-            **_expression(case.iterations, names),
-            "per_path": {path: _expression(case.per_path[path], names) for path in sorted(case.per_path)},
+            **expression(case.iterations, names),
+            "per_path": {path: expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
         "trace": _trace(case.trace, case.exit_path, names),
     }
@@ -106,14 +108,14 @@ def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
 def _merged(found: Merged, names: Names) -> dict[str, Any]:
     return {
         "cases": list(found.cases),
-        "when": _expression(found.when, names),
+        "when": expression(found.when, names),
         "then": _values(found.then, found.result, names),
         "exit": _exit(found.exit),
-        "iterations": _expression(found.iterations, names),
+        "iterations": expression(found.iterations, names),
         "traces": [
             {
                 "cases": list(traced.cases),
-                "when": _expression(traced.when, names),
+                "when": expression(traced.when, names),
                 "trace": _trace(traced.trace, traced.exit_path, names),
             }
             for traced in found.traces
@@ -122,8 +124,8 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
 
 
 def _values(values: Mapping[Var, Term], result: Term | None, names: Names) -> dict[str, Any]:
-    then = {names.name(var): _expression(value, names) for var, value in values.items() if names.is_source(var)}
-    return then if result is None else {**then, "return": _expression(result, names)}
+    then = {names.name(var): expression(value, names) for var, value in values.items() if names.is_source(var)}
+    return then if result is None else {**then, "return": expression(result, names)}
 
 
 def _trace(steps: Sequence[Step], exit_path: str, names: Names) -> list[dict[str, Any]]:
@@ -131,7 +133,7 @@ def _trace(steps: Sequence[Step], exit_path: str, names: Names) -> list[dict[str
 
 
 def _step(step: Step, names: Names) -> dict[str, Any]:
-    times = _expression(step.times, names) if step.times is not None else None
+    times = expression(step.times, names) if step.times is not None else None
     match step:
         case Run():
             return {"path": step.path, "times": times}

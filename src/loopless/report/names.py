@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from loopless.queries.answers import LoopAnswer
-from loopless.summary import Cycle, Step
+from loopless.summary import Cycle, FunctionSummary, Step
 from loopless.terms import Condition, Node, Term, TermTooLarge, Var, smt, substitute, text
 
 
 class Names:
-    """Prints the terms of one answer with the names that users know.
+    """Prints the terms of one answer, about a loop or a function, with the names that users know.
 
     Inside, a second ``x`` of a function is ``x#2``; where it is the only ``x`` that occurs in the answer it is shown
     as ``x``.
     """
 
-    def __init__(self, answer: LoopAnswer) -> None:
-        self.shown = answer.shown
-        occurring = sorted(set(_variables(answer)), key=lambda var: var.key)
+    def __init__(self, answer: LoopAnswer | FunctionSummary) -> None:
+        self.shown: Mapping[Var, str] = answer.shown
+        nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
+        occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
         wanted = {var: answer.shown.get(var, var.name) for var in occurring}
         count = Counter(wanted.values())
         taken = {var.name for var in occurring}
@@ -57,11 +58,6 @@ class Names:
             return node
 
 
-def _variables(answer: LoopAnswer) -> Iterator[Var]:
-    for node in _nodes(answer):
-        yield from node.variables
-
-
 def _nodes(answer: LoopAnswer) -> Iterator[Node]:
     """All terms and conditions that the reports print."""
     if answer.paths is not None:
@@ -80,6 +76,14 @@ def _nodes(answer: LoopAnswer) -> Iterator[Node]:
         yield answer.summary.diverges
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
+
+
+def _nodes_of_function(summary: FunctionSummary) -> Iterator[Node]:
+    yield from (input.var for input in summary.inputs)
+    yield from (region.when for region in summary.regions)
+    for case in summary.cases:
+        yield from (*case.then, *case.then.values(), *case.iterations.values(), *case.inputs)
+        yield from _some(case.result)
 
 
 def _times(trace: Iterable[Step]) -> Iterator[Term]:

@@ -13,7 +13,7 @@ from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.summary import Cycle, Interleaving, Merged, Run, Step, Summary
+from loopless.summary import Cycle, FunctionSummary, Interleaving, Merged, Run, Step, Summary
 from loopless.summary.merging import alone
 from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
 
@@ -75,22 +75,26 @@ def _as_asked(answer: LoopAnswer, traces: bool) -> Iterable[Merged]:  # noqa: FB
 
 
 def _regions(summary: Summary, names: Names) -> list[str]:
+    return [*region_lines("diverges", summary.diverges, "", names), *gap_lines(summary, names)]
+
+
+def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
+    """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
-    lines += _region("diverges", summary.diverges, "", names)
     for undefined in summary.undefined:
         about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
-        lines += _region("undefined", undefined.when, about, names)
+        lines += region_lines("undefined", undefined.when, about, names)
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
     for refused, regions in reasons.items():
-        lines += _region("unknown", disjunction(regions), "", names)
+        lines += region_lines("unknown", disjunction(regions), "", names)
         lines += ["  " + line for line in why(refused)]
     return lines
 
 
 def _case_lines(case: Merged, names: Names) -> list[str]:
-    lines = _condition("  when ", case.when, names)
+    lines = condition_lines("  when ", case.when, names)
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
     lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
@@ -101,9 +105,9 @@ def _case_lines(case: Merged, names: Names) -> list[str]:
         return [*lines, f"    trace {shown[0]}"]
     lines.append("    traces")
     for words, traced in zip(shown, case.traces, strict=True):
-        found = _condition(f"      {words} if ", traced.when, names)
+        found = condition_lines(f"      {words} if ", traced.when, names)
         if len(found) > 1 or len(found[0]) > _WIDTH:
-            found = [f"      {words}", *_condition("        if ", traced.when, names)]
+            found = [f"      {words}", *condition_lines("        if ", traced.when, names)]
         lines += found
     return lines
 
@@ -162,16 +166,17 @@ def exit_words(exit: Exit) -> str:
             return f"{exit.kind}{place}"
 
 
-def _region(word: str, region: Condition, about: str, names: Names) -> list[str]:
+def region_lines(word: str, region: Condition, about: str, names: Names) -> list[str]:
+    """A region of a summary, one line a disjunct; none where it is empty."""
     if region is FALSE:
         return []
-    lines = _condition(f"  {word} when ", region, names)
+    lines = condition_lines(f"  {word} when ", region, names)
     if about:
         lines[-1] += about
     return lines
 
 
-def _condition(head: str, condition: Condition, names: Names) -> list[str]:
+def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     """A condition behind ``head``, one line a disjunct."""
     if condition is TRUE:
         return [f"{head}always".replace(" when always", " always")]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, loop_paths
 from loopless.refusals import Reason, Refused
+from loopless.summary.composition import summarize_function
+from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input, Passed
 from loopless.summary.merging import Merged, Traced, merged
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
 from loopless.summary.race import summarize_one
@@ -18,9 +20,15 @@ from loopless.summary.tables import summarize_tables
 __all__ = [
     "Case",
     "Cycle",
+    "Diverges",
+    "FunctionCase",
+    "FunctionOutcome",
+    "FunctionSummary",
+    "Input",
     "Interleaving",
     "Merged",
     "Outcome",
+    "Passed",
     "Residual",
     "Run",
     "Step",
@@ -30,6 +38,7 @@ __all__ = [
     "merged",
     "readable",
     "summarize",
+    "summarize_function",
 ]
 
 

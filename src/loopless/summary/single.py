@@ -211,7 +211,7 @@ class Solver:
                 along = all_along(condition, self.closed_condition(condition), COUNTER, self.names.term(count), region)
             except Undecided as undecided:
                 refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
-                self.parts.residual.append(Residual(self._shown(region), refused))
+                self.parts.residual.append(Residual(conjunction((self._shown(region), holds)), refused))
                 return
             if along is not TRUE:
                 exit = self.exit_of_check(condition)

@@ -1,0 +1,366 @@
+"""Symbolic execution over a flowgraph: partial paths as states, how statements and branches change them, where they
+meet.
+
+One iteration of a loop and a whole function are executed alike; what matters to them, and where they begin and stop, is
+theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
+
+from loopless.flowgraph.model import (
+    Assign,
+    Assume,
+    Block,
+    Call,
+    Check,
+    Copy,
+    Edge,
+    Fill,
+    Flowgraph,
+    Load,
+    Statement,
+    Store,
+)
+from loopless.logic.feasible import feasible
+from loopless.paths.joining import join
+from loopless.paths.model import Exit, Unknown
+from loopless.refusals import Reason, Refused
+from loopless.source.ir import Loc
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Compare,
+    Condition,
+    Const,
+    IntType,
+    Sum,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    negate,
+    read,
+    substitute,
+    walk,
+)
+
+MAX_PATHS = 256
+"""More different states than this in one place are too many."""
+
+
+MAX_VISITS = 5000
+"""More pairs of a block and a state than this are too many."""
+
+
+MAX_COMPARISONS = 15_000
+"""Path conditions with more comparisons than this, all put to the logic together, are too many."""
+
+
+MAX_DEGREE = 2
+MAX_QUESTIONS = 12
+"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop."""
+
+
+class TooManyPaths(Exception):
+    """One of the limits on paths is reached: :data:`MAX_PATHS`, :data:`MAX_VISITS`, :data:`MAX_COMPARISONS`."""
+
+
+class Unreadable(Exception):
+    """There is something that no path can go through; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A partial path: what must hold, what has changed, what came from outside, where it went."""
+
+    condition: tuple[Condition, ...]
+    values: Mapping[Var, Term]
+    unknowns: tuple[Unknown, ...]
+    lines: tuple[int, ...]
+
+
+_S = TypeVar("_S", bound=State)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[_S]):
+    """A complete path. ``result`` and ``result_object``: what is returned, for exits of kind "return"."""
+
+    state: _S
+    exit: Exit | None
+    result: Term | None = None
+    result_object: Term | None = None
+
+
+class Execution(Generic[_S]):
+    """What all symbolic executions share. ``live``: by block, the variables whose values are still needed there.
+    ``questions``: how often Z3 may be asked about products.
+    """
+
+    questions: ClassVar[int] = MAX_QUESTIONS
+
+    def __init__(self, graph: Flowgraph, live: Mapping[str, frozenset[Var]], labels: Iterable[str], where: str) -> None:
+        self.graph = graph
+        self.live = live
+        self.where = where
+        self.written = written_objects(graph, labels)
+        self.finished: list[Finished[_S]] = []
+        self.known: dict[Condition, bool] = {}
+        self._comparisons = 0
+        self._questions = 0
+
+    # -- what differs -------------------------------------------------------------------------------------------------
+
+    def wanted(self, target: Var) -> bool:  # noqa: ARG002
+        """Whether the values of ``target`` matter."""
+        return True
+
+    def keeps(self, label: str, check: Check) -> bool:  # noqa: ARG002
+        """Whether a check of the block ``label`` matters."""
+        return True
+
+    def decides(self, label: str) -> bool:  # noqa: ARG002
+        """Whether it matters which edge of the block ``label`` is taken."""
+        return True
+
+    def beyond(self) -> bool:
+        """Whether a condition counts as feasible that is not put to the logic any more. Raises :class:`TooManyPaths`
+        where that ends the execution.
+        """
+        raise TooManyPaths
+
+    def effect(self, state: _S, statement: Statement) -> Sequence[_S]:
+        """The states after a statement that touches what lies outside the variables; none where no run goes on."""
+        raise NotImplementedError
+
+    # -- one block ----------------------------------------------------------------------------------------------------
+
+    def through(self, block: Block, state: _S) -> Sequence[_S]:
+        """The states after the statements of a block; none where no run gets so far. Raises :class:`Unreadable`."""
+        blocked = self.graph.blocked.get(block.label)
+        if blocked is not None:
+            raise Unreadable(blocked)
+        states: Sequence[_S] = (state,)
+        for statement in block.statements:
+            states = [after for before in states for after in self._statement(block.label, statement, before)]
+        return states
+
+    def _statement(self, label: str, statement: Statement, state: _S) -> Sequence[_S]:
+        match statement:
+            case Assign(target=target, value=value, loc=loc):
+                return (self.bind(state, target, self.inside(state, value), loc) if self.wanted(target) else state,)
+            case Check():
+                if not self.keeps(label, statement):
+                    return (state,)
+                exit = Exit("undefined", line_of(statement.loc), label, detail=statement.kind)
+                return self._unless(state, statement, exit)
+            case Assume():
+                return self._unless(state, statement, Exit("assumption", line_of(statement.loc), label))
+            case _:
+                return self.effect(state, statement)
+
+    def _unless(self, state: _S, statement: Check | Assume, exit: Exit) -> Sequence[_S]:
+        """The state where the condition holds; elsewhere the run ends with ``exit``."""
+        condition = self.holding(state, statement.condition)
+        self.leave(state, negate(condition), exit)
+        after = self.under(state, condition, statement.loc)
+        return () if after is None else (after,)
+
+    def ways(self, block: Block, state: _S) -> Iterator[tuple[int, Edge, _S]]:
+        """The edges that can be taken, with the state on each, before the edge's own assignments."""
+        matters = self.decides(block.label)
+        for index, edge in enumerate(block.edges):
+            condition = self.holding(state, edge.condition) if matters else TRUE
+            following = self.under(state, condition, edge.loc if len(block.edges) > 1 else None)
+            if following is not None:
+                yield index, edge, following
+
+    def end(self, block: Block, state: _S) -> None:
+        """The run ends with the block."""
+        end = block.end
+        assert end is not None
+        detail = end.refused.detail if end.refused is not None else ("unreachable" if end.kind == "undefined" else "")
+        result = self.inside(state, end.value) if end.value is not None else None
+        owner = self.inside(state, end.value_object) if end.value_object is not None else None
+        self.finished.append(
+            Finished(state, Exit(end.kind, line_of(end.loc), block.label, detail=detail), result, owner)
+        )
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def bind(self, state: _S, target: Var, value: Term, loc: Loc | None) -> _S:
+        """``target`` gets ``value``."""
+        return replace(state, values={**state.values, target: value}, lines=with_line(state.lines, loc))
+
+    def along(self, state: _S, edge: Edge) -> _S:
+        """The state after the assignments of an edge."""
+        new = {target: self.inside(state, value) for target, value in edge.assigns if self.wanted(target)}
+        return replace(state, values={**state.values, **new}) if new else state
+
+    def take(self, state: _S, unknown: Unknown, target: Var) -> _S:
+        """``target`` gets a value from outside."""
+        values = {**state.values, target: unknown.var}
+        lines = with_line(state.lines, unknown.loc)
+        return replace(state, values=values, unknowns=(*state.unknowns, unknown), lines=lines)
+
+    def loaded(self, state: _S, load: Load) -> Term | str:
+        """What ``load`` reads from an object that nothing writes; the name of the object where something may."""
+        owner = self.inside(state, load.address.object)
+        known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
+        if known is not None and known not in self.written and load.target_object is None and not self.written.anything:
+            offset = self.inside(state, load.address.offset)
+            held = load.type if load.target.type.width is not None else IntType(None)
+            return read(self.graph.objects[known].name, offset, held)
+        return self.graph.objects[known].name if known else "memory"
+
+    def inside(self, state: _S, term: Term) -> Term:
+        """``term`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
+        try:
+            return substitute(term, state.values)
+        except TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def holding(self, state: _S, condition: Condition) -> Condition:
+        """``condition`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
+        try:
+            return substitute(condition, state.values)
+        except TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def _too_large(self, error: TermTooLarge) -> Refused:
+        return Refused(Reason.BUDGET, self.where, f"an expression grows too large: {error}")
+
+    # -- branching ----------------------------------------------------------------------------------------------------
+
+    def under(self, state: _S, condition: Condition, loc: Loc | None) -> _S | None:
+        """``state`` restricted to ``condition``; None where that is impossible."""
+        if condition is TRUE:
+            return state
+        combined = conjuncts(conjunction((*state.condition, condition)))
+        whole = conjunction(combined)
+        if whole is FALSE or not self._feasible(whole):
+            return None
+        return replace(state, condition=combined, lines=with_line(state.lines, loc))
+
+    def leave(self, state: _S, condition: Condition, exit: Exit) -> None:
+        """Where ``condition`` holds the run ends with ``exit``."""
+        left = self.under(state, condition, None)
+        if left is not None:
+            self.finished.append(Finished(left, exit))
+
+    def _feasible(self, condition: Condition) -> bool:
+        found = self.known.get(condition)
+        if found is None:
+            self._comparisons += sum(1 for node in walk(condition) if isinstance(node, Compare))
+            if self._comparisons > MAX_COMPARISONS:
+                return self.beyond()
+            found = self.known[condition] = feasible(condition, solver=self._worth_solving(condition))
+        return found
+
+    def _worth_solving(self, condition: Condition) -> bool:
+        """Whether Z3 is asked where isl cannot tell: a few times, and for low degrees only, since it may take seconds
+        beyond. A path kept though it is infeasible costs less.
+        """
+        sums = [node for node in walk(condition) if isinstance(node, Sum)]
+        degree = max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)
+        if degree <= 1:
+            return True
+        self._questions += 1
+        return degree <= MAX_DEGREE and self._questions <= self.questions
+
+    # -- meeting ------------------------------------------------------------------------------------------------------
+
+    def same(self, state: _S) -> tuple[object, ...]:
+        """What states that become one must agree in, beside their values."""
+        return state.unknowns
+
+    def needed(self, label: str) -> frozenset[Var]:
+        """The variables whose values are kept at ``label``."""
+        return self.live[label]
+
+    def merged(self, label: str, states: list[_S]) -> list[_S]:
+        """States of equal effect on what is still needed at ``label`` become one."""
+        needed = self.needed(label)
+        groups: dict[tuple[object, ...], list[_S]] = {}
+        for state in states:
+            kept = {v: t for v, t in state.values.items() if v in needed and t is not v}
+            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
+            groups.setdefault(key, []).append(replace(state, values=kept))
+        return [self.union(group) for group in groups.values()]
+
+    def union(self, group: list[_S]) -> _S:
+        """One state for several with the same values."""
+        first = group[0]
+        if len(group) == 1:
+            return first
+        lines = tuple(dict.fromkeys(line for state in group for line in state.lines))
+        return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
+
+
+def line_of(loc: Loc | None) -> int:
+    """The line of a place; 0 where there is none."""
+    return loc.line if loc is not None else 0
+
+
+def with_line(lines: tuple[int, ...], loc: Loc | None) -> tuple[int, ...]:
+    """``lines`` with that of ``loc``."""
+    if loc is None or not loc.line or loc.line in lines:
+        return lines
+    return (*lines, loc.line)
+
+
+class Written(frozenset[int]):
+    """Numbers of objects that are written; ``anything`` where some write or call may hit any object."""
+
+    anything: bool = False
+
+
+def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
+    """The objects that the statements of these blocks may write."""
+    numbers: set[int] = set()
+    anything = False
+    for label in labels:
+        for statement in graph.blocks[label].statements:
+            if isinstance(statement, Store | Fill):
+                owner = statement.address.object
+            elif isinstance(statement, Copy):
+                owner = statement.target.object
+            elif isinstance(statement, Call) and statement.writes_memory:
+                anything = True
+                continue
+            else:
+                continue
+            if isinstance(owner, Const):
+                numbers.add(owner.value)
+            else:
+                anything = True
+    found = Written(numbers)
+    found.anything = anything
+    return found
+
+
+def forward_order(entry: str, following: Mapping[str, Iterable[str]]) -> list[str]:
+    """The nodes that can be reached from ``entry``, each before those that follow it; cycles have no right order."""
+    order: list[str] = []
+    seen = {entry}
+    stack = [(entry, iter(following[entry]))]
+    while stack:
+        label, targets = stack[-1]
+        for target in targets:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(following[target])))
+                break
+        else:
+            order.append(label)
+            stack.pop()
+    return order[::-1]

@@ -1,0 +1,153 @@
+"""Summaries of whole functions: their loops are summarized first, each under its own limits, then composed."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from loopless.errors import LimitError, LooplessError
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.session import Function, Program, answer_all
+from loopless.queries.settings import Settings
+from loopless.refusals import Reason, Refused
+from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, summarize_function
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAnswer:
+    """The summary of one function, or why there is none.
+
+    ``place`` is ``file:line:column``; ``loops`` are the answers about its loops; ``trouble``: a traceback where an
+    error inside Loopless is the reason; ``time_ms``: how long composing took, the loops aside.
+    """
+
+    name: str
+    place: str
+    summary: FunctionSummary | None = None
+    refused: Refused | None = None
+    loops: tuple[LoopAnswer, ...] = ()
+    time_ms: float = 0.0
+    trouble: str = ""
+
+    @property
+    def status(self) -> str:
+        """``exact``, ``over-approximate`` or ``refused``."""
+        if self.summary is None:
+            return "refused"
+        return "exact" if self.summary.exact else "over-approximate"
+
+    @property
+    def complete(self) -> bool | None:
+        """Whether the summary says something about every entry state; None where there is no summary."""
+        return self.summary.complete if self.summary is not None else None
+
+
+def answer_functions(
+    functions: Sequence[Function], question: Question, settings: Settings, until: float | None = None
+) -> list[FunctionAnswer]:
+    """The summaries of ``functions``, in their order: loops and functions each under their limits.
+
+    ``question`` is what else is asked about the loops; it must not narrow their summaries.
+    """
+    loops = [loop for function in functions for loop in function.loops]
+    answers = iter(answer_all(loops, question, settings, until))
+    own = [tuple(next(answers) for _ in function.loops) for function in functions]
+    jobs = [
+        functools.partial(
+            _compose, function.program, function.program.functions.index(function), outcomes_of(found)
+        )
+        for function, found in zip(functions, own, strict=True)
+    ]
+    results: Sequence[FunctionAnswer | Overrun]
+    if settings.fenced:
+        limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+        # Fresh processes: what the logic remembers of one function must not help or hinder another.
+        results = run_all(jobs, limits, settings.processes, fresh=True)
+    else:
+        results = [job() for job in jobs]
+    return [
+        replace(_answer(function, result), loops=found)
+        for function, result, found in zip(functions, results, own, strict=True)
+    ]
+
+
+def outcomes_of(answers: Sequence[LoopAnswer]) -> dict[str, Outcome]:
+    """The summaries and refusals by the names of the loops."""
+    found = {answer.loop.name: answer.summary if answer.summary is not None else answer.refused for answer in answers}
+    return {name: outcome for name, outcome in found.items() if outcome is not None}
+
+
+def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAnswer:
+    if isinstance(result, FunctionAnswer):
+        return result
+    refused = result.refused(function.place)
+    return FunctionAnswer(
+        function.name, function.place, refused=refused, time_ms=1000 * result.seconds, trouble=result.traceback
+    )
+
+
+def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome]) -> FunctionAnswer:
+    """The summary of one function from those of its loops."""
+    started = time.perf_counter()
+    function = program.functions[index]
+    trouble = ""
+    outcome: FunctionOutcome
+    try:
+        outcome = compose(function, outcomes)
+    except LimitError as error:
+        outcome = Refused(Reason.BUDGET, function.place, str(error))
+    except LooplessError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a bug in one function's work must not take the others with it
+        failed = failure(error)
+        outcome, trouble = failed.refused(function.place), failed.traceback
+    spent = 1000 * (time.perf_counter() - started)
+    if isinstance(outcome, Refused):
+        return FunctionAnswer(
+            function.name, function.place, refused=outcome, time_ms=spent, trouble=trouble or function.trouble
+        )
+    return FunctionAnswer(function.name, function.place, outcome, time_ms=spent)
+
+
+def compose(
+    function: Function, outcomes: Mapping[str, Outcome], known: dict[str, FunctionOutcome | None] | None = None
+) -> FunctionOutcome:
+    """The summary of ``function`` from those of its loops; functions that it calls are summarized where that is needed.
+
+    ``known`` has the functions that are summarized already, by their names in the module.
+    """
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return graph
+    found = known if known is not None else {}
+    found[function.code.name] = Refused(
+        Reason.RECURSION, function.place, f"{function.name} can call itself again, and recursion is not summarized"
+    )
+
+    def callee(name: str) -> FunctionOutcome | None:
+        if name not in found:
+            called = next((other for other in function.program.functions if other.code.name == name), None)
+            found[name] = None if called is None else summarize_whole(called, found)
+        return found[name]
+
+    return summarize_function(graph, outcomes, callee)
+
+
+def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None] | None = None) -> FunctionOutcome:
+    """The summary of ``function``, worked out in this process."""
+    question = Question(classify=False)
+    graph = function.graph()
+    outer = [] if isinstance(graph, Refused) else [loop for loop in function.loops if loop.id.depth == 1]
+    return compose(function, outcomes_of([loop.answer(question) for loop in outer]), known)
+
+
+def summary_for_calls(
+    function: Function, outcomes: Mapping[str, Outcome], settings: Settings, time_s: float
+) -> FunctionSummary | None:
+    """The summary of ``function`` for evaluating calls, within this time; None where there is none, for any reason."""
+    job = functools.partial(_compose, function.program, function.program.functions.index(function), outcomes)
+    (found,) = run_all([job], Limits(time_s, settings.loop_memory_mb))
+    return found.summary if isinstance(found, FunctionAnswer) else None

@@ -1,0 +1,138 @@
+"""Summaries of whole functions, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from loopless.queries.functions import FunctionAnswer
+from loopless.queries.session import split_place
+from loopless.report.json_report import expression, refused_json
+from loopless.report.names import Names
+from loopless.report.text import condition_lines, gap_lines, region_lines, why
+from loopless.summary import FunctionCase, FunctionSummary, Input
+from loopless.terms import ONE, ZERO, type_name
+
+_ENDS: Final = {
+    "abort": "ends the program by abort",
+    "exit": "ends the program by exit",
+    "error": "reaches the error",
+    "assumption": "no such run, an assumption fails",
+}
+_INPUTS: Final = {
+    "uninitialised": "what the variable holds before it is written",
+    "call": "the result or effect of a call",
+}
+
+
+def function_summaries(answers: Sequence[FunctionAnswer]) -> str:
+    """The answers, one paragraph a function."""
+    return "\n\n".join("\n".join(_lines(answer)) for answer in answers) if answers else "no functions"
+
+
+def _lines(answer: FunctionAnswer) -> list[str]:
+    words = [answer.status, *([] if answer.complete is None else ["complete" if answer.complete else "not complete"])]
+    lines = [f"{answer.name} ({answer.place.removesuffix(':0')}): {', '.join(words)}"]
+    summary = answer.summary
+    if answer.refused is not None:
+        lines += why(answer.refused)
+    if summary is None:
+        return lines
+    names = Names(summary)
+    for case in summary.cases:
+        lines += _case_lines(case, summary, names)
+    for region in summary.diverges:
+        lines += region_lines("diverges", region.when, f" (in {_short(region.loop, summary)})", names)
+    lines += gap_lines(summary, names)
+    told = [f"    {names.name(input.var)}: {_origin(input)}" for input in summary.inputs if _origin(input)]
+    lines += ["  where", *told] if told else []
+    found = assumptions_of(summary)
+    return [*lines, *(["  assuming", *(f"    {assumption}" for assumption in found)] if found else [])]
+
+
+def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
+    lines = condition_lines("  when ", case.when, names)
+    if case.kind != "return":
+        lines.append(f"    {_ENDS[case.kind]} in line {case.line}")
+    elif case.points_to:
+        assert case.result is not None
+        lines.append(f"    returns a pointer to byte {names.text(case.result)} of {case.points_to}")
+    else:
+        lines.append("    returns" if case.result is None else f"    returns {names.text(case.result)}")
+    lines += [f"    {names.name(v)}' = {names.text(t)}" for v, t in case.then.items() if names.is_source(v)]
+    for name, count in case.iterations.items():
+        if count is not ZERO:
+            word = "iteration" if count is ONE else "iterations"
+            lines.append(f"    {names.text(count)} {word} of {_short(name, summary)}")
+    return lines
+
+
+def _origin(input: Input) -> str:
+    return f"input {input.number} of the program" if input.kind == "nondet" else _INPUTS.get(input.kind, "")
+
+
+def _short(loop: str, summary: FunctionSummary) -> str:
+    """A loop's name without the file and the function where they are those of the summary."""
+    file = summary.place.rsplit(":", 2)[0]
+    return f"the loop {loop.removeprefix(f'{file}:{summary.name}:')}"
+
+
+def assumptions_of(summary: FunctionSummary) -> list[str]:
+    """All that the summary takes for granted, each once."""
+    found = [*summary.assumptions, *(assumption for case in summary.cases for assumption in case.assumptions)]
+    return list(dict.fromkeys(found))
+
+
+def functions_json(answers: Iterable[FunctionAnswer]) -> list[dict[str, Any]]:
+    """The ``functions`` of a document."""
+    return [_function(answer) for answer in answers]
+
+
+def _function(answer: FunctionAnswer) -> dict[str, Any]:
+    summary = answer.summary
+    file, line, column = split_place(answer.place)
+    return {
+        "name": answer.name,
+        "file": file,
+        "line": line,
+        "column": column,
+        "status": answer.status,
+        "complete": answer.complete,
+        **_regions(summary),
+        "refused": refused_json(answer.refused) if answer.refused is not None else None,
+        "assumptions": assumptions_of(summary) if summary is not None else [],
+        "time_ms": round(answer.time_ms, 1),
+    }
+
+
+def _regions(summary: FunctionSummary | None) -> dict[str, Any]:
+    if summary is None:
+        return {"inputs": [], "cases": [], "diverges": [], "undefined": [], "residual": []}
+    names = Names(summary)
+    return {
+        "inputs": [
+            {"name": names.name(i.var), "type": type_name(i.var.type), "kind": i.kind, "number": i.number or None}
+            for i in summary.inputs
+        ],
+        "cases": [_case(case, names) for case in summary.cases],
+        "diverges": [{"when": expression(d.when, names), "loop": d.loop} for d in summary.diverges],
+        "undefined": [{"when": expression(u.when, names), "kind": u.kind, "line": u.line} for u in summary.undefined],
+        "residual": [{"when": expression(r.when, names), **refused_json(r.why)} for r in summary.residual],
+    }
+
+
+def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
+    then = {names.name(var): expression(term, names) for var, term in case.then.items() if names.is_source(var)}
+    if case.result is not None:
+        then["return"] = expression(case.result, names)
+    return {
+        "when": expression(case.when, names),
+        "then": then,
+        "points_to": case.points_to or None,
+        "exit": {"line": case.line, "kind": case.kind},
+        "iterations": {name: expression(count, names) for name, count in case.iterations.items()},
+        "passed": [{"loop": step.loop, "case": step.case} for step in case.passed],
+        "lines": list(case.lines),
+        "reads": [names.name(var) for var in case.inputs],
+        "assumptions": list(case.assumptions),
+    }

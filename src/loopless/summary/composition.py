@@ -1,0 +1,195 @@
+"""Composition: straight code, branches, loops in sequence and calls become the summary of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
+
+from loopless.flowgraph.model import Flowgraph, Kind, Origin
+from loopless.logic import budget, simplify
+from loopless.paths.build import memory_assumptions, without_wraps
+from loopless.paths.execution import Finished
+from loopless.paths.joining import join
+from loopless.paths.model import Unknown
+from loopless.refusals import Reason, Refused
+from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input
+from loopless.summary.model import Outcome, Residual, Undefined
+from loopless.summary.ways import Callees, Way, Ways
+from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction, disjunction
+
+OPERATIONS: Final = 8_000_000
+"""isl's operations allowed for one function: some seconds."""
+SIMPLIFYING: Final = 1_000_000
+ONE_CONDITION: Final = 30_000
+"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so."""
+JOINED: Final = 40
+"""More conditions than this are not looked at pair by pair when they become one."""
+_FINAL: Final = ("return", "exit", "abort")
+"""The ends at which the final values are told."""
+
+_K = TypeVar("_K")
+
+
+def summarize_function(
+    graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees | None = None
+) -> FunctionOutcome:
+    """The summary of a function, from the summaries of its outermost loops by their names.
+
+    The loops' summaries must be those of the default variables of interest, without assumptions. Entry states that
+    come to a loop without a summary, or to anything else that is not answered, are in the residual, with the reason;
+    where that is all of them the function is refused.
+    """
+    ways = Ways(graph, outcomes, callees or (lambda _: None))
+    with budget(OPERATIONS):
+        ways.run()
+    with budget(SIMPLIFYING):
+        summary = _summary(ways)
+    if not summary.cases and not summary.diverges and not summary.undefined and len(summary.residual) == 1:
+        return summary.residual[0].why
+    return summary
+
+
+def _summary(ways: Ways) -> FunctionSummary:
+    graph = ways.graph
+    cases, residual = _cases(ways)
+    ended = [(f.exit, f.state) for f in ways.finished if f.exit is not None]
+    undefined = _grouped(((exit.detail, exit.line), state) for exit, state in ended if exit.kind == "undefined")
+    gaps = _grouped((why, state) for state, why in (*ways.residual, *residual))
+    regions = (
+        tuple(Diverges(when, loop) for loop, when in _grouped((loop, s) for s, loop in ways.diverging)),
+        tuple(Undefined(when, kind, line) for (kind, line), when in undefined),
+        tuple(Residual(when, why) for why, when in gaps),
+    )
+    occurring = _occurring(cases, regions)
+    states = [f.state for f in ways.finished] + [s for s, _ in ways.residual] + [s for s, _ in ways.diverging]
+    changed = {var for case in cases for var in case.then}
+    named = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+    return FunctionSummary(
+        graph.source_name,
+        ways.where,
+        graph.parameters,
+        _inputs(graph, occurring, {u.var: u for s in states for u in s.unknowns}),
+        cases,
+        *regions,
+        tuple(loop.name for loop in graph.loops),
+        {var: named[var] for var in sorted(occurring | changed, key=_key) if var in named},
+        tuple(memory_assumptions(graph, graph.blocks, occurring | changed)),
+    )
+
+
+def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refused]]]:
+    """The cases, finished ways of equal effect being one; and the ways whose result has no name."""
+    groups: dict[tuple[object, ...], list[tuple[Way, FunctionCase]]] = {}
+    residual: list[tuple[Way, Refused]] = []
+    for finished in ways.finished:
+        if finished.exit is None or finished.exit.kind == "undefined":
+            continue
+        case = _case(ways, finished)
+        if isinstance(case, Refused):
+            residual.append((finished.state, case))
+            continue
+        effect = (*case.then.items(), None, *case.iterations.items())
+        key = (case.kind, case.line, case.result, case.points_to, effect, finished.state.unknowns)
+        groups.setdefault(key, []).append((finished.state, case))
+    cases = []
+    for group in groups.values():
+        state = ways.union([state for state, _ in group])
+        first = group[0][1]
+        when = _when([state for state, _ in group])
+        if when is FALSE:
+            continue
+        cases.append(
+            FunctionCase(
+                when,
+                first.kind,
+                first.line,
+                without_wraps(first.result, when) if first.result is not None else None,
+                first.points_to,
+                {var: without_wraps(term, when) for var, term in first.then.items()},
+                {name: without_wraps(count, when) for name, count in first.iterations.items()},
+                first.inputs,
+                state.passed,
+                tuple(sorted(state.lines)),
+                state.assumptions,
+            )
+        )
+    return tuple(cases), residual
+
+
+def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
+    """The effect of one way, without its condition."""
+    state, exit = finished.state, finished.exit
+    assert exit is not None
+    result, points_to = finished.result, ""
+    if finished.result_object is not None:
+        owner = finished.result_object
+        known = ways.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        if known is None:
+            return Refused(Reason.POINTER, ways.where, "the pointer that is returned may point into several objects")
+        points_to = known.name
+    then: dict[Var, Term] = {}
+    if exit.kind in _FINAL:
+        values = state.values
+        then = {v: values[v] for v in sorted(values, key=_key) if v in ways.seen and values[v] is not v}
+    counts = {name: state.values[counter] for counter, name in ways.counters.items() if counter in state.values}
+    inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
+    return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), ())
+
+
+def _grouped(ends: Iterable[tuple[_K, Way]]) -> list[tuple[_K, Condition]]:
+    """The conditions of ways that end alike, each once."""
+    groups: dict[_K, list[Way]] = {}
+    for end, state in ends:
+        groups.setdefault(end, []).append(state)
+    found = [(end, _when(states)) for end, states in groups.items()]
+    return [(end, when) for end, when in found if when is not FALSE]
+
+
+def _when(states: list[Way]) -> Condition:
+    """Where some of the states is, in few words."""
+    if len(states) <= JOINED:
+        whole = conjunction(join([state.condition for state in states]))
+    else:
+        whole = disjunction(conjunction(state.condition) for state in states)
+    return simplify(whole, operations=ONE_CONDITION)
+
+
+def _occurring(cases: Iterable[FunctionCase], regions: Iterable[Iterable[Diverges | Undefined | Residual]]) -> set[Var]:
+    nodes: list[Node] = [region.when for kind in regions for region in kind]
+    for case in cases:
+        nodes += [case.when, *case.then.values(), *case.iterations.values()]
+        nodes += [case.result] if case.result is not None else []
+    return {var for node in nodes for var in node.variables}
+
+
+_KINDS: Final = {
+    Origin.NONDET: "nondet",
+    Origin.CALL: "call",
+    Origin.UNINITIALISED: "uninitialised",
+}
+
+
+_ORDER: Final = ("parameter", "pointee", "global", "uninitialised", "nondet", "call")
+
+
+def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknown]) -> tuple[Input, ...]:
+    """What the variables of the answer stand for."""
+    given = {var for p in graph.parameters for var in (p.var, p.null) if var is not None}
+    found: list[Input] = []
+    for var in sorted(occurring, key=_key):
+        if var in unknowns:
+            origin = unknowns[var].origin
+            number = int(var.name.rpartition("'")[2]) if origin is Origin.NONDET else 0
+            found.append(Input(var, _KINDS[origin], number))
+        elif var in given:
+            found.append(Input(var, "parameter"))
+        else:
+            kind = graph.variables[var].kind if var in graph.variables else Kind.TEMPORARY
+            found.append(Input(var, kind.value if kind in (Kind.GLOBAL, Kind.POINTEE) else "uninitialised"))
+    order = [p.var for p in graph.parameters]
+    found.sort(key=lambda i: (_ORDER.index(i.kind), order.index(i.var) if i.var in order else 0, i.number))
+    return tuple(found)
+
+
+def _key(var: Var) -> str:
+    return var.key

@@ -1,0 +1,142 @@
+"""The summary of a function: cases and regions that partition its entry states (design, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopless.flowgraph.model import Parameter
+from loopless.refusals import Refused
+from loopless.summary.model import Residual, Undefined
+from loopless.terms import Condition, Term, Var, evaluate, holds
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A value that a function's summary speaks of.
+
+    ``kind``: "parameter", "global" and "pointee" (their values at entry), "uninitialised" (what a local holds before it
+    is written), "nondet" (an input that is read once, outside of loops), "call" (the result or effect of one call whose
+    body is not known). ``number`` counts the nondeterministic inputs from 1, in the order in which they are read.
+    """
+
+    var: Var
+    kind: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A loop on the way of a case: the loop's name, and the number (from 1) of the case of its summary."""
+
+    loop: str
+    case: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCase:
+    """For entry values that satisfy ``when``: how the run ends, and with which values.
+
+    ``kind``: "return", "abort", "exit", "error", or "assumption" (there is no such run). ``result`` is the value
+    returned; for a pointer it is the byte offset, and ``points_to`` names the object. ``then``: the final values of the
+    globals and pointees that change. ``iterations``: taken back edges by the loop's name; those that are not in it are
+    not entered. ``inputs``: the nondeterministic inputs that are read, in their order. ``passed``: the loops on the
+    ways that the case stands for, with the cases of their summaries; ``lines``: the source lines on these ways;
+    ``line``: where the run ends.
+    """
+
+    when: Condition
+    kind: str
+    line: int
+    result: Term | None
+    points_to: str
+    then: Mapping[Var, Term]
+    iterations: Mapping[str, Term]
+    inputs: tuple[Var, ...]
+    passed: tuple[Passed, ...]
+    lines: tuple[int, ...]
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diverges:
+    """Entry values from which the run never leaves the loop of this name."""
+
+    when: Condition
+    loop: str
+
+
+Region = FunctionCase | Diverges | Undefined | Residual
+"""What is said about some entry values."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary:
+    """What a call of a function does, as a function of its ``inputs``.
+
+    Every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``, ``residual``.
+    ``place`` is ``file:line:column`` of the function. ``parameters`` are those of the flowgraph; ``shown`` gives the
+    source names of variables; ``loops`` names the loops of the function, inner ones included.
+    """
+
+    name: str
+    place: str
+    parameters: tuple[Parameter, ...]
+    inputs: tuple[Input, ...]
+    cases: tuple[FunctionCase, ...]
+    diverges: tuple[Diverges, ...]
+    undefined: tuple[Undefined, ...]
+    residual: tuple[Residual, ...]
+    loops: tuple[str, ...]
+    shown: Mapping[Var, str]
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether something is said about every entry state."""
+        return not self.residual
+
+    @property
+    def exact(self) -> bool:
+        """Whether every case is an equivalence: cases are made of exact summaries only."""
+        return True
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """All parts of the partition."""
+        return (*self.cases, *self.diverges, *self.undefined, *self.residual)
+
+    def at(self, values: Mapping[Var, int]) -> Region:
+        """What is said about these entry values. Raises :class:`loopless.terms.EvaluationError` where a value is
+        missing that it takes to tell.
+        """
+        for region in self.regions:
+            if holds(region.when, values):
+                return region
+        raise AssertionError(f"the regions of {self.name} do not cover {values}")
+
+    def __call__(self, **inputs: int) -> dict[str, int]:
+        """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
+
+        Raises ValueError where the call does not return, or nothing is said, with the reason; KeyError for a name that
+        is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
+        """
+        by_name = {input.var.name: input.var for input in self.inputs}
+        by_name |= {p.var.name: p.var for p in self.parameters if p.var is not None}
+        values = {by_name[name]: value for name, value in inputs.items()}
+        match self.at(values):
+            case FunctionCase() as case:
+                if case.kind != "return":
+                    raise ValueError(f"the call ends with {case.kind} in line {case.line}")
+                final = {var.name: evaluate(term, values) for var, term in case.then.items()}
+                return final if case.result is None else final | {"return": evaluate(case.result, values)}
+            case Diverges(loop=loop):
+                raise ValueError(f"the loop {loop} never ends from these values")
+            case Undefined(kind=kind, line=line):
+                raise ValueError(f"the run meets undefined behaviour ({kind}) in line {line}")
+            case Residual(why=why):
+                raise ValueError(str(why))
+
+
+FunctionOutcome = FunctionSummary | Refused
+"""What summarizing a function gives."""

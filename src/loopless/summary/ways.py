@@ -1,0 +1,448 @@
+"""All ways through a function, an outermost loop being one step: it goes on by each case of its summary.
+
+States that meet with the same effect become one. What is not followed to its end is kept with the reason, and with all
+that the state has come to know: so the ways cover every entry state once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.model import (
+    Allocate,
+    Block,
+    Call,
+    Copy,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Load,
+    LoopInfo,
+    Origin,
+    Pointer,
+    Statement,
+    Store,
+)
+from loopless.paths import Exit, seen_at_ends
+from loopless.paths.execution import (
+    MAX_PATHS,
+    MAX_VISITS,
+    Execution,
+    Finished,
+    State,
+    TooManyPaths,
+    Unreadable,
+    forward_order,
+)
+from loopless.paths.model import Unknown
+from loopless.refusals import Reason, Refused
+from loopless.source.ir import Loc
+from loopless.source.vocabulary import meaning_of
+from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, Passed
+from loopless.summary.model import Outcome, Summary
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    ONE,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Node,
+    Read,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    ite,
+    not_zero,
+    substitute,
+    walk,
+    wrap,
+)
+
+Callees = Callable[[str], "FunctionOutcome | None"]
+"""The summary of a function of the program, by its name; None where its body is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way(State):
+    """A way through the function: the loops passed, and what is taken for granted."""
+
+    passed: tuple[Passed, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+class Ways(Execution[Way]):
+    """A whole function, executed on symbols.
+
+    After :meth:`run`: ``finished`` has the ways that end, ``residual`` those that are not followed to their end, with
+    the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
+    they exclude each other. ``counters`` are the variables that hold the iterations of the loops.
+    """
+
+    questions: ClassVar[int] = 4
+
+    def __init__(self, graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees) -> None:
+        self.seen = seen_at_ends(graph)
+        where = str(graph.loc) if graph.loc is not None else graph.source_name
+        super().__init__(graph, live_at_entry(graph.blocks, self.seen), graph.blocks, where)
+        self.outcomes = outcomes
+        self.callees = callees
+        self.loops = {loop.header: loop for loop in graph.loops if loop.parent is None}
+        self.counters = {_counter(loop.name): loop.name for loop in graph.loops}
+        havocs = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Havoc))
+        self.begins = Counter(s.target for s in havocs if s.origin is Origin.UNINITIALISED)
+        self.residual: list[tuple[Way, Refused]] = []
+        self.diverging: list[tuple[Way, str]] = []
+        self.visits = 0
+
+    # -- the whole ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """All ways through the function."""
+        following = self._following()
+        order = forward_order(self.graph.entry, following)
+        waiting: dict[str, list[Way]] = {self.graph.entry: [Way((), self._entry_values(), (), ())]}
+        for label in order:
+            states = self.merged(label, waiting.pop(label, []))
+            for index, state in enumerate(states):
+                self.visits += 1
+                if index >= MAX_PATHS or self.visits > MAX_VISITS:
+                    self._give_up(state, self._too_many())
+                    continue
+                for target, after in self._onward(label, state):
+                    waiting.setdefault(target, []).append(after)
+        for state in (state for label in order for state in waiting.get(label, ())):
+            self._give_up(state, self._irreducible())
+
+    def _following(self) -> dict[str, list[str]]:
+        """The flow between blocks, each outermost loop as one node named by its header."""
+        home = {label: loop.header for loop in self.loops.values() for label in loop.blocks}
+        result: dict[str, list[str]] = {}
+        for label, block in self.graph.blocks.items():
+            source = home.get(label, label)
+            targets = result.setdefault(source, [])
+            targets.extend(t for t in (home.get(t, t) for t in block.successors) if t != source or label not in home)
+        return result
+
+    def _entry_values(self) -> dict[Var, Term]:
+        """A pointer parameter points to the start of what it points to."""
+        return {
+            p.var: ZERO
+            for p in self.graph.parameters
+            if p.object is not None and p.var is not None and not p.shared
+        }
+
+    def _irreducible(self) -> Refused:
+        found = self.graph.irreducible
+        return found[0] if found else Refused(Reason.IRREDUCIBLE, self.where, "jumps enter a cycle at several places")
+
+    def _too_many(self) -> Refused:
+        return Refused(Reason.BUDGET, self.where, "the function has too many different ways through it")
+
+    def _give_up(self, state: Way, why: Refused) -> Sequence[Way]:
+        """No way on from here, for this reason."""
+        self.residual.append((state, why))
+        return ()
+
+    # -- one step -----------------------------------------------------------------------------------------------------
+
+    def _onward(self, label: str, state: Way) -> list[tuple[str, Way]]:
+        """Through a block or a loop, and to where that leads; all of it or, where that is not possible, nothing."""
+        marks = [(ends, len(ends)) for ends in (self.finished, self.residual, self.diverging)]
+        try:
+            if label in self.loops:
+                return list(self._through_loop(self.loops[label], state))
+            return list(self._through_block(self.graph.blocks[label], state))
+        except (TooManyPaths, Unreadable) as obstacle:
+            for ends, before in marks:
+                del ends[before:]
+            self._give_up(state, obstacle.refused if isinstance(obstacle, Unreadable) else self._too_many())
+            return []
+
+    def _through_block(self, block: Block, state: Way) -> Iterator[tuple[str, Way]]:
+        for after in self.through(block, state):
+            if block.end is None:
+                yield from ((edge.target, self.along(taken, edge)) for _, edge, taken in self.ways(block, after))
+            elif block.end.kind == "unsupported" or block.end.refused is not None:
+                missing = Refused(Reason.UNSUPPORTED_INSTRUCTION, self._place(block.end.loc), "it is not modelled")
+                self._give_up(after, block.end.refused or missing)
+            else:
+                self.end(block, after)
+
+    def _place(self, loc: Loc | None) -> str:
+        return str(loc) if loc is not None else self.where
+
+    def beyond(self) -> bool:
+        return True  # a way that cannot be gone is a case that never applies
+
+    def needed(self, label: str) -> frozenset[Var]:
+        return self.live[label] | self.counters.keys()
+
+    def union(self, group: list[Way]) -> Way:
+        first = super().union(group)
+        if len(group) == 1:
+            return first
+        passed = tuple(sorted({step for state in group for step in state.passed}, key=lambda p: (p.loop, p.case)))
+        assumptions = tuple(dict.fromkeys(a for state in group for a in state.assumptions))
+        return replace(first, passed=passed, assumptions=assumptions)
+
+    # -- loops --------------------------------------------------------------------------------------------------------
+
+    def _through_loop(self, loop: LoopInfo, state: Way) -> Iterator[tuple[str, Way]]:
+        summary = self._usable(loop)
+        if isinstance(summary, Refused):
+            self._give_up(state, summary)
+            return
+        state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
+        self._set_aside(summary, state)
+        for number, case in enumerate(summary.cases, start=1):
+            taken = self.under(state, self.holding(state, case.when), None)
+            if taken is None:
+                continue
+            if any(not self._known_content(node) for node in (case.when, *case.then.values(), case.iterations)):
+                detail = f"the loop {loop.name} reads memory that the function writes"
+                self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
+                continue
+            values = {**taken.values, **{var: self.inside(state, term) for var, term in case.then.items()}}
+            after = replace(
+                taken,
+                values=values,
+                passed=(*taken.passed, Passed(loop.name, number)),
+                assumptions=_joined(taken.assumptions, case.assumptions),
+            )
+            after = self._counted(after, {loop.name: self.inside(state, case.iterations)})
+            if case.exit.edge is None:
+                result = self.inside(state, case.result) if case.result is not None else None
+                self.finished.append(Finished(after, case.exit, result))
+                continue
+            edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
+            yield edge.target, self.along(after, edge)
+
+    def _set_aside(self, summary: Summary, state: Way) -> None:
+        """The parts of ``state`` that the loop has no exit for."""
+        for undefined in summary.undefined:
+            exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
+            self.leave(state, self.holding(state, undefined.when), exit)
+        if summary.diverges is not FALSE:
+            forever = self.under(state, self.holding(state, summary.diverges), None)
+            if forever is not None:
+                self.diverging.append((forever, summary.loop.name))
+        for residual in summary.residual:
+            unknown = self.under(state, self.holding(state, residual.when), None)
+            if unknown is not None:
+                self._give_up(unknown, residual.why)
+
+    def _usable(self, loop: LoopInfo) -> Summary | Refused:
+        """The loop's summary where it says all that the loop does."""
+        outcome = self.outcomes.get(loop.name)
+        if outcome is None:
+            return Refused(Reason.NO_CLOSED_FORM, self._place(loop.loc), f"the loop {loop.name} was not summarized")
+        if isinstance(outcome, Refused):
+            return outcome
+        if not outcome.exact:
+            detail = f"the summary of {loop.name} is an over-approximation"
+            return Refused(Reason.NO_CLOSED_FORM, self._place(loop.loc), detail)
+        reads = [unknown for path in outcome.paths.all for unknown in path.unknowns]
+        if reads:
+            detail = f"an iteration depends on {reads[0].name}: {reads[0].origin.value}"
+            return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
+        for label in self.graph.blocks:
+            for statement in self.graph.blocks[label].statements if label in loop.blocks else ():
+                refused = self._beyond(statement)
+                if refused is not None:
+                    return refused
+        regions = [outcome.diverges, *(u.when for u in outcome.undefined), *(r.when for r in outcome.residual)]
+        if not all(map(self._known_content, regions)):
+            detail = f"the loop {loop.name} reads memory that the function writes"
+            return Refused(Reason.MEMORY, self._place(loop.loc), detail)
+        return outcome
+
+    def _beyond(self, statement: Statement) -> Refused | None:
+        """Why a statement of a loop does what the loop's summary does not say."""
+        match statement:
+            case Store() | Fill() | Copy():
+                return self._visible(statement)
+            case Call() if statement.writes_memory and self.callees(statement.callee) is not None:
+                detail = f"what the calls of {statement.callee} in the loop do is not followed"
+                return Refused(Reason.UNKNOWN_CALL, self._place(statement.loc), detail)
+            case Call():
+                return self._unfollowed(statement)
+            case _:
+                return None
+
+    def _counted(self, state: Way, iterations: Mapping[str, Term]) -> Way:
+        values = dict(state.values)
+        for name, count in iterations.items():
+            counter = _counter(name)
+            self.counters[counter] = name
+            values[counter] = add(values.get(counter, ZERO), count)
+        return replace(state, values=values)
+
+    # -- memory and inputs --------------------------------------------------------------------------------------------
+
+    def effect(self, state: Way, statement: Statement) -> Sequence[Way]:
+        match statement:
+            case Havoc(target=target, origin=origin, name=name, loc=loc):
+                if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:
+                    return (state,)  # the variable itself stands for what it holds at first
+                if origin not in (Origin.UNINITIALISED, Origin.NONDET, Origin.CALL):
+                    missing = Refused(Reason.UNSUPPORTED_INSTRUCTION, self._place(loc), f"{name}: {origin.value}")
+                    return self._give_up(state, statement.refused or missing)
+                return (self._input(state, target, origin, name, loc),)
+            case Load():
+                found = self.loaded(state, statement)
+                if isinstance(found, Term):
+                    return (self.bind(state, statement.target, found, statement.loc),)
+                detail = f"reads {found}, which the function may have written before"
+                return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
+            case Call():
+                return list(self._through_call(statement, state))
+            case Allocate():
+                detail = "memory that is allocated is not followed"
+                return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
+            case Store() | Fill() | Copy():
+                refused = self._visible(statement)
+                return (state,) if refused is None else self._give_up(state, refused)
+            case _:
+                raise AssertionError(statement)
+
+    def _input(self, state: Way, target: Var, origin: Origin, name: str, loc: Loc | None) -> Way:
+        """``target`` takes a value from outside, named by its number among those of its kind on the way."""
+        number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
+        return self.take(state, Unknown(Var(f"{name}()'{number}", target.type), origin, name, loc), target)
+
+    def _visible(self, statement: Store | Fill | Copy) -> Refused | None:
+        """Why a write is one that the summary, which is about variables, does not tell of.
+
+        Writes to the function's own objects are seen by its reads only, and reads of what is written are not answered.
+        """
+        owner = (statement.target if isinstance(statement, Copy) else statement.address).object
+        known = self.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        if known is not None and known.kind == "local":
+            return None
+        name = known.name if known is not None else "memory"
+        return Refused(Reason.MEMORY, self._place(statement.loc), f"what is written to {name} is not summarized")
+
+    def _known_content(self, node: Node) -> bool:
+        """Whether what ``node`` reads from memory is there from the beginning on."""
+        arrays = {part.array for part in walk(node) if isinstance(part, Read)}
+        held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
+        return all(o.constant or not (self.written.anything or o.number in self.written) for o in held)
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def _through_call(self, call: Call, state: Way) -> Iterator[Way]:
+        """The ways on after a call: by the cases of the summary where the function's body is known."""
+        summary = self.callees(call.callee)
+        if summary is None:
+            refused = self._unfollowed(call)
+            if refused is not None:
+                self._give_up(state, refused)
+                return
+            for target in defined_by(call):
+                state = self._input(state, target, Origin.CALL, call.callee, call.loc)
+            yield replace(state, assumptions=_joined(state.assumptions, _calls_return(call)))
+            return
+        bindings = self._arguments(call, summary, state)
+        if isinstance(bindings, Refused):
+            self._give_up(state, bindings)
+            return
+        assert isinstance(summary, FunctionSummary)
+        state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
+        for case in summary.cases:
+            taken = self.under(state, self._of(case.when, bindings), call.loc)
+            if taken is not None:
+                yield from self._called(call, case, bindings, taken)
+        for region in summary.diverges:
+            taken = self.under(state, self._of(region.when, bindings), call.loc)
+            if taken is not None:
+                self.diverging.append((taken, region.loop))
+        for undefined in summary.undefined:
+            exit = Exit("undefined", undefined.line, call.callee, detail=undefined.kind)
+            self.leave(state, self._of(undefined.when, bindings), exit)
+        for residual in summary.residual:
+            taken = self.under(state, self._of(residual.when, bindings), call.loc)
+            if taken is not None:
+                self._give_up(taken, residual.why)
+
+    def _called(self, call: Call, case: FunctionCase, bindings: Mapping[Var, Term], state: Way) -> Iterator[Way]:
+        iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
+        state = self._counted(state, iterations)
+        passed = (*state.passed, *case.passed)
+        state = replace(state, passed=passed, assumptions=_joined(state.assumptions, case.assumptions))
+        if case.kind != "return":
+            self.finished.append(Finished(state, Exit(case.kind, case.line, call.callee)))
+        elif call.target is None:
+            yield state
+        else:
+            assert case.result is not None
+            yield self.bind(state, call.target, _as(self._of_term(case.result, bindings), call.target.type), call.loc)
+
+    def _arguments(self, call: Call, summary: FunctionOutcome, state: Way) -> Mapping[Var, Term] | Refused:
+        """The parameters' values, where all that the function does is to compute an integer from integers."""
+        place = self._place(call.loc)
+        if isinstance(summary, Refused):
+            return Refused(summary.reason, place, f"the call of {call.callee}: {summary.detail}")
+        impure = Refused(Reason.UNKNOWN_CALL, place, f"{call.callee} reads or changes more than its arguments")
+        if call.target_object is not None or len(call.arguments) != len(summary.parameters):
+            return impure
+        if any(input.kind != "parameter" for input in summary.inputs):
+            return impure
+        returns = [case for case in summary.cases if case.kind == "return"]
+        if any(case.then or (call.target is not None and case.result is None) for case in returns):
+            return impure
+        bindings: dict[Var, Term] = {}
+        for parameter, argument in zip(summary.parameters, call.arguments, strict=True):
+            if isinstance(argument, Pointer) or parameter.var is None or parameter.object is not None:
+                return impure
+            value = self.inside(state, argument)
+            if parameter.type is not None and parameter.type.width == 1:
+                value = ite(not_zero(value), ONE, ZERO)
+            bindings[parameter.var] = _as(value, parameter.var.type)
+        return bindings
+
+    def _of(self, condition: Condition, bindings: Mapping[Var, Term]) -> Condition:
+        try:
+            return substitute(condition, bindings)
+        except TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def _of_term(self, term: Term, bindings: Mapping[Var, Term]) -> Term:
+        try:
+            return substitute(term, bindings)
+        except TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def _unfollowed(self, call: Call) -> Refused | None:
+        """Why a call of a function without a body may do what no summary tells."""
+        special = call.callee in ("call", "asm") or meaning_of(call.callee, defined=False) is not None
+        if call.writes_memory and special:
+            detail = f"what the call of {call.callee} does is not known"
+            return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
+        return None
+
+
+def _counter(loop: str) -> Var:
+    """Counts the iterations of a loop; no variable of a program has such a name."""
+    return Var(f"#{loop}", INTEGERS)
+
+
+def _calls_return(call: Call) -> tuple[str, ...]:
+    if call.writes_memory:
+        return (f"calls of {call.callee} return; what they change is told of the variables of this function only",)
+    return (f"calls of {call.callee} return",)
+
+
+def _as(value: Term, type: IntType) -> Term:
+    """``value``, which the caller may have read with another sign, as ``type`` reads its bits."""
+    return wrap(value, type) if type.width is not None else value
+
+
+def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
