@@ -108,6 +108,8 @@ _STRAIGHT: Final = MappingProxyType({"up": 3.0, "down": 2.0, "unequal": 1.0, "ge
 _BRANCHING: Final = MappingProxyType(
     {"two-counters": 3.0, "oscillation": 2.0, "phases": 2.0, "reset": 1.0, "state-machine": 1.0, "up": 1.0}
 )
+_WITHOUT_EUCLID: Final = MappingProxyType(dict.fromkeys((s for s in LOOP_SHAPES if s != "euclid"), 1.0))
+"""Euclid's algorithm steps by variables, so it is no loop of constant steps: that is for loops with nonlinear steps."""
 _COUNTING: Final = MappingProxyType({"up": 4.0, "down": 2.0, "unequal": 0.5})
 
 EVERYTHING: Final = Profile("everything")
@@ -145,6 +147,7 @@ EIGHT_BIT: Final = replace(
 SINGLE_LOOP: Final = replace(
     _SCALAR,
     name="single-loop",
+    shapes=_WITHOUT_EUCLID,
     depth=1,
     sequence=1,
     goto_loops=0.1,

@@ -142,7 +142,7 @@ class _Trip:
         for undefined in summary.undefined:
             if holds(undefined.when, values):
                 self.ended_by_summary = True
-                place = f"{summary.loop.file}:{undefined.line}"
+                place = f"{summary.loop.file}:{undefined.line}" if undefined.line else summary.loop.file
                 return Jump(status="undefined", reason=f"{undefined.kind.replace('-', ' ')} at {place}")
         return None
 

@@ -194,7 +194,8 @@ class _Writer:
 
     def _regions(self) -> Iterator[str]:
         yield from self._region("diverges", "the loop never ends", self.summary.diverges)
-        kinds = ", ".join(dict.fromkeys(f"{u.kind.replace('-', ' ')} in line {u.line}" for u in self.summary.undefined))
+        places = ((u.kind.replace("-", " "), f" in line {u.line}" if u.line else "") for u in self.summary.undefined)
+        kinds = ", ".join(dict.fromkeys(f"{kind}{place}" for kind, place in places))
         undefined = disjunction(u.when for u in self.summary.undefined)
         yield from self._region("undefined", f"undefined behaviour{': ' if kinds else ''}{kinds}", undefined)
         yield from self._region(

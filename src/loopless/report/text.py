@@ -82,7 +82,8 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
     for undefined in summary.undefined:
-        about = f" ({undefined.kind.replace('-', ' ')} in line {undefined.line})"
+        place = f" in line {undefined.line}" if undefined.line else ""
+        about = f" ({undefined.kind.replace('-', ' ')}{place})"
         lines += region_lines("undefined", undefined.when, about, names)
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:

@@ -15,7 +15,6 @@ from loopless.summary.race import summarize_one
 from loopless.summary.reading import readable
 from loopless.summary.several import summarize_several
 from loopless.summary.system import NotSummarized, where
-from loopless.summary.tables import summarize_tables
 
 __all__ = [
     "Case",
@@ -54,7 +53,7 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
         place = str(first.loc) if first.loc is not None else where(paths)
         detail = f"an iteration depends on {first.name}: {first.origin.value}"
         return Refused(Reason.INPUT_DEPENDENT, place, detail)
-    strategies: tuple[Callable[[LoopPaths], Summary], ...] = (summarize_several, summarize_tables)
+    strategies: tuple[Callable[[LoopPaths], Summary], ...] = (summarize_several,)
     if len(paths.iterative) <= 1:
         strategies = (summarize_one, summarize_several)
     return _first_complete(paths, strategies)

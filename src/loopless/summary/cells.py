@@ -11,9 +11,13 @@ from collections.abc import Iterable
 
 from loopless.logic import Region
 from loopless.summary.system import System
+from loopless.terms import const, equal
 
 MAX_CELLS = 8
 """The invariants are not divided into more sets than this."""
+
+FEW = 8
+"""An invariant that has fewer values than this in a part of the margin is taken value by value there."""
 
 
 def cells(system: System) -> list[System]:
@@ -31,8 +35,23 @@ def cells(system: System) -> list[System]:
         found = _divided([whole], (*apart, *signs))
     else:
         margin = (whole - plain).coalesce()
-        found = _divided([plain], (*apart, *signs)) + _divided([margin], (*margins, *shadows, *signs))
+        found = _divided([plain], (*apart, *signs)) + _singled_out(margin, (*margins, *shadows, *signs))
     return [system.within(cell) for cell in found]
+
+
+def _singled_out(margin: Region, cuts: Iterable[Region]) -> list[Region]:
+    """The margin divided; where few values are left of one invariant, into these values: limits become constants."""
+    found: list[Region] = []
+    for part in _divided([margin], cuts):
+        narrow = [(v, *part.range_of(v)) for v in part.variables]
+        few = [(v, low, high) for v, low, high in narrow if low is not None and high is not None and high - low < FEW]
+        values = [(v, low, high) for v, low, high in few if low != high]
+        if len(values) != 1:
+            found.append(part)
+            continue
+        v, low, high = values[0]
+        found += [part & Region.of(equal(v, const(number)), part.variables) for number in range(low, high + 1)]
+    return [part for part in found if not part.is_empty()]
 
 
 def _divided(parts: list[Region], cuts: Iterable[Region]) -> list[Region]:

@@ -41,6 +41,11 @@ class Landing:
         self.place = where(system.paths)
         self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
 
+    @property
+    def size(self) -> int:
+        """How many cases and regions there are."""
+        return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
+
     def add(self, ending: Ending) -> None:
         """Take in one ending."""
         region = ending.piece.where
@@ -94,15 +99,14 @@ class Landing:
 
     def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
+        needed = [(self._needed(region, side.condition), side.exit) for side in sides]
+        needed = [(self.system.names.condition(condition), exit) for condition, exit in needed if condition is not TRUE]
+        kind, line = _first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
-        for side in sides:
-            condition = self._needed(region, side.condition)
-            if condition is TRUE:
-                continue
-            condition = self.system.names.condition(condition)
+        for condition, _ in needed:
             failed = conjunction((self.system.shown(region), given, holds, negate(condition)))
             if failed is not FALSE:
-                self.undefined.append(Undefined(failed, side.exit.detail, side.exit.line))
+                self.undefined.append(Undefined(failed, kind, line))
             holds = conjunction((holds, condition))
         return holds
 
@@ -195,19 +199,25 @@ class Landing:
         assert again is not None
         try:
             required: list[Side] = []
+            growing: list[Exit] = []
+            unclear: list[Exit] = []
             for exit, term, final in self._moving(again):
                 period = growth(term, COUNTER, again.where)
                 if period == 0:
-                    when = conjunction((self.system.shown(region), holds))
-                    self.undefined.append(Undefined(when, exit.detail, exit.line))
-                    return
-                if period is None:
-                    self._undecided(exit)
+                    growing.append(exit)
+                elif period is None:
+                    unclear.append(exit)
                 elif not final:
                     first = (at_most_zero(substitute(term, {COUNTER: const(k)})) for k in range(period))
                     required += [Side(substitute(c, self._values(ending.piece)), exit) for c in first]
-        except (Undecided, Lost) as unclear:
-            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(unclear)), holds)
+            if unclear and not growing:
+                self._undecided(unclear[0])
+        except (Undecided, Lost) as failure:
+            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(failure)), holds)
+            return
+        if growing:
+            kind, line = _first_to_fail([*growing, *unclear, *(side.exit for side in required)])
+            self.undefined.append(Undefined(conjunction((self.system.shown(region), holds)), kind, line))
             return
         more = self._checked(region, tuple(dict.fromkeys(required)), holds)
         self.diverges.append(conjunction((self.system.shown(region), holds, more)))
@@ -236,3 +246,10 @@ class Landing:
                 raise Undecided(f"whether {side.condition} holds all along is not decided")
             found.append((side.exit, shown.term, False))
         return found
+
+
+def _first_to_fail(exits: list[Exit]) -> tuple[str, int]:
+    """The kind and line of the first of several checks to fail; line 0 where it may be one or the other."""
+    kinds = {exit.detail for exit in exits}
+    lines = {exit.line for exit in exits}
+    return kinds.pop() if len(kinds) == 1 else "undefined-behaviour", lines.pop() if len(lines) == 1 else 0

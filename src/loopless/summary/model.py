@@ -70,7 +70,10 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """Entry values from which the run meets undefined behaviour of the ``kind`` at ``line``."""
+    """Entry values from which the run meets undefined behaviour of the ``kind`` at ``line``.
+
+    ``line`` is 0 where it may be one of several, the ``kind`` then "undefined-behaviour" if these are of several kinds.
+    """
 
     when: Condition
     kind: str
@@ -113,7 +116,8 @@ class Summary:
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
             if holds(undefined.when, values):
-                raise ValueError(f"the run meets undefined behaviour ({undefined.kind}) in line {undefined.line}")
+                place = f" in line {undefined.line}" if undefined.line else ""
+                raise ValueError(f"the run meets undefined behaviour ({undefined.kind}){place}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))
 
     def known(self, case: Case) -> dict[Var, Term]:

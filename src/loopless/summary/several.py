@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths
 from loopless.refusals import Reason, Refused
@@ -11,6 +13,7 @@ from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
 from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import NotSummarized, System, build_system, where
+from loopless.summary.tables import landing_by_tables
 from loopless.terms import TermTooLarge, disjunction
 
 PREPARING = 2_000_000
@@ -19,6 +22,9 @@ PREPARING = 2_000_000
 WHOLE = 8_000_000
 """And for all of these parts together, each of which gets its share."""
 
+MAX_CASES = 400
+"""A summary does not get more cases and regions than this."""
+
 
 def summarize_several(paths: LoopPaths) -> Summary:
     """The summary of a loop without inputs. Raises :class:`NotSummarized`."""
@@ -26,7 +32,14 @@ def summarize_several(paths: LoopPaths) -> Summary:
         with budget(PREPARING):
             system = build_system(paths)
             parts = cells(system)
-        landings = [_landing(cell, WHOLE // len(parts)) for cell in parts]
+        landings: list[Landing] = []
+        left = MAX_CASES
+        for cell in parts:
+            landing = _landing(cell, WHOLE // len(parts))
+            if landing.size > left:
+                landing = _given_up(cell)
+            left -= landing.size
+            landings.append(landing)
     except BudgetExceeded:
         raise NotSummarized(_too_costly(paths)) from None
     except TermTooLarge as error:
@@ -49,14 +62,34 @@ def _too_costly(paths: LoopPaths) -> Refused:
 
 
 def _landing(cell: System, operations: int) -> Landing:
-    """The cases of a part; all of it is residual where that takes too long."""
+    """The cases of a part: by elimination, by tables where that leaves something open."""
+    found = _within(operations, cell, _by_elimination)
+    if found is not None and not found.residual:
+        return found
+    other = _within(operations, cell, landing_by_tables)
+    if other is not None and not other.residual:
+        return other
+    return found if found is not None else _given_up(cell)
+
+
+def _given_up(cell: System) -> Landing:
     landing = Landing(cell)
+    landing.give_up(cell.universe, _too_costly(cell.paths))
+    return landing
+
+
+def _within(operations: int, cell: System, method: Callable[[System], Landing | None]) -> Landing | None:
+    """What a method finds; None where that takes too long."""
     try:
         with budget(operations):
-            pieces, endings = accelerate_groups(cell)
-            for ending in eliminate(cell, pieces, endings):
-                landing.add(ending)
+            return method(cell)
     except BudgetExceeded:
-        landing = Landing(cell)
-        landing.give_up(cell.universe, _too_costly(cell.paths))
+        return None
+
+
+def _by_elimination(cell: System) -> Landing:
+    pieces, endings = accelerate_groups(cell)
+    landing = Landing(cell)
+    for ending in eliminate(cell, pieces, endings):
+        landing.add(ending)
     return landing

@@ -25,7 +25,6 @@ from loopless.summary.lengths import what_may_fail
 from loopless.summary.model import Summary
 from loopless.summary.moving import many_turns
 from loopless.summary.rotation import find_group
-from loopless.summary.several import WHOLE
 from loopless.summary.side import Undecided
 from loopless.summary.system import ExitView, NotSummarized, System, build_system, where
 from loopless.terms import (
@@ -59,6 +58,8 @@ from loopless.terms import (
     wrap,
 )
 
+OPERATIONS = 8_000_000
+"""isl's operations allowed for one loop."""
 MAX_VALUES = 4_096
 """A selector that runs through more values than this is not followed."""
 MAX_CYCLES = 16
@@ -114,7 +115,7 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
     :class:`NotSummarized`.
     """
     try:
-        with budget(WHOLE):
+        with budget(OPERATIONS):
             system = build_system(paths)
             found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
             if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.pieces) is None):
@@ -136,6 +137,15 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
         "tables",
         paths.assumptions,
     )
+
+
+def landing_by_tables(cell: System) -> Landing | None:
+    """The cases of a loop with its cycles in closed form, None if no variable decides which path is taken.
+
+    Raises :class:`loopless.logic.BudgetExceeded`.
+    """
+    cycles = accelerate_cycles(cell)
+    return _landing(cell, cycles) if cycles is not None else None
 
 
 def _landing(cell: System, cycles: Accelerated | None) -> Landing:

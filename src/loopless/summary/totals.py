@@ -5,7 +5,7 @@ One comparison on the value at the exit then stands for the checks of all iterat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
@@ -72,7 +72,7 @@ def _without(piece: Piece, var: Var) -> Piece:
 def _total(var: Var, pieces: list[Piece]) -> Total | None:
     if var.type.min is None or var.type.max is None or var in pieces[0].control:
         return None
-    exit = None
+    exits: list[Exit] = []
     directions: set[bool] = set()
     for piece in pieces:
         own = [side for side in piece.effect.sides() if var in side.condition.variables]
@@ -92,11 +92,12 @@ def _total(var: Var, pieces: list[Piece]) -> Total | None:
         directions.add(rising)
         if not all(_follows(side, var, moved, piece, rising=rising) for side in own):
             return None
-        exit = exit or own[0].exit
-    if len(directions) != 1 or exit is None:
+        exits += [side.exit for side in own]
+    if len(directions) != 1 or not exits:
         return None
     rising = directions.pop()
-    return Total(var, rising, exit)
+    same = all(exit.line == exits[0].line for exit in exits)
+    return Total(var, rising, exits[0] if same else replace(exits[0], line=0))
 
 
 def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -> bool:
