@@ -213,7 +213,7 @@ class Claims:
                 lines(f"return {result}" if condition is not None else f"return [{_listed(writer, terms)}]")
             namespace: dict[str, Any] = dict(HELPERS)
             exec(compile("\n".join(lines.lines) + "\n", "<claim>", "exec"), namespace)  # noqa: S102  our own code
-        except (AssertionError, KeyError, RecursionError, SyntaxError, MemoryError):
+        except (AssertionError, KeyError, ValueError, RecursionError, SyntaxError, MemoryError):
             return None
         found: Callable[[Sequence[int]], Any] = namespace["run"]
         return found

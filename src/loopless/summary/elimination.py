@@ -283,9 +283,9 @@ class _Elimination:
         """The piece continued by the endings in which it lands."""
         found = []
         for ending in endings:
-            landing = ending.piece.where.preimage(piece.control) & piece.where
-            if not landing.is_empty():
-                whole = composed(piece, ending.piece, landing.coalesce())
+            landing = ending.piece.where.preimage(piece.control)
+            if not landing.disjoint(piece.where):
+                whole = composed(piece, ending.piece, (landing & piece.where).coalesce())
                 found.append(Ending(whole, ending.kind, ending.again, ending.why))
         return found
 

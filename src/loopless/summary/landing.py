@@ -39,7 +39,14 @@ class Landing:
         self.undefined: list[Undefined] = []
         self.residual: list[Residual] = []
         self.place = where(system.paths)
+        self._only = self._only_exit()
         self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
+
+    def _only_exit(self) -> ExitView | None:
+        """The exit path that all take that leave; None where there are several."""
+        ended = self.system.ended
+        views = [view for view in self.system.exits if not view.where.disjoint(ended)]
+        return views[0] if len(views) == 1 and ended.is_subset(views[0].where) else None
 
     @property
     def size(self) -> int:
@@ -72,6 +79,9 @@ class Landing:
             return
         if ending.kind == "forever":
             self._forever(ending, holds)
+            return
+        if self._only is not None:
+            self._leave(ending.piece, self._only, holds)
             return
         for view in self.system.exits:
             here = self.landed(ending.piece, view) & region
