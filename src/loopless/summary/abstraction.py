@@ -5,6 +5,8 @@ Exact, not an approximation: the name stands for the term everywhere, and the te
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loopless.logic.abstraction import Abstraction
 from loopless.terms import Condition, Term, Var, between, conjunction, range_of, substitute
 
@@ -12,8 +14,10 @@ from loopless.terms import Condition, Term, Var, between, conjunction, range_of,
 class Names:
     """Terms that have been given names, kept consistent over several conditions."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Mapping[Var, Term] | None = None) -> None:
+        """``others``: further names that are put back, such as those of lifted variables."""
         self._abstraction = Abstraction()
+        self._others = dict(others or {})
 
     def named(self, condition: Condition) -> Condition:
         """``condition`` with each maximal part that is not quasi-affine named."""
@@ -50,4 +54,7 @@ class Names:
         return substitute(term, self._back())
 
     def _back(self) -> dict[Var, Term]:
-        return {name: term for term, name in self._abstraction.unknowns.items()}
+        named = {name: term for term, name in self._abstraction.unknowns.items()}
+        if not self._others:
+            return named
+        return {name: substitute(term, self._others) for name, term in named.items()} | self._others

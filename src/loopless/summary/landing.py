@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
@@ -40,6 +41,7 @@ class Landing:
         self.residual: list[Residual] = []
         self.place = where(system.paths)
         self._only = self._only_exit()
+        self._entry = system.entry
         self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
 
     def _only_exit(self) -> ExitView | None:
@@ -55,6 +57,8 @@ class Landing:
 
     def add(self, ending: Ending) -> None:
         """Take in one ending."""
+        if self._entry is not None:
+            ending = replace(ending, piece=ending.piece.within((ending.piece.where & self._entry).coalesce()))
         region = ending.piece.where
         if region.is_empty():
             return
@@ -92,9 +96,9 @@ class Landing:
         """What the final values of accumulators that move one way only require."""
         found = []
         for total in self.system.totals:
-            if total.var in piece.effect.lost:
+            if total.var in piece.effect.lost and total.var not in piece.control:
                 return Refused(Reason.OVERFLOW_UNDECIDED, self.place, piece.effect.lost[total.var])
-            value = piece.effect.values.get(total.var, total.var)
+            value = self._values(piece).get(total.var, total.var)
             if value is not total.var:
                 found.append(Side(total.fits(value), total.exit))
         return tuple(found)
@@ -152,7 +156,8 @@ class Landing:
             self.residual.append(Residual(when, Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)))
             return
         changed = {v for v in (*after, *path.update) if v in path.outputs}
-        then = {v: self._shown(substitute(path.update.get(v, v), after)) for v in sorted(changed)}
+        final = {v: self._shown(substitute(path.update.get(v, v), after)) for v in sorted(changed)}
+        then = {self.system.original(v): value for v, value in final.items()}
         counts = self._counts(piece)
         self.cases.append(
             Case(

@@ -15,6 +15,7 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import Once, Piece, Side
+from loopless.summary.lifting import Lifted, find_lifted, lift
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
     TRUE,
@@ -77,8 +78,21 @@ class System:
     """Where steps wrap around, or are undefined."""
     signs: list[Condition]
     """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
+    lifted: tuple[Lifted, ...] = ()
+    """Counters that are numbers without bound here."""
     totals: list[Total] = field(default_factory=list)
-    """Accumulators whose checks are left to their final values."""
+    """Accumulators and counters whose checks are left to their final values."""
+
+    @property
+    def entry(self) -> Region | None:
+        """The values that lifted variables have at the entry, None where there are none."""
+        if not self.lifted:
+            return None
+        return Region.of(conjunction(between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
+
+    def original(self, var: Var) -> Var:
+        """The variable of the program that ``var`` stands for."""
+        return next((x.var for x in self.lifted if x.free is var), var)
 
     def within(self, region: Region) -> System:
         """The system for entry values in ``region`` over invariants."""
@@ -93,12 +107,15 @@ class System:
             self,
             universe=part(self.universe),
             pieces=pieces,
-            totals=totals,
+            totals=[*self._lifted_totals(), *totals],
             exits=[view for view in exits if not view.where.is_empty()],
             ended=part(self.ended),
             rare=[],
             signs=[],
         )
+
+    def _lifted_totals(self) -> list[Total]:
+        return [Total(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
 
     def shown(self, region: Region) -> Condition:
         """The region's condition, named terms put back."""
@@ -135,7 +152,13 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
-    found = _Builder(paths, all_control=all_control).build()
+    builder = _Builder(paths, all_control=all_control)
+    lifted = tuple(find_lifted(paths, builder.control, builder.checks))
+    if lifted:
+        found = _Builder(lift(paths, lifted), lifted, all_control=all_control).build()
+        if _is_partition(found):
+            return found
+    found = builder.build()
     if not all_control and not _is_partition(found):
         return _Builder(paths, all_control=True).build()
     return found
@@ -145,7 +168,7 @@ def _is_partition(system: System) -> bool:
     """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
     regions = [piece.where for piece in system.pieces]
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
-    eased = [piece.where for piece in system.pieces] if _has_sides(system) else []
+    eased = [piece.where for piece in system.pieces] if system.lifted or _has_sides(system) else []
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
 
 
@@ -154,10 +177,11 @@ def _has_sides(system: System) -> bool:
 
 
 class _Builder:
-    def __init__(self, paths: LoopPaths, *, all_control: bool) -> None:
+    def __init__(self, paths: LoopPaths, lifted: tuple[Lifted, ...] = (), *, all_control: bool) -> None:
         self.paths = paths
+        self.lifted = lifted
         self.changing = {v for path in paths.iterative for v in path.update}
-        self.names = Names()
+        self.names = Names({item.free: item.var for item in lifted})
         self.checks: dict[Condition, Exit] = {}
         for path in paths.iterative:
             for part in conjuncts(path.condition):
@@ -198,7 +222,9 @@ class _Builder:
         for control in controls:
             used |= {v for term in control.values() for v in term.variables}
         variables = tuple(sorted(used))
-        universe = Region.universe(variables) & Region.of(self.names.bounds(), variables)
+        bounds = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
+                  for x in self.lifted]  # fmt: skip
+        universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *bounds)), variables)
         pieces: list[Piece] = []
         wrapping: list[Region] = []
         ended = universe
@@ -214,10 +240,20 @@ class _Builder:
             for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
         ]
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
-        rare = [view.where for view in undefined if view.rest is TRUE]
+        rare = [view.where & ended for view in undefined if view.rest is TRUE]
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
         return System(
-            self.paths, self.names, self.control, variables, universe, pieces, exits, ended.coalesce(), rare, signs
+            self.paths,
+            self.names,
+            self.control,
+            variables,
+            universe,
+            pieces,
+            exits,
+            ended.coalesce(),
+            rare,
+            signs,
+            self.lifted,
         )
 
     def _signs(self) -> list[Condition]:

@@ -15,6 +15,7 @@ from loopless.terms import (
     ZERO,
     Compare,
     Condition,
+    IntType,
     Term,
     TermTooLarge,
     Var,
@@ -35,10 +36,11 @@ class Total:
     var: Var
     rising: bool
     exit: Exit
+    type: IntType
 
     def fits(self, value: Term) -> Condition:
         """Whether the final ``value`` fits."""
-        low, high = self.var.type.min, self.var.type.max
+        low, high = self.type.min, self.type.max
         assert low is not None
         assert high is not None
         return at_most_zero(sub(value, const(high)) if self.rising else sub(const(low), value))
@@ -97,7 +99,7 @@ def _total(var: Var, pieces: list[Piece]) -> Total | None:
         return None
     rising = directions.pop()
     same = all(exit.line == exits[0].line for exit in exits)
-    return Total(var, rising, exits[0] if same else replace(exits[0], line=0))
+    return Total(var, rising, exits[0] if same else replace(exits[0], line=0), var.type)
 
 
 def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -> bool:

@@ -1,0 +1,136 @@
+"""Signed counters that only rise, or only fall, as numbers without bound (prototype-widths, section 3, C).
+
+A check that such a counter does not overflow can fail in one iteration only, the last one. So the loop is summarized
+with the counter in ℤ, and that its final value fits the type is one comparison at the end. With the check in the path
+conditions the values of limits near the end of the type would each need cases of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.terms import (
+    INTEGERS,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Or,
+    Term,
+    Var,
+    conjunction,
+    conjuncts,
+    polynomial,
+    sub,
+    substitute,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """``var`` as ``free``, which has no bounds; ``rising`` or falling; ``checks`` are left to its final value."""
+
+    var: Var
+    free: Var
+    rising: bool
+    checks: frozenset[Condition]
+    exit: Exit
+
+
+def find_lifted(paths: LoopPaths, control: Iterable[Var], checks: Mapping[Condition, Exit]) -> list[Lifted]:
+    """The control variables that can be lifted."""
+    found = [_lifted(paths, var, checks) for var in sorted(control)]
+    return [lifted for lifted in found if lifted is not None]
+
+
+def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> Lifted | None:
+    low, high = var.type.min, var.type.max
+    if low is None or high is None or not var.type.signed or not _is_linear_throughout(paths, var):
+        return None
+    moves = [sub(path.update.get(var, var), var) for path in paths.iterative]
+    steps = [move.value for move in moves if isinstance(move, Const)]
+    if len(steps) != len(moves) or (min(steps) < 0 < max(steps)) or not any(steps):
+        return None
+    rising = max(steps) > 0
+    dropped: dict[Condition, Exit] = {}
+    for path, step in zip(paths.iterative, steps, strict=True):
+        for part in conjuncts(path.condition):
+            if part not in checks or var not in part.variables:
+                continue
+            if part.variables != {var} or not _says_that_it_fits(part, var, step, high if rising else low):
+                return None
+            dropped[part] = checks[part]
+    if not dropped:
+        return None
+    exits = list(dropped.values())
+    exit = exits[0] if all(e.line == exits[0].line for e in exits) else replace(exits[0], line=0)
+    return Lifted(var, Var(var.name, INTEGERS), rising, frozenset(dropped), exit)
+
+
+def _says_that_it_fits(part: Condition, var: Var, step: int, limit: int) -> bool:
+    """Whether ``part`` is just that ``var`` moved by ``step`` does not pass ``limit``."""
+    if not isinstance(part, Compare) or part.relation != "le" or step == 0:
+        return False
+    poly = polynomial(part.term)
+    sign = 1 if step > 0 else -1
+    return poly.get(((var, 1),)) == sign and poly.get((), 0) == -sign * (limit - step)
+
+
+def _is_linear_throughout(paths: LoopPaths, var: Var) -> bool:
+    """Whether conditions and other updates use ``var`` as a summand only."""
+    for path in paths.all:
+        if not all(_is_summand(part, var) for part in _comparisons(path.condition)):
+            return False
+        if not all(_is_summand(term, var) for term in path.update.values()):
+            return False
+        if path.result is not None and not _is_summand(path.result, var):
+            return False
+    return True
+
+
+def _comparisons(condition: Condition) -> Iterable[Term]:
+    match condition:
+        case Compare():
+            yield condition.term
+        case And() | Or():
+            for part in condition.args:
+                yield from _comparisons(part)
+        case _:
+            pass
+
+
+def _is_summand(term: Term, var: Var) -> bool:
+    if var not in term.variables:
+        return True
+    return all(
+        all(var not in atom.variables for atom, _ in monomial) or monomial == ((var, 1),)
+        for monomial in polynomial(term)
+    )
+
+
+def lift(paths: LoopPaths, lifted: Iterable[Lifted]) -> LoopPaths:
+    """The paths with the variables lifted, without the checks on them."""
+    free: dict[Var, Term] = {item.var: item.free for item in lifted}
+    names = {item.var: item.free for item in lifted}
+    dropped = {check for item in lifted for check in item.checks}
+
+    def of_path(path: Path) -> Path:
+        kept = path.condition
+        if path.exit is None:
+            kept = conjunction(part for part in conjuncts(path.condition) if part not in dropped)
+        return replace(
+            path,
+            condition=substitute(kept, free),
+            update={names.get(v, v): substitute(term, free) for v, term in path.update.items()},
+            result=substitute(path.result, free) if path.result is not None else None,
+            outputs=frozenset(names.get(v, v) for v in path.outputs),
+        )
+
+    return replace(
+        paths,
+        iterative=tuple(map(of_path, paths.iterative)),
+        exits=tuple(map(of_path, paths.exits)),
+        state=tuple(names.get(v, v) for v in paths.state),
+    )
