@@ -17,13 +17,18 @@ from loopless.refusals import Reason, Refused
 from loopless.terms import (
     Condition,
     Const,
+    Op,
     Term,
     Var,
     Wrap,
     add,
     conjunction,
+    floor_div,
+    mod,
+    neg,
     polynomial,
     product,
+    replace_terms,
     scale,
     walk,
 )
@@ -208,8 +213,8 @@ def _merge(
     for (kept, unknowns, result), group in groups.items():
         condition = conjunction(join([f.state.condition for f in group]))
         lines = tuple(sorted({line for f in group for line in f.state.lines}))
-        update = {v: without_wraps(t, condition) for v, t in kept}
-        shown = without_wraps(result, condition) if result is not None else None
+        update = {v: simplest(t, condition) for v, t in kept}
+        shown = simplest(result, condition) if result is not None else None
         update = {v: t for v, t in update.items() if t is not v}
         outputs = needed if exit is not None else frozenset()
         merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs))
@@ -223,6 +228,34 @@ def _numbered(paths: list[Path], prefix: str) -> tuple[Path, ...]:
     )
 
 
+def simplest(term: Term, condition: Condition) -> Term:
+    """``term`` without reductions that change nothing and without roundings towards 0 that are floors, wherever
+    ``condition`` holds.
+    """
+    return _with_floors(without_wraps(term, condition), condition)
+
+
+def _with_floors(term: Term, condition: Condition) -> Term:
+    """``term`` with C's divisions as floors where the sign of what is divided is known."""
+    floors: dict[Term, Term] = {}
+    for node in walk(term):
+        if isinstance(node, Op) and node.op in ("trunc_div", "trunc_rem") and isinstance(node.args[1], Const):
+            low, high = _range_under(node.args[0], condition)
+            floor = floor_div if node.op == "trunc_div" else mod
+            if node.args[1].value > 0 and low is not None and low >= 0:
+                floors[node] = floor(*node.args)
+            elif node.args[1].value > 0 and high is not None and high <= 0:
+                floors[node] = neg(floor(neg(node.args[0]), node.args[1]))
+    return replace_terms(term, floors) if floors else term
+
+
+def _range_under(term: Term, condition: Condition) -> tuple[int | None, int | None]:
+    try:
+        return Region.of(condition, condition.variables | term.variables).range_of(term)
+    except (NotPresburger, BudgetExceeded, ValueError):
+        return None, None
+
+
 def without_wraps(term: Term, condition: Condition) -> Term:
     """``term`` with each reduction removed that changes nothing wherever ``condition`` holds."""
     found = [node for node in walk(term) if isinstance(node, Wrap)]
@@ -233,11 +266,7 @@ def without_wraps(term: Term, condition: Condition) -> Term:
 
 
 def _fits_under(wrapped: Wrap, condition: Condition) -> bool:
-    variables = condition.variables | wrapped.variables
-    try:
-        low, high = Region.of(condition, variables).range_of(wrapped.arg)
-    except (NotPresburger, BudgetExceeded, ValueError):
-        return False
+    low, high = _range_under(wrapped.arg, condition)
     least, most = wrapped.type.min, wrapped.type.max
     assert least is not None
     assert most is not None

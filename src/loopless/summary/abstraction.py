@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopless.logic.abstraction import Abstraction
-from loopless.terms import Condition, Term, Var, between, conjunction, range_of, substitute
+from loopless.terms import And, Condition, Or, Term, Var, between, conjunction, disjunction, range_of, substitute
 
 
 class Names:
@@ -46,8 +46,21 @@ class Names:
         return conjunction(parts)
 
     def condition(self, condition: Condition) -> Condition:
-        """``condition`` with the terms put back."""
-        return substitute(condition, self._back())
+        """``condition`` with the terms put back, behind what they need to have a value (a divisor that is not 0)."""
+        return substitute(self._ordered(condition), self._back())
+
+    def _ordered(self, condition: Condition) -> Condition:
+        named = frozenset(self._abstraction.unknowns.values())
+        if condition.variables.isdisjoint(named):
+            return condition
+        match condition:
+            case And():
+                parts = sorted(condition.args, key=lambda part: not part.variables.isdisjoint(named))
+                return conjunction(self._ordered(part) for part in parts)
+            case Or():
+                return disjunction(self._ordered(part) for part in condition.args)
+            case _:
+                return condition
 
     def term(self, term: Term) -> Term:
         """``term`` with the terms put back."""

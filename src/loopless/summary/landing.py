@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopless.logic import NotPresburger, Region
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER, TOTAL, Lost, Piece, Side, Turns, along, closed_forms, counter_of
@@ -28,6 +28,9 @@ from loopless.terms import (
     negate,
     substitute,
 )
+
+_SIMPLIFYING = 50_000
+"""isl's operations allowed for finding out that a condition holds anyway."""
 
 
 class Landing:
@@ -128,8 +131,9 @@ class Landing:
     def _needed(region: Region, condition: Condition) -> Condition:
         """``condition``, or true where it holds on all of the region anyway."""
         try:
-            return TRUE if (region & Region.of(negate(condition))).is_empty() else condition
-        except NotPresburger:
+            with budget(_SIMPLIFYING):
+                return TRUE if (region & Region.of(negate(condition))).is_empty() else condition
+        except (NotPresburger, BudgetExceeded):
             return condition
 
     # -- leaving --------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
     TRUE,
     ZERO,
+    And,
     Condition,
     Or,
     Term,
@@ -128,8 +129,10 @@ def where(paths: LoopPaths) -> str:
 
 
 def mentions(condition: Condition, part: Condition) -> bool:
-    """Whether ``part`` is a conjunct of ``condition``, or of one of its alternatives."""
-    return any(found is part or (isinstance(found, Or) and part in found.args) for found in conjuncts(condition))
+    """Whether ``part`` stands in ``condition``, by itself or in conjunctions and disjunctions."""
+    if condition is part:
+        return True
+    return isinstance(condition, And | Or) and any(mentions(arg, part) for arg in condition.args)
 
 
 def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
@@ -207,9 +210,11 @@ class _Builder:
             waiting = (set().union(*read) & self.changing) - found
         return frozenset(found)
 
-    @staticmethod
-    def _is_check_like(part: Condition, likely: set[Condition]) -> bool:
-        return part in likely or (isinstance(part, Or) and all(arg in likely for arg in part.args))
+    def _is_check_like(self, part: Condition, likely: set[Condition]) -> bool:
+        """Whether ``part`` is about checks and their failure only."""
+        if part in likely:
+            return True
+        return isinstance(part, And | Or) and all(self._is_check_like(arg, likely) for arg in part.args)
 
     def build(self) -> System:
         domains = [self._domain(path) for path in self.paths.iterative]

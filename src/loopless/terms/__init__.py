@@ -84,7 +84,7 @@ from loopless.terms.nodes import (
 from loopless.terms.printing import condition_lines, text, type_name
 from loopless.terms.ranges import range_of
 from loopless.terms.smtlib import smt, symbol
-from loopless.terms.substitute import substitute, transform
+from loopless.terms.substitute import replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
 
 __all__ = [
@@ -154,6 +154,7 @@ __all__ = [
     "product",
     "range_of",
     "read",
+    "replace_terms",
     "scale",
     "shift_left",
     "shift_right",
