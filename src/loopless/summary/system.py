@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from loopless.logic import NotPresburger, Region
+from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
@@ -155,6 +155,7 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
+    paths = _without_implied(paths)
     builder = _Builder(paths, all_control=all_control)
     lifted = tuple(find_lifted(paths, builder.control, builder.checks))
     if lifted:
@@ -165,6 +166,23 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
     if not all_control and not _is_partition(found):
         return _Builder(paths, all_control=True).build()
     return found
+
+
+def _without_implied(paths: LoopPaths) -> LoopPaths:
+    """The paths without conjuncts that no path goes against, because the others imply them."""
+
+    def shorter(path: Path) -> Path:
+        parts = list(conjuncts(path.condition))
+        for part in conjuncts(path.condition):
+            failed = negate(part)
+            if any(mentions(other.condition, failed) for other in paths.all):
+                continue
+            others = [p for p in parts if p is not part]
+            if not feasible(conjunction((*others, failed))):
+                parts = others
+        return replace(path, condition=conjunction(parts))
+
+    return replace(paths, iterative=tuple(map(shorter, paths.iterative)))
 
 
 def _is_partition(system: System) -> bool:
@@ -195,13 +213,12 @@ class _Builder:
         self.side = {part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control}
 
     def _control(self, *, all_control: bool) -> frozenset[Var]:
-        likely = set(self.checks) | {negate(part) for part in self.checks}
+        likely = set() if all_control else set(self.checks) | {negate(part) for part in self.checks}
         waiting = {
             v
             for path in self.paths.all
             for part in conjuncts(path.condition)
-            if all_control or not self._is_check_like(part, likely)
-            for v in part.variables & self.changing
+            for v in self._selecting(part, likely, path) & self.changing
         }
         found: set[Var] = set()
         while waiting:
@@ -210,11 +227,14 @@ class _Builder:
             waiting = (set().union(*read) & self.changing) - found
         return frozenset(found)
 
-    def _is_check_like(self, part: Condition, likely: set[Condition]) -> bool:
-        """Whether ``part`` is about checks and their failure only."""
+    def _selecting(self, part: Condition, likely: set[Condition], path: Path) -> frozenset[Var]:
+        """The variables of a conjunct but for those of checks; an exit "undefined" may say which of several fails."""
         if part in likely:
-            return True
-        return isinstance(part, And | Or) and all(self._is_check_like(arg, likely) for arg in part.args)
+            return frozenset()
+        undefined = path.exit is not None and path.exit.kind == "undefined"
+        if isinstance(part, And | Or) and (undefined or all(arg in likely for arg in part.args)):
+            return frozenset().union(*(self._selecting(arg, likely, path) for arg in part.args))
+        return part.variables
 
     def build(self) -> System:
         domains = [self._domain(path) for path in self.paths.iterative]
