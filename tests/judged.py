@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from loopless.check.alone import LoopAlone
+from loopless.check.claims import Claims, judge_all
 from loopless.check.interpret import Interpreter
 from loopless.check.native import Limits, NativeOracle, Run
+from loopless.check.states import all_states, constants, draw_states
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, loop_paths
 from loopless.queries.evaluation import Evaluator
-from loopless.summary import Summary
+from loopless.summary import Outcome, Summary, summarize
 from loopless.terms import IntType, evaluate, holds
 from loops_in_c import graph
 
@@ -85,3 +88,42 @@ def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> d
                 assert own.return_value == run.return_value, (given, own, run, str(found))
             counts[run.status] = counts.get(run.status, 0) + 1
     return counts
+
+
+def judge_alone(
+    source: str,
+    summarize: Callable[[LoopPaths], Outcome] = summarize,
+    *,
+    count: int = 300,
+    seed: int = 1,
+    near: Mapping[str, Sequence[int]] | None = None,
+    max_steps: int = 5000,
+) -> tuple[Summary, Counter[str]]:
+    """The summary of the first loop, judged from states at its header: how many lie in each region.
+
+    All states where they are few and ``count`` is 0, else ``count`` of them. ``near``: for variables by name, values
+    that half of the states take.
+    """
+    g = graph(source)
+    paths = loop_paths(g, g.loops[0])
+    assert isinstance(paths, LoopPaths), paths
+    summary = summarize(paths)
+    assert isinstance(summary, Summary), summary
+    alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
+    claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})
+    if count:
+        numbers = constants([part for path in paths.all for part in (path.condition, *path.update.values())])
+        entries = draw_states(alone.entry, numbers, seed, count)
+        chosen = random.Random(seed)
+        for state in entries[::2]:
+            for var in state:
+                if near is not None and var.name in near:
+                    state[var] = chosen.choice(near[var.name])
+    else:
+        every = all_states(alone.entry)
+        assert every is not None
+        entries = list(every)
+    found = judge_all(alone, claims, entries, max_steps=max_steps)
+    assert not found.mismatches, (source, found.mismatches, str(summary))
+    assert found.compared > 0
+    return summary, found.regions

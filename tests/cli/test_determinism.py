@@ -27,7 +27,7 @@ def without_times(value):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_answer_depends_on_the_question_only(run, question):
     answers = set()
-    for seed, workers in (("0", "1"), ("1", "3"), ("77", "2")):
+    for seed, workers in (("0", "1"), ("77", "3")):
         # More time than the default, or a busy machine would decide what is refused.
         words = [*QUESTIONS[question], "--format", "json", "-j", workers, "--loop-timeout", "120"]
         done = run(*words, env={"PYTHONHASHSEED": seed})

@@ -282,6 +282,8 @@ class Expressions:
     def _operator(self, node: Op) -> str:
         if node.op in ("min", "max"):
             return f"{node.op}({', '.join(self.term(arg) for arg in node.args)})"
+        if len(node.args) != 2:
+            raise AssertionError(node.op)
         left, right = node.args
         a, b = self.term(left), self.term(right)
         match node.op:

@@ -50,9 +50,9 @@ def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Seq
         case Op():
             return _operator(term, known, ring)
         case Ite():
-            raise NoClosedForm(f"{t.text(term)} is piecewise")
+            raise NoClosedForm(f"{t.brief(term)} is piecewise")
         case Read():
-            raise NoClosedForm(f"{t.text(term)} reads at an offset that changes")
+            raise NoClosedForm(f"{t.brief(term)} reads at an offset that changes")
         case _:
             raise AssertionError(type(term))
 
@@ -75,12 +75,12 @@ def _wrap(term: Wrap, known: Mapping[Var, Known], ring: int | None) -> Sequence:
     width = term.type.width
     if width is None or (ring is not None and width >= ring):
         return lift(term.arg, known, ring)
-    raise NoClosedForm(f"{t.text(term)} wraps around at {width} bits inside an expression that needs more")
+    raise NoClosedForm(f"{t.brief(term)} wraps around at {width} bits inside an expression that needs more")
 
 
 def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequence:
     if term.op in ("min", "max"):
-        raise NoClosedForm(f"{t.text(term)} is piecewise")
+        raise NoClosedForm(f"{t.brief(term)} is piecewise")
     if term.op in NAMED_FUNCTIONS:
         raise NoClosedForm(f"{term.op} of what changes is not summed")
     left, right = term.args
@@ -95,8 +95,8 @@ def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequenc
     if term.op == "pow" and isinstance(left, Const) and left.value != 0:
         return _exponential(left.value, lift(right, known), term)
     if term.op in ("trunc_div", "trunc_rem"):
-        raise NoClosedForm(f"{t.text(term)} rounds towards 0, and the sign of what it divides may change")
-    raise NoClosedForm(f"{t.text(term)} is not a polynomial of variables with a closed form")
+        raise NoClosedForm(f"{t.brief(term)} rounds towards 0, and the sign of what it divides may change")
+    raise NoClosedForm(f"{t.brief(term)} is not a polynomial of variables with a closed form")
 
 
 def _exponential(base: int, exponent: Sequence, term: Term) -> Sequence:
@@ -109,4 +109,4 @@ def _exponential(base: int, exponent: Sequence, term: Term) -> Sequence:
         if len(steps) == 1 and slope is not None and slope.q == 1 and 0 < slope.p <= MAX_PERIOD:
             factor = invariant(t.power(t.const(base), start.value_term()))
             return Sequence((), (factor * ExpPoly({(base ** int(slope.p), 0, ()): constant(1).items[(1, 0, ())]}),))
-    raise NoClosedForm(f"the exponent of {t.text(term)} does not grow by a constant")
+    raise NoClosedForm(f"the exponent of {t.brief(term)} does not grow by a constant")

@@ -148,4 +148,4 @@ def _in_ring(var: Var, update: Term, wrap: IntType | None) -> Term:
 def _check_invariant(atom: Term, changing: frozenset[Var]) -> None:
     moving = sorted(v.name for v in atom.variables & changing)
     if moving:
-        raise NoClosedForm(f"{t.text(atom)} is not a polynomial of {moving[0]}, which changes")
+        raise NoClosedForm(f"{t.brief(atom)} is not a polynomial of {moving[0]}, which changes")

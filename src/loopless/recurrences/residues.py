@@ -30,7 +30,7 @@ def sum_of_residues(term: Term, known: Mapping[Var, Known], counter: Var, ring: 
         elif len(monomial) == 1 and monomial[0][1] == 1:
             total.append(t.scale(_sum(monomial[0][0], known, counter), coefficient))
         else:
-            raise NoClosedForm(f"{t.text(part)} is not a residue of a value that moves by a constant")
+            raise NoClosedForm(f"{t.brief(part)} is not a residue of a value that moves by a constant")
     summed = solve_first_order(1, lift(t.add(*plain), known, ring), ExpPoly({})).normal()
     if summed.start:
         raise NoClosedForm("the summands have no common form")
@@ -63,7 +63,7 @@ def _sum(atom: Term, known: Mapping[Var, Known], counter: Var) -> Term:
             if atom.op == "mod":
                 return t.sum_of_residues(counter, divisor.value, step, start)
             return t.floor_sum(counter, divisor.value, step, start)
-    raise NoClosedForm(f"{t.text(atom)} is not a residue of a value that moves by a constant")
+    raise NoClosedForm(f"{t.brief(atom)} is not a residue of a value that moves by a constant")
 
 
 def _reduced(start: Term, step: Term, type: IntType, counter: Var) -> Term:
@@ -79,6 +79,6 @@ def _line(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> tu
     sequence = lift(term, known, ring).normal()
     form = sequence.forms[0]
     if sequence.period > 1 or sequence.start or form.bases - {1} or form.degree > 1:
-        raise NoClosedForm(f"{t.text(term)} does not move by a constant")
+        raise NoClosedForm(f"{t.brief(term)} does not move by a constant")
     start = form.at(0).value_term()
     return start, t.sub(form.at(1).value_term(), start)

@@ -175,13 +175,13 @@ class _Solver:
                 continue
             atom, exponent = own[0]
             if not isinstance(atom, Var):
-                raise NoClosedForm(f"{t.text(atom)} is not linear in {_names(atom.variables & set(component))}")
+                raise NoClosedForm(f"{t.brief(atom)} is not linear in {_names(atom.variables & set(component))}")
             if len(own) > 1 or exponent > 1:
-                raise NoClosedForm(f"{t.text(part)} multiplies variables that depend on one another")
+                raise NoClosedForm(f"{t.brief(part)} multiplies variables that depend on one another")
             if len(monomial) > 1:
                 other = next(a for a, _ in monomial if a is not atom)
                 how = "which changes" if other.variables & self.changing else "not a constant"
-                raise NoClosedForm(f"{atom.name} is multiplied by {t.text(other)}, {how}")
+                raise NoClosedForm(f"{atom.name} is multiplied by {t.brief(other)}, {how}")
             row[component.index(atom)] = coefficient
         return row, t.add(*rest)
 
@@ -195,7 +195,7 @@ class _Solver:
         total = sum_of_residues(rest, self.known, self.counter, None if wrap is None else wrap.width)
         term = t.add(var, total)
         fits = wrap is None or t.fits(var, wrap)
-        self.known[var] = Known(None, wrap, int(not fits), f"it sums {t.text(rest)}, which wraps around or is divided")
+        self.known[var] = Known(None, wrap, int(not fits), f"it sums {t.brief(rest)}, which wraps around or is divided")
         shown = term if wrap is None else t.wrap(term, wrap)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "residue-sum", shown, int(not fits), 1, prefix, wrap)
@@ -271,7 +271,7 @@ class _Solver:
                 ratio = t.from_polynomial({tuple((a, e) for a, e in monomial if a is not var): coefficient})
                 if not ratio.variables & self.changing:
                     term = t.mul(var, t.power(ratio, self.counter))
-                    reason = f"it is multiplied by {t.text(ratio)}, which is not a constant"
+                    reason = f"it is multiplied by {t.brief(ratio)}, which is not a constant"
                     self.known[var] = Known(None, wrap, reason=reason)
                     shown = term if wrap is None else t.wrap(term, wrap)
                     fits = wrap is None or t.fits(var, wrap)
@@ -316,7 +316,7 @@ class _Solver:
         self.known[var] = Known(normal, closed.wrap, raw if closed.wrap is not None else 0)
 
     def _refuse(self, var: Var, reason: str) -> None:
-        shown = t.text(self.update[var])
+        shown = t.brief(self.update[var])
         self.refused[var] = f"{var.name} becomes {shown} in each iteration: {reason}"
         self.known[var] = Known(None, reason=reason)
 

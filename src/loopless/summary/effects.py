@@ -26,6 +26,7 @@ from loopless.terms import (
     Var,
     add,
     at_most_zero,
+    brief,
     conjunction,
     const,
     ite,
@@ -252,7 +253,7 @@ def along(body: Piece, condition: Condition) -> Condition:
         raise Lost(lost[gone[0]])
     late = sorted(v for v in condition.variables if v in forms and not _from_start(body, v))
     if late:
-        raise Undecided(f"{condition} takes its final form only after some iterations")
+        raise Undecided(f"{brief(condition)} takes its final form only after some iterations")
     return substitute(condition, forms)
 
 
@@ -294,7 +295,7 @@ def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
     solution = solve(update, COUNTER)
     forms: dict[Var, Term] = {}
     starts: dict[Var, int] = {}
-    lost |= solution.refused
+    lost |= {var: _uncounted(var) if var.name.startswith("#") else why for var, why in solution.refused.items()}
     for var, closed in solution.closed.items():
         form = closed_form(closed)
         if form is None:
@@ -303,6 +304,12 @@ def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
             forms[var] = form
             starts[var] = closed.valid_from
     return forms, lost, starts
+
+
+def _uncounted(counter: Var) -> str:
+    if counter is TOTAL:
+        return "the number of iterations in rounds of different length has no closed form"
+    return f"how often path {counter.name[1:]} is taken has no closed form"
 
 
 def closed_form(closed: Closed) -> Term | None:

@@ -31,6 +31,7 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     add,
+    brief,
     const,
     equal,
     negate,
@@ -399,7 +400,7 @@ def control_forms(piece: Piece) -> dict[Var, Term] | str:
         try:
             Region.of(equal(Var("#value", INTEGERS), form))
         except NotPresburger:
-            return f"{var.name} after k rounds is {form}, which is not affine"
+            return f"{var.name} after k rounds is {brief(form)}, which is not affine"
     return dict(found.forms)
 
 

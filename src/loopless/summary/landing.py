@@ -22,6 +22,7 @@ from loopless.terms import (
     Term,
     Var,
     at_most_zero,
+    brief,
     conjunction,
     const,
     neg,
@@ -262,7 +263,7 @@ class Landing:
         for side in again.effect.sides():
             shown = side.condition if turning else along(again, side.condition)
             if not isinstance(shown, Compare) or shown.relation != "le":
-                raise Undecided(f"whether {side.condition} holds all along is not decided")
+                raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
             found.append((side.exit, shown.term, False))
         return found
 

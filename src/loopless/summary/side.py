@@ -22,6 +22,7 @@ from loopless.terms import (
     Var,
     add,
     at_most_zero,
+    brief,
     conjunction,
     conjuncts,
     const,
@@ -57,7 +58,8 @@ def split_conjuncts(
         elif is_check(part):
             side.append(part)
         else:
-            raise refuse(Reason.NON_AFFINE_CONDITION, f"the condition {part} is not affine in the number of iterations")
+            detail = f"the condition {brief(part)} is not affine in the number of iterations"
+            raise refuse(Reason.NON_AFFINE_CONDITION, detail)
     return plain, side
 
 
@@ -78,7 +80,7 @@ def _one(condition: Condition, shown: Condition, counter: Var, count: Term, regi
     elif isinstance(shown, Compare) and shown.relation == "le":
         required = _bounded(condition, shown.term, counter, count, region)
     else:
-        raise Undecided(f"whether {condition} holds all along is not decided")
+        raise Undecided(f"whether {brief(condition)} holds all along is not decided")
     if _empty(region, never_runs):
         return TRUE if _empty(region, negate(required)) else required
     whole = disjunction((never_runs, required))
@@ -113,7 +115,7 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
                 return at_turn
             convex = greater_equal(move.slope, ZERO)
             return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
-    raise Undecided(f"whether {condition} holds all along is not decided: its value moves both ways")
+    raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
 
 
 def tightest(condition: Condition, shown: Condition, counter: Var, during: Region, region: Region) -> list[Condition]:
@@ -122,7 +124,7 @@ def tightest(condition: Condition, shown: Condition, counter: Var, during: Regio
 
     Variables that ``region`` is not over must not move and stand outside of products.
     """
-    undecided = Undecided(f"whether {condition} holds all along is not decided")
+    undecided = Undecided(f"whether {brief(condition)} holds all along is not decided")
     found: list[Condition] = []
     for part in conjuncts(shown):
         if not isinstance(part, Compare) or part.relation != "le":

@@ -29,6 +29,7 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    brief,
     conjunction,
     const,
     disjunction,
@@ -224,7 +225,7 @@ class Solver:
     def closed_condition(self, condition: Condition) -> Condition:
         pairs = self.along(condition)
         if len(pairs) > 1:
-            raise Undecided(f"{condition} takes its final form only after some iterations")
+            raise Undecided(f"{brief(condition)} takes its final form only after some iterations")
         return pairs[0][1]
 
     def exit_of_check(self, condition: Condition) -> Exit:

@@ -28,6 +28,7 @@ from loopless.terms import (
     Wrap,
     add,
     between,
+    brief,
     conjunction,
     conjuncts,
     const,
@@ -301,7 +302,8 @@ class _Builder:
 
     def _named(self, part: Condition, path: Path) -> Condition:
         named = self.names.named(part)
-        self._only_invariants(f"the condition {part} of path {path.id} is not affine", Reason.NON_AFFINE_CONDITION)
+        detail = f"the condition {brief(part)} of path {path.id} is not affine"
+        self._only_invariants(detail, Reason.NON_AFFINE_CONDITION)
         return named
 
     def _only_invariants(self, detail: str, reason: Reason) -> None:
@@ -313,7 +315,7 @@ class _Builder:
         for var, term in path.update.items():
             if var in self.control:
                 found[var] = self.names.named_term(term)
-                detail = f"{var.name}' = {term} of path {path.id} is not affine"
+                detail = f"{var.name}' = {brief(term)} of path {path.id} is not affine"
                 self._only_invariants(detail, Reason.NO_CLOSED_FORM)
         return found
 

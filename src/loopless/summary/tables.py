@@ -40,6 +40,7 @@ from loopless.terms import (
     Wrap,
     add,
     between,
+    brief,
     conjunction,
     conjuncts,
     const,
@@ -489,4 +490,4 @@ def _limit(condition: Condition, forms: TurnForms) -> tuple[Var, int, int]:
             plain = len(monomial) == 1 and monomial[0][1] == 1 and isinstance(var, Var)
             if plain and abs(sign) == 1 and isinstance(var, Var) and var in forms.values:
                 return var, sign, slack
-    raise Undecided(f"whether {condition} holds all along is not decided")
+    raise Undecided(f"whether {brief(condition)} holds all along is not decided")

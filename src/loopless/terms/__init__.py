@@ -81,7 +81,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.printing import condition_lines, text, type_name
+from loopless.terms.printing import brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
@@ -118,6 +118,7 @@ __all__ = [
     "bit_and",
     "bit_or",
     "bit_xor",
+    "brief",
     "condition_lines",
     "conjunction",
     "conjuncts",

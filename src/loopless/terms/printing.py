@@ -5,6 +5,7 @@ are printed where C's meaning is meant or agrees.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import assert_never
 
 from loopless.terms.build import fits, from_polynomial, polynomial
@@ -24,10 +25,14 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
+    walk,
 )
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
+
+MAX_BRIEF = 60
+"""The number of parts, different ones, up to which an expression is written out in a sentence."""
 
 _ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
 _C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
@@ -37,6 +42,12 @@ _BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "s
 def text(node: Node) -> str:
     """``node`` in C syntax."""
     return _print(node)[0]
+
+
+def brief(node: Node) -> str:
+    """``node`` in C syntax for a sentence: only said to be long where it has more than :data:`MAX_BRIEF` parts."""
+    parts = sum(1 for _ in islice(walk(node), MAX_BRIEF + 1))
+    return text(node) if parts <= MAX_BRIEF else "a long expression"
 
 
 def _print(node: Node) -> tuple[str, int]:
