@@ -18,6 +18,7 @@ from loopless.summary.side import Undecided, all_along, tightest
 from loopless.terms import (
     INTEGERS,
     ONE,
+    TRUE,
     ZERO,
     Condition,
     Const,
@@ -52,10 +53,16 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """``condition``, on the values at the entry, holds exactly if a check along the run does; else ``exit``."""
+    """``condition``, on the values at the entry, holds exactly if a check along the run does; else ``exit``.
+
+    For a run that never ends: the check is made only after those rounds for which ``made`` holds, and
+    surely again and again if ``recurs``.
+    """
 
     condition: Condition
     exit: Exit
+    made: Condition = TRUE
+    recurs: bool = True
 
 
 TOTAL = Var("#", INTEGERS)

@@ -11,7 +11,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER, TOTAL, Lost, Piece, Side, Turns, along, closed_forms, counter_of
 from loopless.summary.elimination import Ending
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined
-from loopless.summary.side import Undecided, growth
+from loopless.summary.side import Undecided, growth, repeats
 from loopless.summary.system import ExitView, System, where
 from loopless.terms import (
     FALSE,
@@ -25,6 +25,7 @@ from loopless.terms import (
     brief,
     conjunction,
     const,
+    disjunction,
     neg,
     negate,
     substitute,
@@ -221,15 +222,16 @@ class Landing:
             required: list[Side] = []
             growing: list[Exit] = []
             unclear: list[Exit] = []
-            for exit, term, final in self._moving(again):
+            for side, term, final in self._moving(again):
                 period = growth(term, COUNTER, again.where)
-                if period == 0:
-                    growing.append(exit)
-                elif period is None:
-                    unclear.append(exit)
+                if period == 0 and side.recurs:
+                    growing.append(side.exit)
+                elif not period or not (side.made is TRUE or repeats(side.made, COUNTER, period, again.where)):
+                    unclear.append(side.exit)
                 elif not final:
-                    first = (at_most_zero(substitute(term, {COUNTER: const(k)})) for k in range(period))
-                    required += [Side(substitute(c, self._values(ending.piece)), exit) for c in first]
+                    bounded = disjunction((negate(side.made), at_most_zero(term)))
+                    first = (substitute(bounded, {COUNTER: const(k)}) for k in range(period))
+                    required += [Side(substitute(c, self._values(ending.piece)), side.exit) for c in first]
             if unclear and not growing:
                 self._undecided(unclear[0])
         except (Undecided, Lost) as failure:
@@ -247,24 +249,24 @@ class Landing:
         kind = exit.detail.replace("-", " ")
         raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
 
-    def _moving(self, again: Piece) -> list[tuple[Exit, Term, bool]]:
+    def _moving(self, again: Piece) -> list[tuple[Side, Term, bool]]:
         """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
         for those that the value before the first round was held against.
         """
         turning = isinstance(again.effect, Turns)
         forms, lost = (again.effect.values, again.effect.lost) if turning else closed_forms(again)
-        found: list[tuple[Exit, Term, bool]] = []
+        found: list[tuple[Side, Term, bool]] = []
         for total in self.system.totals:
             if total.var in lost:
                 raise Lost(lost[total.var])
             value = forms.get(total.var, total.var)
             if value is not total.var:
-                found.append((total.exit, value if total.rising else neg(value), True))
+                found.append((Side(TRUE, total.exit), value if total.rising else neg(value), True))
         for side in again.effect.sides():
             shown = side.condition if turning else along(again, side.condition)
             if not isinstance(shown, Compare) or shown.relation != "le":
                 raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
-            found.append((side.exit, shown.term, False))
+            found.append((side, shown.term, False))
         return found
 
 

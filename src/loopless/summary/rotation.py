@@ -30,9 +30,9 @@ from loopless.summary.effects import (
 )
 from loopless.summary.elimination import Ending, resolved
 from loopless.summary.lengths import run_lengths
-from loopless.summary.side import tightest
+from loopless.summary.side import Undecided, tightest
 from loopless.summary.system import System
-from loopless.summary.turning import Turning, accumulated
+from loopless.summary.turning import Turning, accumulated, is_late
 from loopless.terms import (
     ZERO,
     And,
@@ -400,10 +400,7 @@ def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple
     found: list[Side] = []
     for member in group.members:
         for side in member.effect.sides():
-            gone = sorted(v for v in side.condition.variables if v in forms.lost)
-            if gone:
-                raise Lost(forms.lost[gone[0]])
-            shown = substitute(side.condition, forms.values)
+            shown = _along(group, forms, member, side)
             control = {var: forms.values[var] for var in member.control}
             span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
             during = member.where.preimage(control) & region & span
@@ -414,10 +411,24 @@ def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple
 def _sides_for_ever(group: Group, forms: TurnForms) -> tuple[Side, ...]:
     """The checks of the members, after :data:`COUNTER` iterations."""
     found: list[Side] = []
+    # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
+    recurs = len(group.members) == 2
     for member in group.members:
-        for side in member.effect.sides():
-            gone = sorted(v for v in side.condition.variables if v in forms.lost)
-            if gone:
-                raise Lost(forms.lost[gone[0]])
-            found.append(Side(substitute(side.condition, forms.values), side.exit))
+        sides = member.effect.sides()
+        if sides:
+            control = {var: forms.values[var] for var in member.control}
+            made = member.where.preimage(control).rough_condition()
+            found += [Side(_along(group, forms, member, side), side.exit, made, recurs) for side in sides]
     return tuple(dict.fromkeys(found))
+
+
+def _along(group: Group, forms: TurnForms, member: Piece, side: Side) -> Condition:
+    """A check of a member after :data:`COUNTER` iterations. Raises :class:`Lost`, :class:`Undecided`."""
+    gone = sorted(v for v in side.condition.variables if v in forms.lost)
+    if gone:
+        raise Lost(forms.lost[gone[0]])
+    paths = [_path(piece) for piece in group.members]
+    others = side.condition.variables & forms.values.keys() - member.control.keys()
+    if any(is_late(var, paths) for var in others):
+        raise Undecided(f"{side.condition} takes its final form only after some iterations")
+    return substitute(side.condition, forms.values)

@@ -173,6 +173,12 @@ def growth(term: Term, counter: Var, region: Region) -> int | None:
     return None
 
 
+def repeats(condition: Condition, counter: Var, period: int, region: Region) -> bool:
+    """Whether ``condition``, from all entry values in ``region``, surely held ``period`` rounds before it holds."""
+    later = substitute(condition, {counter: add(counter, const(period))})
+    return _surely_empty(region, conjunction((less_equal(ZERO, counter), later, negate(condition))))
+
+
 _PERIODS = (1, 2, 3, 4)
 _OPERATIONS = 1_000_000
 

@@ -429,7 +429,8 @@ def _added(var: Var, cycle: Round) -> list[tuple[int, Wrap | None]] | None:
         if not isinstance(added, Const):
             return None
         found.append((added.value, ring))
-    return found if len({ring.type for _, ring in found if ring is not None}) <= 1 else None
+    # A smaller ring than the variable's would reduce what other places keep.
+    return found if {ring.type for _, ring in found if ring is not None} <= {var.type} else None
 
 
 def _steady(cycle: Round, index: int, others: Iterable[Var]) -> dict[Var, Term]:

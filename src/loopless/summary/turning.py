@@ -70,6 +70,16 @@ def accumulated(var: Var, turning: Turning) -> Term | None:
     return None
 
 
+def is_late(var: Var, paths: Sequence[Path]) -> bool:
+    """Whether the form of :func:`accumulated` may be wrong for no iteration at all."""
+    if len({path.id for path in paths}) == 1:
+        closed = solve(paths[0].update, COUNTER).closed.get(var)
+        return closed is None or closed.valid_from > 0
+    updates = [path.update.get(var, var) for path in paths]
+    set_anew = all(var not in update.variables for update in updates)
+    return set_anew or any(isinstance(update, Wrap) and update.type != var.type for update in updates)
+
+
 def _of_one_path(var: Var, path: Path) -> Term | None:
     """Turns of one path that only differ in whether a step wraps around."""
     closed = solve(path.update, COUNTER).closed.get(var)
@@ -104,11 +114,18 @@ def _kept_or_set(var: Var, turning: Turning) -> Term | None:
     update = different.pop()
     if update.variables & turning.changing - {var} or not _is_idempotent(update, var):
         return None
-    setting = [id for id, found in updates.items() if found is not var]
+    times = _times_set(var, turning)
+    if times is None:
+        return None
+    return ite(greater(times, ZERO), update, var)
+
+
+def _times_set(var: Var, turning: Turning) -> Term | None:
+    """How often a path is taken that changes ``var``; None where that has no closed form."""
+    setting = dict.fromkeys(path.id for path in turning.paths if path.update.get(var, var) is not var)
     if any(id not in turning.shares for id in setting):
         return None
-    times = add(*(turning.shares[id] for id in setting))
-    return ite(greater(times, ZERO), update, var)
+    return add(*(turning.shares[id] for id in setting))
 
 
 def _is_idempotent(update: Term, var: Var) -> bool:
@@ -141,7 +158,13 @@ def _sum(var: Var, turning: Turning) -> Term | None:
     total = _total(added, turning)
     if total is None:
         return None
-    return add(var, total) if ring is None else wrap(add(var, total), ring)
+    if ring is None:
+        return add(var, total)
+    reduced = wrap(add(var, total), ring)
+    if ring == var.type or not any(update is var for update in updates):
+        return reduced
+    times = _times_set(var, turning)  # a path that keeps the value does not reduce it
+    return ite(greater(times, ZERO), reduced, var) if times is not None else None
 
 
 def _total(added: Sequence[Term], turning: Turning) -> Term | None:

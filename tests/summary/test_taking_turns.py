@@ -1,0 +1,48 @@
+"""What is true of paths that take turns only from some round on, or only for some of the paths."""
+
+from __future__ import annotations
+
+import pytest
+
+from judged import judge, states
+from loopless import terms as t
+from loopless.summary import summarize
+from loops_in_c import graph
+
+I32, I8, U32 = t.IntType(32), t.IntType(8), t.IntType(32, signed=False)
+MAX, MIN = 2**31 - 1, -(2**31)
+NEAR = (-4, -3, -2, -1, 0, 1, 2, 3)
+
+
+def test_checks_of_a_path_hold_only_where_it_is_taken():
+    """From x = -3 and s = INT_MAX the loop never ends: 2 is added only after 2 has been taken away."""
+    source = "int f(int x, int s, int n) { while (n) { if (x < 0) { x += 1; s -= 1; } else { x -= 2; s += 2; } } return s + x; }"
+    edges = [(x, s, 1) for x in NEAR for s in (MAX, MAX - 1, MAX - 2, MAX - 3, MIN, MIN + 1, MIN + 2, MIN + 3, 0)]
+    counts = judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
+    assert counts["diverges"] > 30
+    assert counts["undefined"] > 5
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        "if (x < 0) { x += 3; } else { x -= 2; s = (unsigned char)(s + 3); }",
+        "if (x < 0) { x += 3; s = (unsigned char)(s + 9); } else { x -= 2; }",
+        "if (x < 0) { x += 3; s = (signed char)(s + 9); } else { x -= 2; s = (signed char)(s + 1); }",
+    ],
+)
+def test_a_path_that_keeps_a_value_does_not_reduce_it(wide):
+    source = f"unsigned f(signed char x, unsigned s, signed char n) {{ while (n > 0) {{ {wide} n--; }} return s + x; }}"
+    edges = [(x, s, n) for x in NEAR for s in (1000, 255, 256, 2**32 - 1, 7) for n in (0, 1, 2, 3, 4, 5, 127)]
+    counts = judge(graph(source), summarize, [*edges, *states((I8, U32, I8), 200, 1)])
+    assert counts["case"] > 100
+
+
+def test_a_check_reads_in_the_first_round_what_was_there_before():
+    """From t = INT_MAX the very first ``t + 1`` overflows; later t has been x."""
+    source = (
+        "int f(int x, int t, int n) { int u = 0; while (n > 0) "
+        "{ u = t + 1; t = x; if (x < 0) x += 3; else x -= 2; n--; } return t ^ x; }"
+    )
+    edges = [(x, value, n) for x in NEAR for value in (MAX, MAX - 1, 0) for n in (0, 1, 2, 5)]
+    judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
