@@ -10,7 +10,7 @@ from loopless.paths.model import Exit, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER, TOTAL, Lost, Piece, Side, Turns, along, closed_forms, counter_of
 from loopless.summary.elimination import Ending
-from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined
+from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined, first_to_fail
 from loopless.summary.side import Undecided, growth, repeats
 from loopless.summary.system import ExitView, System, where
 from loopless.terms import (
@@ -120,7 +120,7 @@ class Landing:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
         needed = [(self._needed(region, side.condition), side.exit) for side in sides]
         needed = [(self.system.names.condition(condition), exit) for condition, exit in needed if condition is not TRUE]
-        kind, line = _first_to_fail([exit for _, exit in needed])
+        kind, line = first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
         for condition, _ in needed:
             failed = conjunction((self.system.shown(region), given, holds, negate(condition)))
@@ -238,7 +238,7 @@ class Landing:
             self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(failure)), holds)
             return
         if growing:
-            kind, line = _first_to_fail([*growing, *unclear, *(side.exit for side in required)])
+            kind, line = first_to_fail([*growing, *unclear, *(side.exit for side in required)])
             self.undefined.append(Undefined(conjunction((self.system.shown(region), holds)), kind, line))
             return
         more = self._checked(region, tuple(dict.fromkeys(required)), holds)
@@ -268,10 +268,3 @@ class Landing:
                 raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
             found.append((side, shown.term, False))
         return found
-
-
-def _first_to_fail(exits: list[Exit]) -> tuple[str, int]:
-    """The kind and line of the first of several checks to fail; line 0 where it may be one or the other."""
-    kinds = {exit.detail for exit in exits}
-    lines = {exit.line for exit in exits}
-    return kinds.pop() if len(kinds) == 1 else "undefined-behaviour", lines.pop() if len(lines) == 1 else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from loopless.flowgraph.model import LoopInfo
@@ -78,6 +78,13 @@ class Undefined:
     when: Condition
     kind: str
     line: int
+
+
+def first_to_fail(exits: Collection[Exit]) -> tuple[str, int]:
+    """Kind and line of the first of several checks to fail, in the terms of :class:`Undefined`."""
+    kinds = {exit.detail for exit in exits}
+    lines = {exit.line for exit in exits}
+    return kinds.pop() if len(kinds) == 1 else "undefined-behaviour", lines.pop() if len(lines) == 1 else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER
-from loopless.summary.model import Residual, Summary, Undefined
+from loopless.summary.model import Residual, Summary, Undefined, first_to_fail
 from loopless.summary.moving import FirstTime, NotMoving, first_times, many_turns
-from loopless.summary.side import Undecided, all_along
 from loopless.summary.single import Solver, needed_by, summarize_single
 from loopless.summary.system import NotSummarized, where
 from loopless.terms import (
@@ -206,20 +205,16 @@ class _Race(Solver):
 
     def _finish(self, when: Condition, group: _Group, side: list[Condition]) -> None:
         """The run ends after ``group.time`` iterations, unless a side condition fails before."""
-        for condition in side:
-            try:
-                universe = Region.universe(self.entry)
-                along = all_along(condition, self.closed_condition(condition), COUNTER, group.time, universe)
-            except Undecided as undecided:
-                refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
-                self.parts.residual.append(Residual(when, refused))
-                return
-            if along is not TRUE:
-                exit = self.exit_of_check(condition)
-                failed = conjunction((when, negate(along)))
-                if failed is not FALSE:
-                    self.parts.undefined.append(Undefined(failed, exit.detail, exit.line))
-                when = conjunction((when, along))
+        needed, undecided = self.needed(side, group.time, Region.universe(self.entry))
+        kind, line = first_to_fail([exit for _, exit in needed])
+        for along, _ in needed:
+            failed = conjunction((when, negate(along)))
+            if failed is not FALSE:
+                self.parts.undefined.append(Undefined(failed, kind, line))
+            when = conjunction((when, along))
+        if undecided is not None:
+            self.parts.residual.append(Residual(when, undecided))
+            return
         for path, condition in group.landing:
             used = needed_by(path) | self.outputs(path)
             start = self.start(used)

@@ -16,7 +16,7 @@ from loopless.recurrences import Closed, solve
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import COUNTER
-from loopless.summary.model import Case, Residual, Run, Summary, Undefined
+from loopless.summary.model import Case, Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.moving import residue_equality
 from loopless.summary.side import Undecided, all_along, split_conjuncts
 from loopless.summary.system import NotSummarized, mentions, where
@@ -206,21 +206,32 @@ class Solver:
 
     def _checked(self, region: Region, count: Term, side: list[Condition]) -> None:
         """Split off the entry values whose run fails a side condition."""
+        needed, undecided = self.needed(side, self.names.term(count), region)
+        kind, line = first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
+        for along, _ in needed:
+            failed = conjunction((self._shown(region), holds, negate(along)))
+            if failed is not FALSE:
+                self.parts.undefined.append(Undefined(failed, kind, line))
+            holds = conjunction((holds, along))
+        if undecided is not None:
+            self.parts.residual.append(Residual(conjunction((self._shown(region), holds)), undecided))
+            return
+        self._land(region, count, holds)
+
+    def needed(
+        self, side: list[Condition], count: Term, region: Region
+    ) -> tuple[list[tuple[Condition, Exit]], Refused | None]:
+        """What each check requires of the entry values, up to the first for which that is not decided, and why not."""
+        found: list[tuple[Condition, Exit]] = []
         for condition in side:
             try:
-                along = all_along(condition, self.closed_condition(condition), COUNTER, self.names.term(count), region)
+                along = all_along(condition, self.closed_condition(condition), COUNTER, count, region)
             except Undecided as undecided:
-                refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
-                self.parts.residual.append(Residual(conjunction((self._shown(region), holds)), refused))
-                return
+                return found, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
             if along is not TRUE:
-                exit = self.exit_of_check(condition)
-                failed = conjunction((self._shown(region), holds, negate(along)))
-                if failed is not FALSE:
-                    self.parts.undefined.append(Undefined(failed, exit.detail, exit.line))
-                holds = conjunction((holds, along))
-        self._land(region, count, holds)
+                found.append((along, self.exit_of_check(condition)))
+        return found, None
 
     def closed_condition(self, condition: Condition) -> Condition:
         pairs = self.along(condition)
