@@ -78,7 +78,7 @@ FUNCTIONS = {
 class Division(ast.NodeTransformer):
     """The divisions of Python as those of C."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         names = {ast.Div: "in_c", ast.Mod: "rest_in_c"}
         if type(node.op) not in names:
