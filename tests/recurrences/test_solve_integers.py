@@ -234,7 +234,11 @@ REFUSED = [
         X,
         "rounds towards 0",
     ),
-    ({X: plus(variable(X), residue(variable(I), 67)), I: plus(variable(I), number(1))}, X, "modulo 67 have no period"),
+    (
+        {X: plus(variable(X), residue(times(variable(I), variable(I)), 67)), I: plus(variable(I), number(1))},
+        X,
+        "modulo 67 have no period",
+    ),
     ({X: (t.trunc_div(t.add(X, t.ONE), t.const(3)), None)}, X, "(x + 1) / 3 is not linear in x"),
     ({X: (t.add(t.trunc_div(t.sub(X, t.const(3)), t.const(3)), t.ONE), None)}, X, "(x - 3) / 3 is not linear in x"),
     ({X: plus(variable(X), (t.shift_left(t.ONE, I), None)), I: plus(variable(I), number(-1))}, X, "does not grow by"),
@@ -246,6 +250,13 @@ REFUSED = [
 def test_refusals_name_variable_update_and_cause(program, var, reason):
     solution = solved(program)
     assert reason in solution.refused[var]
+
+
+@pytest.mark.parametrize("start", [0, 66, -1, -67, 1000])
+def test_remainders_of_a_counter_are_summed(start):
+    program = {X: plus(variable(X), residue(variable(I), 67)), I: plus(variable(I), number(1))}
+    solution = check(program, {X: 5, I: start}, last=300)
+    assert solution.closed[X].term is not None
 
 
 @given(st.integers(0, 3), values_of(ALL))

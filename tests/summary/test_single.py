@@ -268,11 +268,31 @@ def test_a_loop_with_no_way_out_diverges_everywhere() -> None:
     assert not found.cases
 
 
-def test_several_paths_leave_a_residual_with_its_reason() -> None:
-    found = summary("int f(int x, int z, int n) { while (x < n) if (z > x) x++; else z++; return x; }")
+def test_several_paths_that_pull_each_other_along() -> None:
+    """x comes to n; z, which has to be ahead of x whenever x moves, comes to n too unless it is beyond."""
+    source = "int f(int x, int z, int n) { while (x < n) if (z > x) x++; else z++; return x + z; }"
+    found = summary(source)
+    assert found.complete
+    by_name = {var.name: var for var in (*found.paths.state, *found.paths.invariants)}
+    for x, z, n in [(0, 5, 10**9), (7, -(10**9), 10**9), (3, 3, 4), (3, 4, 4), (9, 1, 9), (-(2**31), -(2**31), 2**31 - 1)]:
+        assert found(x=x, z=z, n=n) == {"x": max(x, n), "z": max(z, n) if x < n else z, "n": n}
+        entry = {by_name["x"]: x, by_name["z"]: z, by_name["n"]: n}
+        (case,) = [case for case in found.cases if t.holds(case.when, entry)]
+        assert t.evaluate(case.iterations, entry) == (max(0, n - x) + max(0, n - z) if x < n else 0)
+
+
+def test_rounds_without_a_closed_form_leave_a_residual_with_its_reason() -> None:
+    """y grows by more in every round, so that when it passes n is a square root."""
+    source = (
+        "int f(int x, int y, int n, int odd) "
+        "{ while (y < n) { if (odd) { y += x; odd = 0; } else { x++; odd = 1; } } return y; }"
+    )
+    found = summary(source)
     assert not found.complete
-    assert found.residual[0].why.reason.label == "several-interleaving-paths"
-    assert {case.iterations for case in found.cases} == {t.ZERO}
+    assert "several-interleaving-paths" in {part.why.reason.label for part in found.residual}
+    assert found(x=3, y=9, n=9, odd=0)["y"] == 9
+    with pytest.raises(ValueError, match="k rounds"):
+        found(x=3, y=9, n=10**6, odd=0)
 
 
 def test_a_summary_can_be_called_and_printed() -> None:

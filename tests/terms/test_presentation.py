@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 
 import pytest
@@ -60,12 +61,35 @@ def test_quotients_that_become_one() -> None:
                 assert t.evaluate(presented(term), point) == t.evaluate(term, point)
 
 
+def in_c(dividend: int, divisor: int) -> int:
+    """``/`` of C."""
+    return abs(dividend) // abs(divisor) * (1 if (dividend < 0) == (divisor < 0) else -1)
+
+
+FUNCTIONS = {
+    "floor_div": lambda a, b: a // b,
+    "ceil_div": lambda a, b: -(-a // b),
+    "mod": lambda a, b: a % b,
+    "in_c": in_c,
+    "rest_in_c": lambda a, b: a - b * in_c(a, b),
+}
+
+
+class Division(ast.NodeTransformer):
+    """The divisions of Python as those of C."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        names = {ast.Div: "in_c", ast.Mod: "rest_in_c"}
+        if type(node.op) not in names:
+            return node
+        return ast.Call(ast.Name(names[type(node.op)], ast.Load()), [node.left, node.right], [])
+
+
 def parsed(shown: str) -> object:
     """The value of a text at all points, read as Python with the functions of the language."""
-    return compile(shown.replace("&&", "and").replace("||", "or"), "text", "eval")
-
-
-FUNCTIONS = {"floor_div": lambda a, b: a // b, "ceil_div": lambda a, b: -(-a // b), "mod": lambda a, b: a % b}
+    tree = Division().visit(ast.parse(shown.replace("&&", "and").replace("||", "or"), mode="eval"))
+    return compile(ast.fix_missing_locations(tree), "text", "eval")
 
 
 @settings(deadline=None, max_examples=400)
@@ -79,7 +103,6 @@ def test_the_text_means_what_it_says(term: Term, compared: object) -> None:
         names = {var.name: value for var, value in point.items()}
         assert eval(shown, dict(FUNCTIONS), names) == t.evaluate(term, point)  # type: ignore[arg-type]
         assert eval(whole, dict(FUNCTIONS), names) == t.holds(condition, point)  # type: ignore[arg-type]
-
 
 
 

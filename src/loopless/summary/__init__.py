@@ -68,6 +68,8 @@ def _first_complete(paths: LoopPaths, strategies: Iterable[Callable[[LoopPaths],
             found = strategy(paths)
         except NotSummarized as failure:
             refused = refused or failure.refused
+            if failure.refused.reason is Reason.WRAP:
+                break  # what wraps around many times is nothing for isl, whose budget then does not bound the time
             continue
         if found.complete:
             return found

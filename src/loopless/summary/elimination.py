@@ -19,6 +19,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.alike import gathered
 from loopless.summary.effects import COUNTER, Nothing, Piece, Repeat, Then, Values
 from loopless.summary.lengths import run_lengths
+from loopless.summary.model import Run
 from loopless.summary.system import System, where
 from loopless.terms import (
     INTEGERS,
@@ -400,7 +401,8 @@ def control_forms(piece: Piece) -> dict[Var, Term] | str:
         try:
             Region.of(equal(Var("#value", INTEGERS), form))
         except NotPresburger:
-            return f"{var.name} after k rounds is {brief(form)}, which is not affine"
+            shown = brief(substitute(form, {COUNTER: Var("k", INTEGERS)}))
+            return f"{var.name} after k rounds is {shown}, which is not affine"
     return dict(found.forms)
 
 
@@ -414,8 +416,10 @@ def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
         few = short_runs(piece)
         if few is not None:
             return few, Region.empty(system.variables)
-        detail = f"how often the paths repeat is not known: {forms}"
-        raise Stuck(Refused(Reason.NO_CLOSED_FORM, where(system.paths), detail))
+        word = piece.effect.trace()
+        several = len(word) != 1 or not isinstance(word[0], Run)
+        reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
+        raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
     lengths, never = run_lengths(piece.where, [piece], forms)
     runs: list[Piece] = []
     for region, count in lengths:
