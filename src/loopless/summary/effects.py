@@ -243,7 +243,7 @@ class Repeat(Effect):
         try:
             return [all_along(condition, shown, COUNTER, self.count, self.where)]
         except Undecided:
-            return tightest(condition, shown, COUNTER, self._during(), self.where)
+            return tightest(condition, shown, COUNTER, self._during(), self.where.variables)
 
     def _during(self) -> Region:
         try:

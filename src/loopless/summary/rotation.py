@@ -34,6 +34,7 @@ from loopless.summary.side import Undecided, tightest
 from loopless.summary.system import System
 from loopless.summary.turning import Turning, accumulated, is_late
 from loopless.terms import (
+    INTEGERS,
     ZERO,
     And,
     Compare,
@@ -47,6 +48,7 @@ from loopless.terms import (
     conjunction,
     const,
     floor_div,
+    greater,
     less,
     less_equal,
     maximum,
@@ -398,14 +400,34 @@ def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
 def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
     found: list[Side] = []
-    for member in group.members:
-        for side in member.effect.sides():
-            shown = _along(group, forms, member, side)
+    alone = group.inside and len(group.members) == 2
+    for member, (high, *_) in zip(group.members, group.signs, strict=True):
+        sides = member.effect.sides()
+        if not sides:
+            continue
+        if alone:
+            during, known = _while_selected(group.selectors[0], high=high), group.selectors[0].low.variables
+            bound: dict[Var, Term] = {_LENGTH: count}
+        else:
             control = {var: forms.values[var] for var in member.control}
             span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
-            during = member.where.preimage(control) & region & span
-            found += [Side(c, side.exit) for c in tightest(side.condition, shown, COUNTER, during, region)]
+            during, known, bound = member.where.preimage(control) & region & span, frozenset(region.variables), {}
+        for side in sides:
+            shown = _along(group, forms, member, side)
+            found += [Side(c, side.exit) for c in tightest(side.condition, shown, COUNTER, during, known, bound)]
     return tuple(dict.fromkeys(found))
+
+
+_LENGTH = Var("#n", INTEGERS)
+"""How many iterations the run takes, where the logic need not know."""
+
+
+def _while_selected(selector: Selector, *, high: bool) -> Region:
+    """The starts in the interval and the counters below the length of the run at which a high (or low) step comes."""
+    down = scale(selector.high_steps_inside, -selector.up - selector.down)
+    here = add(selector.low, scale(COUNTER, selector.up), down)
+    turn = greater(here, ZERO) if high else at_most_zero(here)
+    return Region.of(conjunction((selector.inside, less_equal(ZERO, COUNTER), less(COUNTER, _LENGTH), turn)))
 
 
 def _sides_for_ever(group: Group, forms: TurnForms) -> tuple[Side, ...]:

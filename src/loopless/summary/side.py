@@ -6,7 +6,7 @@ is affine in k, both ends or the turning point do. The result is a condition on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
 from loopless.logic.smt import Answer, satisfiable
@@ -118,18 +118,28 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
     raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
 
 
-def tightest(condition: Condition, shown: Condition, counter: Var, during: Region, region: Region) -> list[Condition]:
-    """The entry values in ``region`` for which the check ``condition``, ``shown`` after ``counter`` iterations, holds
-    for all counters in ``during``: each at the greatest value that its term takes. Raises :class:`Undecided`.
+def tightest(
+    condition: Condition,
+    shown: Condition,
+    counter: Var,
+    during: Region,
+    known: Iterable[Var],
+    given: Mapping[Var, Term] | None = None,
+) -> list[Condition]:
+    """The entry values for which the check ``condition``, ``shown`` after ``counter`` iterations, holds for all
+    counters in ``during``: each at the greatest value that its term takes. Raises :class:`Undecided`.
 
-    Variables that ``region`` is not over must not move and stand outside of products.
+    Variables that are not ``known`` to the logic must not move and stand outside of products. ``given``: what to put
+    for further variables of ``during``, such as the length of the run.
     """
+    put = dict(given or {})
+    stated = {*known, counter}
     undecided = Undecided(f"whether {brief(condition)} holds all along is not decided")
     found: list[Condition] = []
     for part in conjuncts(shown):
         if not isinstance(part, Compare) or part.relation != "le":
             raise undecided
-        start, moved = _apart(part.term, {*region.variables, counter})
+        start, moved = _apart(part.term, stated)
         if start is None:
             raise undecided
         try:
@@ -138,10 +148,8 @@ def tightest(condition: Condition, shown: Condition, counter: Var, during: Regio
         except (NotPresburger, BudgetExceeded, Unbounded):
             raise undecided from None
         for where, value in pieces:
-            inside = where & region
-            if not inside.is_empty():
-                tight = at_most_zero(add(start, value))
-                found.append(disjunction((negate(inside.rough_condition()), tight)))
+            tight = at_most_zero(substitute(add(start, value), put))
+            found.append(disjunction((negate(substitute(where.rough_condition(), put)), tight)))
     return found
 
 
