@@ -46,3 +46,24 @@ def test_a_check_reads_in_the_first_round_what_was_there_before():
     )
     edges = [(x, value, n) for x in NEAR for value in (MAX, MAX - 1, 0) for n in (0, 1, 2, 5)]
     judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
+
+
+@pytest.mark.parametrize(
+    "body", ["if (z > x) x++; else z++;", "if (z > x) x += 2; else z += 3;", "if (z > 5) { x = z; z++; } else z += 3;"]
+)
+def test_what_the_range_of_a_counter_implies_is_kept_when_it_has_no_bounds(body):
+    """With z <= x the counter z overflows at last: x < z keeps x below INT_MAX only as long as z is an int."""
+    source = f"int f(int x, int z, int n) {{ while (x != n) {{ {body} }} return z; }}"
+    edges = [
+        (x, z, n) for x in (0, 5, MAX - 3, MAX) for z in (-3, 0, 7, MAX - 9, MAX) for n in (4, 9, MIN, MAX - 1, MAX)
+    ]
+    counts = judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
+    assert counts["undefined"] > 20
+    assert counts["case"] > 10
+
+
+def test_a_check_that_always_holds_does_not_stand_in_the_way_of_divergence():
+    source = "int f(_Bool b, int s, int n) { while (n) { if (b) s += 4; else s -= 4; b = !b; } return s; }"
+    edges = [(b, s, n) for b in (0, 1) for s in (MAX, MAX - 3, MAX - 4, 0, MIN, MIN + 3, MIN + 4) for n in (0, 1)]
+    counts = judge(graph(source), summarize, edges, max_steps=2_000)
+    assert counts["diverges"] > 5

@@ -264,6 +264,8 @@ class Landing:
                 found.append((Side(TRUE, total.exit), value if total.rising else neg(value), True))
         for side in again.effect.sides():
             shown = side.condition if turning else along(again, side.condition)
+            if shown is TRUE:
+                continue
             if not isinstance(shown, Compare) or shown.relation != "le":
                 raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
             found.append((side, shown.term, False))

@@ -156,16 +156,18 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
-    paths = _without_implied(paths)
-    builder = _Builder(paths, all_control=all_control)
-    lifted = tuple(find_lifted(paths, builder.control, builder.checks))
+    shorter = _without_implied(paths)
+    builder = _Builder(shorter, all_control=all_control)
+    lifted = tuple(find_lifted(shorter, builder.control, builder.checks))
     if lifted:
-        found = _Builder(lift(paths, lifted), lifted, all_control=all_control).build()
-        if _is_partition(found):
+        # What the range of a counter implies does not follow any more once that has no bounds.
+        free = _without_implied(lift(paths, lifted))
+        found = _Builder(free, lifted, all_control=all_control).build()
+        if _is_partition(found) and _is_closed(found):
             return found
     found = builder.build()
     if not all_control and not _is_partition(found):
-        return _Builder(paths, all_control=True).build()
+        return _Builder(shorter, all_control=True).build()
     return found
 
 
@@ -192,6 +194,11 @@ def _is_partition(system: System) -> bool:
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
     eased = [piece.where for piece in system.pieces] if system.lifted or _has_sides(system) else []
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
+
+
+def _is_closed(system: System) -> bool:
+    """Whether no step leads out of the universe: with a counter out of its range another variable may leave its own."""
+    return all(piece.where.is_subset(system.universe.preimage(piece.control)) for piece in system.pieces)
 
 
 def _has_sides(system: System) -> bool:
