@@ -81,7 +81,7 @@ def test_signed_sums_overflow_exactly_where_they_do():
 def test_one_case_for_a_cycle():
     source = (
         "unsigned f(int x, unsigned n) { unsigned i = 0, c = 0; while (i < n) { if (x < 7) x += 5; "
-        "else if (x < 12) { x += 3; c += 2; } else x -= 9; i++; } return c; }"
+        "else if (x < 12) { x += 3; c += 2; } else x -= 9; i++; } return c + x; }"
     )
     found = summarize_tables(paths(source))
     assert found.complete

@@ -143,7 +143,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
     """Raises ``UsageError`` if there are too many or too few arguments, or one is not of its parameter's type."""
     if len(parameters) != len(arguments):
         wanted = ", ".join(_declared(parameter) for parameter in parameters) or "none"
-        raise UsageError(f"the function takes {len(parameters)} arguments ({wanted}), not {len(arguments)}")
+        number = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
+        raise UsageError(f"the function takes {number} ({wanted}), not {len(arguments)}")
     for parameter, argument in zip(parameters, arguments, strict=True):
         if parameter.object is not None or parameter.null is not None:
             if parameter.shared and isinstance(argument, int):
