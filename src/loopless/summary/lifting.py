@@ -79,13 +79,11 @@ def _says_that_it_fits(part: Condition, var: Var, step: int, limit: int) -> bool
 
 
 def _is_linear_throughout(paths: LoopPaths, var: Var) -> bool:
-    """Whether conditions and other updates use ``var`` as a summand only."""
+    """Whether conditions and the updates of iterations use ``var`` as a summand only."""
     for path in paths.all:
         if not all(_is_summand(part, var) for part in _comparisons(path.condition)):
             return False
-        if not all(_is_summand(term, var) for term in path.update.values()):
-            return False
-        if path.result is not None and not _is_summand(path.result, var):
+        if path.exit is None and not all(_is_summand(term, var) for term in path.update.values()):
             return False
     return True
 
