@@ -46,6 +46,7 @@ from loopless.terms import (
     add,
     at_most_zero,
     conjunction,
+    conjuncts,
     const,
     floor_div,
     greater,
@@ -53,6 +54,7 @@ from loopless.terms import (
     less_equal,
     maximum,
     minimum,
+    negate,
     polynomial,
     scale,
     sub,
@@ -351,7 +353,7 @@ def longest_runs(group: Group) -> tuple[list[Piece], list[Ending]]:
         runs += resolved(Piece(region, after, Turns(forms, count, sides)))
     if never.is_empty():
         return runs, []
-    again = Piece(never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms)))
+    again = Piece(never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms, never)))
     return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=again)]
 
 
@@ -430,8 +432,8 @@ def _while_selected(selector: Selector, *, high: bool) -> Region:
     return Region.of(conjunction((selector.inside, less_equal(ZERO, COUNTER), less(COUNTER, _LENGTH), turn)))
 
 
-def _sides_for_ever(group: Group, forms: TurnForms) -> tuple[Side, ...]:
-    """The checks of the members, after :data:`COUNTER` iterations."""
+def _sides_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Side, ...]:
+    """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
     found: list[Side] = []
     # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
     recurs = len(group.members) == 2
@@ -439,9 +441,14 @@ def _sides_for_ever(group: Group, forms: TurnForms) -> tuple[Side, ...]:
         sides = member.effect.sides()
         if sides:
             control = {var: forms.values[var] for var in member.control}
-            made = member.where.preimage(control).rough_condition()
+            parts = conjuncts(member.where.preimage(control).rough_condition())
+            made = conjunction(part for part in parts if COUNTER in part.variables or not _holds_in(never, part))
             found += [Side(_along(group, forms, member, side), side.exit, made, recurs) for side in sides]
     return tuple(dict.fromkeys(found))
+
+
+def _holds_in(region: Region, part: Condition) -> bool:
+    return Region.of(negate(part), region.variables).disjoint(region)
 
 
 def _along(group: Group, forms: TurnForms, member: Piece, side: Side) -> Condition:
