@@ -16,7 +16,10 @@ Same = Callable[[Term, Term], bool]
 
 
 def gathered(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces, those whose effect and word are instances of another one's put together with that one."""
+    """The pieces, those whose effect and word are instances of another one's put together with that one.
+
+    Not those with checks on the side: what these require was worked out for the domain that the piece has.
+    """
     if len(pieces) < 2 or len(pieces) > MAX_COMPARED:
         return list(pieces)
     fixed = [piece.where.equalities() for piece in pieces]
@@ -25,10 +28,10 @@ def gathered(pieces: Sequence[Piece]) -> list[Piece]:
     fixed = [fixed[i] for i in order]
     kept: list[Piece | None] = [pieces[i] for i in order]
     for i, piece in enumerate(kept):
-        if piece is None or isinstance(piece.effect, Nothing):
+        if piece is None or piece.effect.checked or isinstance(piece.effect, Nothing):
             continue
         for j, other in enumerate(kept):
-            if other is None or other is piece or isinstance(other.effect, Nothing):
+            if other is None or other is piece or other.effect.checked or isinstance(other.effect, Nothing):
                 continue
             if _is_instance(piece, other, fixed[i]):
                 whole = other.within((other.where | piece.where).coalesce())

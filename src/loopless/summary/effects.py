@@ -112,6 +112,11 @@ class Effect(ABC):
     @abstractmethod
     def _word(self) -> tuple[Step, ...]: ...
 
+    @property
+    @abstractmethod
+    def checked(self) -> bool:
+        """Whether there may be checks along the run that are not part of the domain."""
+
     @abstractmethod
     def sides(self) -> tuple[Side, ...]:
         """The checks along the run that are not part of the domain. Raises :class:`Undecided`, :class:`Lost`."""
@@ -125,6 +130,10 @@ class Nothing(Effect):
 
     def _word(self) -> tuple[Step, ...]:
         return ()
+
+    @property
+    def checked(self) -> bool:
+        return False
 
     def sides(self) -> tuple[Side, ...]:
         return ()
@@ -145,6 +154,10 @@ class Once(Effect):
 
     def _word(self) -> tuple[Step, ...]:
         return (Run(self.path.id, ONE),)
+
+    @property
+    def checked(self) -> bool:
+        return bool(self._sides)
 
     def sides(self) -> tuple[Side, ...]:
         return self._sides
@@ -205,6 +218,10 @@ class Then(Effect):
         steps = joined((*self.first.effect.trace(), *later))
         return tuple(_step_after(step, self.equalities) for step in steps) if self.equalities else steps
 
+    @property
+    def checked(self) -> bool:
+        return self.first.effect.checked or self.second.effect.checked
+
     def sides(self) -> tuple[Side, ...]:
         later = self.second.effect.sides()
         if later:
@@ -231,6 +248,10 @@ class Repeat(Effect):
 
     def _word(self) -> tuple[Step, ...]:
         return repeated(self.body.effect.trace(), self.count)
+
+    @property
+    def checked(self) -> bool:
+        return self.body.effect.checked
 
     def sides(self) -> tuple[Side, ...]:
         found = []
@@ -336,12 +357,13 @@ def closed_form(closed: Closed) -> Term | None:
 class TurnForms:
     """Paths that take turns, as values after :data:`COUNTER` iterations: ``values`` of all variables and counters.
 
-    ``lost``: what has no closed form. ``paths``: their ids.
+    ``lost``: what has no closed form. ``paths``: their ids. ``checked``: whether one of them has checks on the side.
     """
 
     values: Mapping[Var, Term]
     lost: Mapping[Var, str]
     paths: tuple[str, ...]
+    checked: bool = True
 
 
 class Turns(Effect):
@@ -357,6 +379,10 @@ class Turns(Effect):
 
     def _word(self) -> tuple[Step, ...]:
         return (Interleaving(self.forms.paths, self.count),)
+
+    @property
+    def checked(self) -> bool:
+        return self.forms.checked
 
     def sides(self) -> tuple[Side, ...]:
         return self._sides()

@@ -387,7 +387,8 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
             values[var] = form
-    return control, TurnForms(values | control, lost, tuple(ids))
+    checked = any(member.effect.checked for member in group.members)
+    return control, TurnForms(values | control, lost, tuple(ids), checked)
 
 
 def _path(piece: Piece) -> Path:
