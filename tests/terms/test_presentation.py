@@ -51,6 +51,20 @@ def test_what_is_shown_has_the_same_value(term: Term, relation: str) -> None:
         assert t.evaluate(compared, point) == value
 
 
+def test_remainders_that_cancel() -> None:
+    inner = t.floor_div(t.add(AT, X, Y), TWO)
+    e = t.add(AT, Y, inner, t.ONE)
+    for sign in (1, -1):
+        rest = t.mod(e, TWO)
+        for term in (
+            t.add(t.scale(rest, sign), t.scale(t.floor_div(e, TWO), 2 * sign), X),
+            t.add(t.scale(rest, 7 * sign), t.scale(t.floor_div(e, TWO), 14 * sign), t.scale(inner, -7), Y),
+            t.add(t.scale(t.floor_div(t.neg(X), FIVE), sign), t.scale(t.floor_div(t.add(X, t.const(4)), FIVE), sign)),
+        ):
+            for point in points(3):
+                assert t.evaluate(presented(term), point) == t.evaluate(term, point)
+
+
 def test_quotients_that_become_one() -> None:
     up, down = (t.floor_div(t.add(t.scale(X, sign), t.const(constant)), FIVE) for sign, constant in ((1, 0), (-1, 4)))
     for left, right in ((up, down), (down, up), (t.scale(up, -2), down), (t.scale(up, -1), t.scale(down, -1))):

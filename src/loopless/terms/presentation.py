@@ -106,7 +106,7 @@ def _shifted(poly: Polynomial, monomial: Monomial, op: Op, *, alone: bool) -> Po
         _move(inside, outside, (), constant // factor, factor, divisor)
     quotient = _atom("floor_div", inside, divisor)
     _plus(outside, quotient, factor)
-    if factor < 0 and all(c < 0 if part else c < divisor for part, c in inside.items()):
+    if quotient in outside and factor < 0 and all(c < 0 if part else c < divisor for part, c in inside.items()):
         return _flipped(outside, quotient, Op("floor_div", (from_polynomial(inside), Const(divisor))))
     return outside
 
@@ -155,8 +155,8 @@ def _remainder(poly: Polynomial, monomial: Monomial, op: Op) -> Polynomial | Non
 def _without_constant(poly: Polynomial, monomial: Monomial, op: Op) -> Polynomial:
     """mod(e, d) as d - 1 - mod(-e - 1, d), where the constant of e then goes away."""
     divisor = _divisor(op)
-    if polynomial(op.args[0]).get((), 0) % divisor != divisor - 1:
-        return poly
+    if monomial not in poly or polynomial(op.args[0]).get((), 0) % divisor != divisor - 1:
+        return poly  # it may have met its like, and both be gone
     return _mirrored(poly, monomial, op)
 
 
