@@ -28,8 +28,9 @@ class Evaluation:
 
     ``status``: "ok", "diverges", "undefined", "aborted", "assumption-failed", "error-reached" or "unknown" (then
     ``reason``). ``outputs``: per pointer parameter what it points to afterwards. ``iterations``: taken back edges by
-    loop. ``by``: "summary" where no loop was iterated, else "interpretation". ``jumped``: the loops that a summary
-    passed over; ``iterated``: those that ran. ``whole``: whether the summary of the function gave it all.
+    loop, but for loops in which the run ended by a summary: that does not count them then. ``by``: "summary" where no
+    loop was iterated, else "interpretation". ``jumped``: the loops that a summary passed over; ``iterated``: those that
+    ran. ``whole``: whether the summary of the function gave it all.
     """
 
     status: str
@@ -106,6 +107,7 @@ class _Trip:
         self.jumped: set[str] = set()
         self.counted: dict[str, int] = {}
         self.ended_by_summary = False
+        self.ended_in: LoopInfo | None = None
         self.whole = False
 
     def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
@@ -137,11 +139,11 @@ class _Trip:
             if holds(case.when, values):
                 return _leave(summary, case, values)
         if holds(summary.diverges, values):
-            self.ended_by_summary = True
+            self.ended_by_summary, self.ended_in = True, summary.loop
             return Jump(status="diverges", reason=f"the loop {summary.loop.name} never ends from these values")
         for undefined in summary.undefined:
             if holds(undefined.when, values):
-                self.ended_by_summary = True
+                self.ended_by_summary, self.ended_in = True, summary.loop
                 place = f"{summary.loop.file}:{undefined.line}" if undefined.line else summary.loop.file
                 return Jump(status="undefined", reason=f"{undefined.kind.replace('-', ' ')} at {place}")
         return None
@@ -183,7 +185,7 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         outcome.return_value,
         outcome.outputs,
         outcome.globals,
-        {loop.name: 0 for loop in graph.loops} | dict(run.iterations),
+        _counts(run, trip, graph),
         by,
         reason,
         frozenset(trip.jumped),
@@ -191,3 +193,14 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         run.nondet_used,
         trip.whole,
     )
+
+
+def _counts(run: Run, trip: _Trip, graph: Flowgraph) -> dict[str, int]:
+    """The iterations of each loop; of one that never ends, or ends undefined, a summary does not say how many."""
+    counts = {loop.name: 0 for loop in graph.loops} | dict(run.iterations)
+    unknown: set[str] = set()
+    if trip.ended_in is not None:
+        unknown = {loop.name for loop in graph.loops if loop.header in trip.ended_in.blocks}
+    elif trip.whole and run.outcome.status in ("diverges", "undefined"):
+        unknown = set(counts)
+    return {name: count for name, count in counts.items() if name not in unknown}
