@@ -169,12 +169,13 @@ class Claims:
             said = values.get(var, before.get(var))
             if var in truth.values and said is not None and said != truth.values[var]:
                 return f"{var.name}' = {said}"
-        if not case.paths and iterations:
-            return ""
         counts = dict(zip(case.paths, rest[len(case.names) :], strict=True))
+        # Counts that are not said have no closed form; a single one would follow from the others and the total.
+        unsaid = truth.per_path.keys() - counts.keys()
         for path in sorted(truth.per_path):
-            if counts.get(path, 0) != truth.per_path[path]:
-                return f"{counts.get(path, 0)} iterations of path {path}"
+            said_count = counts.get(path, 0)
+            if said_count != truth.per_path[path] and not (path in unsaid and len(unsaid) > 1):
+                return f"{said_count} iterations of path {path}"
         return ""
 
     # -- compiling ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from loopless.logic import NotPresburger, Region
-from loopless.summary.effects import Nothing, Piece, is_counter, joined
+from loopless.summary.effects import Nothing, Piece, joined
 from loopless.summary.model import Cycle, Interleaving, Run, Step
 from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
@@ -60,18 +60,17 @@ def _is_instance(piece: Piece, of: Piece, equalities: Mapping[Var, Term]) -> boo
     everywhere = _agreeing(piece.where)
     if not all(everywhere(a, b) for a, b in pairs):
         return False
-    # Counts of paths follow from the word, except where rounds of a cycle have their own.
-    counted = any(isinstance(step, Cycle) for step in first)
-    return _same_values(piece, of, everywhere, counters=counted)
+    return _same_values(piece, of, everywhere)
 
 
-def _same_values(piece: Piece, of: Piece, same: Same, *, counters: bool = True) -> bool:
+def _same_values(piece: Piece, of: Piece, same: Same) -> bool:
     if piece.effect.lost or of.effect.lost:
         return False
     first = {**piece.effect.values, **piece.control}
     second = {**of.effect.values, **of.control}
-    compared = (v for v in sorted({*first, *second}) if counters or not is_counter(v))
-    return all(a is b or same(a, b) for a, b in ((first.get(v, v), second.get(v, v)) for v in compared))
+    # Counters too: a form may have been shortened by what holds on its own domain only.
+    compared = ((first.get(v, v), second.get(v, v)) for v in sorted({*first, *second}))
+    return all(a is b or same(a, b) for a, b in compared)
 
 
 def _agree_at(a: Term, b: Term, sample: Mapping[Var, int]) -> bool:

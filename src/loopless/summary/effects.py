@@ -74,11 +74,6 @@ def counter_of(path: Path) -> Var:
     return Var(f"#{path.id}", INTEGERS)
 
 
-def is_counter(var: Var) -> bool:
-    """Whether ``var`` counts iterations: no variable of a program has such a name."""
-    return var.name.startswith("#")
-
-
 class Effect(ABC):
     """What a run does to all variables and path counters."""
 
