@@ -16,6 +16,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import Once, Piece, Side
 from loopless.summary.lifting import Lifted, find_lifted, lift
+from loopless.summary.model import first_to_fail
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
     TRUE,
@@ -137,7 +138,10 @@ def mentions(condition: Condition, part: Condition) -> bool:
 
 
 def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
-    """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else."""
+    """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else.
+
+    Its line is 0 where checks of several lines ask for the same.
+    """
     failed = negate(condition)
     found = None
     if any(mentions(path.condition, failed) for path in paths.iterative):
@@ -147,7 +151,11 @@ def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
         if mentions(path.condition, failed):
             if path.exit.kind != "undefined":
                 return None
-            found = found or path.exit
+            if found is None:
+                found = path.exit
+            elif (found.detail, found.line) != (path.exit.detail, path.exit.line):
+                kind, line = first_to_fail((found, path.exit))
+                found = replace(found, detail=kind, line=line)
     return found
 
 
