@@ -17,6 +17,7 @@ from itertools import pairwise
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
+from loopless.stepping import enumerating
 from loopless.summary.cells import cells
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side, TurnForms, Turns, counter_of
 from loopless.summary.elimination import Ending, eliminate
@@ -251,6 +252,7 @@ def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
         return []
     spans = [_spans(selector, piece.where.project_onto([selector])) for piece in pieces]
     window = _window(spans, moves)
+    enumerating(len(window), f"the cycle of {selector.name}")
     taken: dict[int, int] = {}
     for value in window:
         chosen = [i for i, parts in enumerate(spans) if any(part.has(value) for part in parts)]
