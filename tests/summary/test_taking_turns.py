@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judged import judge, states
+from judged import judge, judge_alone, states
 from loopless import terms as t
 from loopless.summary import summarize
 from loops_in_c import graph
@@ -67,3 +67,21 @@ def test_a_check_that_always_holds_does_not_stand_in_the_way_of_divergence():
     edges = [(b, s, n) for b in (0, 1) for s in (MAX, MAX - 3, MAX - 4, 0, MIN, MIN + 3, MIN + 4) for n in (0, 1)]
     counts = judge(graph(source), summarize, edges, max_steps=2_000)
     assert counts["diverges"] > 5
+
+
+def test_one_condition_that_two_lines_ask_for_names_neither():
+    """-t and --t both need t > INT_MIN; the judge holds the line against that of the run."""
+    source = """int f(int t, int state) {
+        int s = 0;
+        while (1) {
+            if (state == 0) {
+                s = t * (-1);
+            } else {
+                --t;
+            }
+        }
+        return s;
+    }"""
+    edges = {"t": (MIN, MIN + 1, MIN + 2, 0), "state": (0, 1, -7)}
+    _, counts = judge_alone(source, near=edges, count=200)
+    assert counts["undefined"] > 20
