@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,3 +154,40 @@ def test_the_text_is_c():
     assert str(t.floor_div(t.add(n, t.neg(x), t.const(6)), t.const(7))) == "ceil_div(n - x, 7)"
     assert str(t.equal(t.add(x, n), t.const(-4))) == "n + x == -4"
     assert str(t.mod(u, t.const(2))) == "u % 2"
+
+
+X, Y = t.variable("x", I8), t.variable("y", I8)
+
+
+def test_what_has_no_value_matters_only_where_nothing_else_decides():
+    quotient, guard = t.greater(t.floor_div(X, Y), t.const(2)), t.greater(Y, t.ZERO)
+    for parts in ((quotient, guard), (guard, quotient)):
+        both, either = t.conjunction(parts), t.disjunction((t.negate(guard), t.negate(quotient)))
+        for x, y in ((7, 0), (7, 2), (1, 2)):
+            assert t.holds(both, {X: x, Y: y}) == (y > 0 and x // y > 2)
+            assert t.holds(either, {X: x, Y: y}) == (not (y > 0 and x // y > 2))
+    for missing in (0, 3):
+        undecided = t.conjunction((quotient, t.greater(X, t.ZERO)))
+        assert t.holds(undecided, {X: 1, Y: 0}, missing=missing) == (missing > 2)
+    with pytest.raises(t.EvaluationError):
+        t.evaluate(t.floor_div(X, Y), {X: 1, Y: 0})
+    either_way = t.disjunction((quotient, t.conjunction((t.less_equal(Y, t.ZERO), t.negate(quotient)))))
+    assert t.holds(either_way, {X: 1, Y: 0})
+    assert not t.holds(t.negate(either_way), {X: 1, Y: 0})
+
+
+def test_what_may_lack_a_value():
+    assert all(t.may_lack_value(term) for term in (t.floor_div(X, Y), t.power(t.const(3), Y), t.shift_left(X, Y)))
+    assert not any(t.may_lack_value(term) for term in (t.floor_div(X, t.const(-3)), t.mod(X, t.const(8)), t.mul(X, Y)))
+
+
+def test_ranges_have_no_ends_that_cannot_be_written():
+    power = t.power(t.const(3), t.Var("k", U8))
+    assert t.range_of(power) == (1, 3**255)
+    assert t.range_of(t.power(t.const(3), t.Var("k", U4))) == (1, 3**15)
+    product = t.product([power] * 40)  # up to 3^10200, of more digits than Python writes
+    low, high = t.range_of(product)
+    assert low is not None
+    assert low <= 1
+    assert high is None
+    t.less_equal(product, t.const(10**4000))

@@ -20,13 +20,15 @@ Kind = Literal[
     "periodic",
     "quotient",
     "residue-sum",
+    "digit-sum",
     "composed",
     "c-finite",
     "ring",
 ]
 """``geometric``: powers with exponent k. ``periodic``: a case distinction on k mod p. ``quotient``: repeated division
-by a constant. ``residue-sum``: with ``floor_sum`` of the counter. ``composed``: an expression over closed forms at
-k - 1. ``c-finite`` and ``ring``: no term, only the evaluator (over ℤ and modulo 2^width)."""
+by a constant. ``residue-sum``: with ``floor_sum`` of the counter. ``digit-sum``: with ``digits``. ``composed``: an
+expression over closed forms at k - 1. ``c-finite`` and ``ring``: powers of a matrix, over ℤ and modulo 2^width, with a
+term (``linear_power``) only if the matrix is small."""
 
 MAX_SYMBOLIC = 64
 """Values after more iterations than this are not composed symbolically."""

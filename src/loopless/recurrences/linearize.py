@@ -21,6 +21,10 @@ MAX_MONOMIALS = 48
 """Systems of more monomials are not built."""
 
 
+MAX_SHOWN = 6
+"""Matrices with more rows are not shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinearSystem:
     """``basis`` monomials in the changing variables, the first of them ``target``; ``rows`` the image of each one.
@@ -46,6 +50,14 @@ class LinearSystem:
         if self.wrap is None or self.wrap.width is None:
             return _over_integers(matrix, entry, k)
         return self.wrap.wrap(_modulo(matrix, entry, k, 1 << self.wrap.width))
+
+    def power(self, count: Term) -> Term | None:
+        """The target after ``count`` iterations as a power of the matrix; None where that is too large to be read."""
+        if len(self.basis) > MAX_SHOWN:
+            return None
+        matrix = [[row.get(j, t.ZERO) for j in range(len(self.basis))] for row in self.rows]
+        found = t.linear_power(count, matrix, [t.from_polynomial({m: 1}) for m in self.basis])
+        return found if self.wrap is None else t.wrap(found, self.wrap)
 
     def symbolic(self, k: int) -> Term:
         """The target after ``k`` ≥ 1 iterations as a term. Raises :class:`loopless.terms.TermTooLarge`."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from loopless import terms as t
 from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of
 from loopless.recurrences.components import components
+from loopless.recurrences.digits import Halved, sum_of_digits
 from loopless.recurrences.expoly import NoClosedForm, invariant
 from loopless.recurrences.iteration import iterate
 from loopless.recurrences.lifting import Known, lift
@@ -44,6 +45,7 @@ class _Solver:
         self.known: dict[Var, Known] = {}
         self.closed: dict[Var, Closed] = {}
         self.refused: dict[Var, str] = {}
+        self.halved: dict[Var, Halved] = {}
 
     def component(self, component: tuple[Var, ...]) -> None:
         """Solve the variables of one strongly connected component of the dependency graph."""
@@ -55,6 +57,7 @@ class _Solver:
         for method in (
             self._linear,
             self._residue_sums,
+            self._digit_sums,
             self._repeated_division,
             self._eventually_periodic,
             self._symbolic_ratio,
@@ -200,6 +203,19 @@ class _Solver:
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "residue-sum", shown, int(not fits), 1, prefix, wrap)
 
+    def _digit_sums(self, component: tuple[Var, ...]) -> None:
+        """Sums over a value that is divided again and again, or its digits."""
+        var = component[0]
+        wrap, inner = _unwrapped(self.update[var])
+        if len(component) > 1:
+            raise NoClosedForm("it is not a sum")
+        total = sum_of_digits(var, inner, self.halved, self.known, self.counter, None if wrap is None else wrap.width)
+        fits = wrap is None or t.fits(var, wrap)
+        self.known[var] = Known(None, wrap, int(not fits), "it sums digits")
+        shown = total if wrap is None else t.wrap(total, wrap)
+        prefix = () if fits else (var,)
+        self.closed[var] = Closed(var, self.counter, "digit-sum", shown, int(not fits), 1, prefix, wrap)
+
     # Particular nonlinear updates.
 
     def _repeated_division(self, component: tuple[Var, ...]) -> None:
@@ -211,6 +227,8 @@ class _Solver:
             raise NoClosedForm("it is not a repeated division")
         if op == "trunc_div" and offset is not t.ZERO:
             raise NoClosedForm("it is not a repeated division")
+        if offset is t.ZERO:
+            self.halved[var] = Halved(divisor, op == "trunc_div")
         power = t.power(t.const(divisor), self.counter)
         shift = t.floor_div(t.mul(offset, t.sub(power, t.ONE)), t.const(divisor - 1))
         term = t.operation(op, (t.add(var, shift), power))
@@ -303,7 +321,8 @@ class _Solver:
                 raw -= 1
             self.known[var] = Known(None, wrap, raw, reason)
             kind: Kind = "c-finite" if wrap is None else "ring"
-            self.closed[var] = Closed(var, self.counter, kind, None, raw, 1, tuple(values[:raw]), wrap, system)
+            term = system.power(self.counter)
+            self.closed[var] = Closed(var, self.counter, kind, term, raw, 1, tuple(values[:raw]), wrap, system)
 
     def _accept(self, var: Var, sequence: Sequence, wrap: IntType | None, raw: int) -> None:
         try:

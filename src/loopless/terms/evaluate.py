@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from loopless.terms import modular
+from loopless.terms import curves, modular, powers
 from loopless.terms.nodes import (
     NAMED_FUNCTIONS,
     And,
@@ -22,7 +22,9 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
+    walk,
 )
+from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
 
 MAX_BITS = 1 << 22
@@ -36,19 +38,52 @@ class EvaluationError(ArithmeticError):
     """A value does not exist or is out of reach: division by zero, an unbound variable, a number too large."""
 
 
+class NoValue(EvaluationError):
+    """There is no value: a division by zero, a negative exponent or count."""
+
+
 def evaluate(term: Term, values: Mapping[Var, int], reader: Reader | None = None) -> int:
     """The value of ``term``. ``reader`` answers array reads. Raises :class:`EvaluationError`."""
     return _Evaluator(values, reader).term(term)
 
 
-def holds(condition: Condition, values: Mapping[Var, int], reader: Reader | None = None) -> bool:
-    """Whether ``condition`` holds. Conjunctions and disjunctions are decided from the left, as C does."""
-    return _Evaluator(values, reader).condition(condition)
+def holds(
+    condition: Condition, values: Mapping[Var, int], reader: Reader | None = None, *, missing: int = 0
+) -> bool:
+    """Whether ``condition`` holds. A false part decides a conjunction and a true one a disjunction, whatever their
+    order: others need no value then. Where that does not decide, quotients by zero and the like are ``missing``, as far
+    as their range allows. The logic takes them for values that are not known, so that a summary is right whatever they
+    are, if they are the same everywhere. Raises :class:`EvaluationError`.
+    """
+    try:
+        return _Evaluator(values, reader).condition(condition)
+    except NoValue:
+        return _Evaluator(values, reader, missing).condition(condition)
+
+
+def may_lack_value(node: Node) -> bool:
+    """Whether ``node`` divides by, or shifts or raises to the power of, what might be 0 or negative: where it does not
+    hold that it is not, it has no value.
+    """
+    for part in walk(node):
+        if isinstance(part, Op) and part.op in _PARTIAL:
+            last = part.args[-1]
+            if not isinstance(last, Const) or last.value < (part.op in _DIVISIONS):
+                return True
+        elif isinstance(part, Op) and part.op in NAMED_FUNCTIONS:
+            return True
+    return False
+
+
+_DIVISIONS = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
+_PARTIAL = _DIVISIONS | {"shl", "shr", "pow"}
 
 
 class _Evaluator:
-    def __init__(self, values: Mapping[Var, int], reader: Reader | None) -> None:
+    def __init__(self, values: Mapping[Var, int], reader: Reader | None, missing: int | None = None) -> None:
+        """``missing`` stands for values that do not exist."""
         self.values = values
+        self.missing = missing
         self.reader = reader
         self.known: dict[Node, int] = {}
 
@@ -65,7 +100,13 @@ class _Evaluator:
                 pass
         found = self.known.get(term)
         if found is None:
-            found = self.known[term] = self._compute(term)
+            try:
+                found = self._compute(term)
+            except NoValue:
+                if self.missing is None:
+                    raise
+                found = _within(self.missing, range_of(term))
+            self.known[term] = found
             if found.bit_length() > MAX_BITS:
                 raise EvaluationError(f"a value has more than {MAX_BITS} bits")
         return found
@@ -101,10 +142,19 @@ class _Evaluator:
                     return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
                 case "floor_sum":
                     return modular.floor_sum(args[0], args[1], args[2], args[3])
+                case "first_positive" | "first_zero":
+                    groups = zip(args[::3], args[1::3], args[2::3], strict=True)
+                    curve = {(base, degree): coefficient for base, degree, coefficient in groups}
+                    return curves.first_of_sign(curve, int(term.op == "first_positive"))
+                case "linear_power":
+                    return powers.first_component(args)
+                case "digits":
+                    return powers.horner_of_digits(args[0], args[1], args[2], args[3])
                 case _:  # table
                     return self.term(term.args[1 + min(max(args[0], 0), len(term.args) - 2)])
         except ValueError as error:
-            raise EvaluationError(str(error)) from None
+            kind = NoValue if term.op in ("first_in_range", "floor_sum") else EvaluationError  # others: too large
+            raise kind(str(error)) from None
 
     def _monomial(self, monomial: Monomial) -> int:
         result = 1
@@ -126,21 +176,31 @@ class _Evaluator:
             case Op(op="pow"):
                 exponent = self.term(term.args[1])
                 if exponent < 0:
-                    raise EvaluationError("a negative exponent")
+                    raise NoValue("a negative exponent")
                 return pow(self.modulo(term.args[0], modulus), exponent, modulus)
             case Op(op="floor_div") if isinstance(term.args[1], Const) and term.args[1].value > 0:
                 divisor = term.args[1].value
                 # floor(a/d) mod m is determined by a mod d·m
                 return self.modulo(term.args[0], modulus * divisor) // divisor
+            case Op(op="linear_power"):
+                return self._linear_power(term, modulus)
+            case Op(op="digits"):
+                args = [self.term(arg) for arg in term.args]
+                return powers.horner_of_digits(args[0], args[1], args[2], args[3], modulus)
             case Op(op="shl"):
                 amount = self.term(term.args[1])
                 if amount < 0:
-                    raise EvaluationError("a negative shift")
+                    raise NoValue("a negative shift")
                 return self.modulo(term.args[0], modulus) * pow(2, amount, modulus) % modulus
             case Ite():
                 return self.modulo(term.then if self.condition(term.condition) else term.otherwise, modulus)
             case _:
                 return self.term(term) % modulus
+
+    def _linear_power(self, term: Op, modulus: int) -> int:
+        count, size = self.term(term.args[0]), self.term(term.args[1])
+        rest = [self.modulo(arg, modulus) for arg in term.args[2:]]
+        return powers.first_component([count, size, *rest], modulus)
 
     def condition(self, condition: Condition) -> bool:
         match condition:
@@ -152,20 +212,36 @@ class _Evaluator:
                 return self.term(condition.term) == 0
             case Compare():
                 return self.term(condition.term) != 0
-            case And():
-                return all(self.condition(arg) for arg in condition.args)
-            case Or():
-                return any(self.condition(arg) for arg in condition.args)
+            case And() | Or():
+                return self._joined(condition.args, decisive=isinstance(condition, Or))
             case _:
                 raise AssertionError(type(condition))
+
+    def _joined(self, parts: Iterable[Condition], *, decisive: bool) -> bool:
+        missing: EvaluationError | None = None
+        for part in parts:
+            try:
+                if self.condition(part) is decisive:
+                    return decisive
+            except EvaluationError as error:
+                missing = missing or error
+        if missing is not None:
+            raise missing
+        return not decisive
+
+
+def _within(value: int, bounds: tuple[int | None, int | None]) -> int:
+    low, high = bounds
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
 
 
 def apply(op: str, a: int, b: int) -> int:  # noqa: C901, PLR0912  one line an operator
     """The value of a binary operator of :data:`loopless.terms.nodes.OPERATORS`. Raises :class:`EvaluationError`."""
     if op in ("floor_div", "mod", "trunc_div", "trunc_rem") and b == 0:
-        raise EvaluationError("division by zero")
+        raise NoValue("division by zero")
     if op in ("shl", "shr", "pow") and b < 0:
-        raise EvaluationError(f"{op} by {b}")
+        raise NoValue(f"{op} by {b}")
     match op:
         case "floor_div":
             return a // b

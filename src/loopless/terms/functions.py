@@ -1,16 +1,18 @@
-"""Constructors of the named functions: first visit of an interval, sums of quotients, and tables of constants.
+"""Constructors of the named functions: first visit of an interval, sums of quotients, tables of constants, first sign
+of an exponential polynomial, powers of a matrix, and sums of digits.
 
 They stand in answers where no expression over ``+``, ``*`` and floors exists or none can be read, and are evaluated in
-logarithmic time (:mod:`loopless.terms.modular`). Also :func:`operation`, every operator's constructor by name.
+logarithmic time (:mod:`loopless.terms.modular`, :mod:`loopless.terms.curves`, :mod:`loopless.terms.powers`). Also
+:func:`operation`, every operator's constructor by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import gcd
 
-from loopless.terms import modular
+from loopless.terms import curves, modular, powers
 from loopless.terms.build import (
     add,
     bit_and,
@@ -18,11 +20,14 @@ from loopless.terms.build import (
     bit_xor,
     const,
     floor_div,
+    from_polynomial,
     ite,
     maximum,
     minimum,
     mod,
     mul,
+    neg,
+    polynomial,
     power,
     scale,
     shift_left,
@@ -31,7 +36,7 @@ from loopless.terms.build import (
     trunc_div,
     trunc_rem,
 )
-from loopless.terms.conditions import equal
+from loopless.terms.conditions import equal, greater
 from loopless.terms.nodes import NAMED_FUNCTIONS, ONE, ZERO, Const, Op, Term
 from loopless.terms.ranges import range_of
 
@@ -111,10 +116,150 @@ def table(index: Term, entries: Iterable[int]) -> Term:
     return Op("table", (index, *(const(value) for value in values)))
 
 
+Coefficients = Mapping[tuple[int, int], Term]
+"""An exponential polynomial Σ c·base^k·k^degree: the coefficients c by (base, degree), base ≥ 1."""
+
+
+def first_positive(curve: Coefficients) -> Term:
+    """The least k ≥ 0 at which the value of ``curve`` is positive, -1 if there is none.
+
+    Simplified for constants, for what is linear in k with a constant slope, and for what never grows.
+    """
+    items = _primitive(curve)
+    start, moving = _at_start(items), [c for (base, degree), c in items.items() if (base, degree) != (1, 0)]
+    low, high = range_of(start)
+    if low is not None and low > 0:
+        return ZERO
+    if all(_never_positive(c) for c in moving):
+        return const(-1) if high is not None and high <= 0 else ite(greater(start, ZERO), ZERO, const(-1))
+    slope = items.get((1, 1))
+    if len(moving) == 1 and isinstance(slope, Const):
+        return maximum(ZERO, add(floor_div(neg(items.get((1, 0), ZERO)), slope), ONE))
+    return _of_curve("first_positive", items, 1)
+
+
+def first_zero(curve: Coefficients) -> Term:
+    """The least k ≥ 0 at which the value of ``curve`` is 0, -1 if there is none."""
+    items = _primitive(curve)
+    if all(key == (1, 0) for key in items):
+        return ite(equal(_at_start(items), ZERO), ZERO, const(-1))
+    return _of_curve("first_zero", items, 0)
+
+
+def _of_curve(op: str, items: Coefficients, sign: int) -> Term:
+    if all(isinstance(c, Const) for c in items.values()):
+        try:
+            return const(
+                curves.first_of_sign({key: c.value for key, c in items.items() if isinstance(c, Const)}, sign)
+            )
+        except ValueError:
+            pass
+    flat = ((const(base), const(degree), items[base, degree]) for base, degree in sorted(items))
+    return Op(op, tuple(arg for group in flat for arg in group))
+
+
+def coefficients(args: Sequence[Term]) -> dict[tuple[int, int], Term]:
+    """The exponential polynomial of a :func:`first_positive` or :func:`first_zero` with the arguments ``args``."""
+    groups = zip(args[::3], args[1::3], args[2::3], strict=True)
+    return {(b.value, d.value): c for b, d, c in groups if isinstance(b, Const) and isinstance(d, Const)}
+
+
+def curve_at(curve: Coefficients, k: Term) -> Term:
+    """The value of ``curve`` at ``k``. Raises :class:`loopless.terms.TermTooLarge`."""
+    parts = (mul(mul(c, power(const(base), k)), power(k, const(degree))) for (base, degree), c in curve.items())
+    return add(*parts)
+
+
+def eventually_positive(curve: Coefficients) -> bool:
+    """Whether the values are surely positive from some k on, by the range of the coefficient that grows fastest."""
+    items = {key: c for key, c in curve.items() if c is not ZERO}
+    if not items:
+        return False
+    low = range_of(items[max(items)])[0]
+    return low is not None and low > 0
+
+
+def _at_start(items: Coefficients) -> Term:
+    return add(*(c for (_, degree), c in items.items() if degree == 0))
+
+
+def _never_positive(term: Term) -> bool:
+    high = range_of(term)[1]
+    return high is not None and high <= 0
+
+
+def _primitive(curve: Coefficients) -> dict[tuple[int, int], Term]:
+    """Without zeros and without a common constant factor of all coefficients."""
+    items = {key: c for key, c in curve.items() if c is not ZERO}
+    common = gcd(*(number for c in items.values() for number in polynomial(c).values()))
+    if common < 2:
+        return items
+    return {
+        key: from_polynomial({m: number // common for m, number in polynomial(c).items()}) for key, c in items.items()
+    }
+
+
+EXPANDED = 3
+"""Powers of a matrix up to this one are multiplied out."""
+
+
+def linear_power(count: Term, matrix: Sequence[Sequence[Term]], start: Sequence[Term]) -> Term:
+    """The first component of ``matrix``^max(``count``, 0) · ``start``: a linear map applied again and again.
+
+    Raises :class:`loopless.terms.TermTooLarge`.
+    """
+    if isinstance(count, Const) and count.value <= EXPANDED:
+        values = list(start)
+        for _ in range(count.value):
+            values = [add(*(mul(c, x) for c, x in zip(row, values, strict=True))) for row in matrix]
+        return values[0]
+    args = (count, const(len(start)), *(c for row in matrix for c in row), *start)
+    if all(isinstance(arg, Const) for arg in args):
+        numbers = [arg.value for arg in args if isinstance(arg, Const)]
+        try:
+            return const(powers.first_component(numbers, limit=MAX_CONSTANT_BITS))
+        except ValueError:
+            pass
+    return Op("linear_power", args)
+
+
+MAX_CONSTANT_BITS = 256
+"""Constants of more bits are left as functions of smaller ones."""
+
+
+def digits(n: Term, base: int, factor: Term, count: Term) -> Term:
+    """Σ d_i·factor^(count-1-i) over the first max(``count``, 0) digits d_i = floor(n / base^i) mod base, the lowest
+    first; base ≥ 2. With factor 1 it is the sum of the digits, with factor = base their reversal.
+    """
+    if isinstance(count, Const) and count.value <= EXPANDED:
+        total: Term = ZERO
+        for i in range(count.value):
+            total = add(mul(total, factor), mod(floor_div(n, const(base**i)), const(base)))
+        return total
+    if isinstance(n, Const) and isinstance(factor, Const) and isinstance(count, Const):
+        try:
+            return const(powers.horner_of_digits(n.value, base, factor.value, count.value, limit=MAX_CONSTANT_BITS))
+        except ValueError:
+            pass
+    return Op("digits", (n, const(base), factor, count))
+
+
 def _named(op: str, args: tuple[Term, ...]) -> Term:
     """The simplified term of a named function applied to ``args``, in the order of the constructor."""
     if op == "table":
         return table(args[0], [arg.value for arg in args[1:] if isinstance(arg, Const)])
+    if op == "first_positive":
+        return first_positive(coefficients(args))
+    if op == "first_zero":
+        return first_zero(coefficients(args))
+    if op == "linear_power":
+        size = args[1]
+        assert isinstance(size, Const)
+        entries, n = args[2:], size.value
+        return linear_power(args[0], [entries[i * n : i * n + n] for i in range(n)], entries[n * n :])
+    if op == "digits":
+        assert isinstance(args[1], Const)
+        return digits(args[0], args[1].value, args[2], args[3])
     modulus = args[2] if op == "first_in_range" else args[1]
     assert isinstance(modulus, Const)
     if op == "first_in_range":

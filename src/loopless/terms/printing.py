@@ -1,14 +1,16 @@
 """Terms and conditions as people read them: C syntax over unbounded integers, plus ``min``, ``max``, ``floor_div``,
-``ceil_div``, ``mod``, ``pow`` and the named functions ``first_in_range``, ``floor_sum`` and ``table``. ``/`` and ``%``
-are printed where C's meaning is meant or agrees.
+``ceil_div``, ``mod``, ``pow`` and the named functions ``first_in_range``, ``floor_sum``, ``table``, ``linear_power``,
+``digits`` and ``least(k: condition)``. ``/`` and ``%`` are printed where C's meaning is meant or agrees.
 """
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import count, islice
 from typing import assert_never
 
 from loopless.terms.build import fits, from_polynomial, polynomial
+from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.nodes import (
     And,
     Compare,
@@ -129,9 +131,45 @@ def _operator(node: Op) -> tuple[str, int]:
         return f"{_within(args[0], _UNARY)} {_C_OPERATORS[op]} {_within(args[1], _ATOM)}", _TIMES
     if op in _BIT_OPERATORS:
         return f"({_within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {_within(args[1], _UNARY)})", _ATOM
+    if op in ("first_positive", "first_zero"):
+        return _least(node), _ATOM
+    if op == "linear_power":
+        return _linear_power(args), _ATOM
     if op == "table":
         return f"table({text(args[0])}; {', '.join(text(arg) for arg in args[1:])})", _ATOM
     return f"{op}({', '.join(text(arg) for arg in args)})", _ATOM
+
+
+def _least(node: Op) -> str:
+    """``least(k: k*k >= n)``: the condition on a k that is no variable of it."""
+    names = {variable.name for variable in node.variables}
+    k = Var(next(name for name in _bound_names() if name not in names), _COUNTS)
+    poly = polynomial(curve_at(coefficients(node.args), k))
+    sign = "=="
+    if node.op == "first_positive":
+        strict = poly.get((), 0) != 1
+        sign = ">" if strict else ">="
+        if not strict:
+            del poly[()]
+    left = from_polynomial({monomial: c for monomial, c in poly.items() if c > 0})
+    right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
+    return f"least({k.name}: {_within(left, _PLUS)} {sign} {_within(right, _PLUS)})"
+
+
+_COUNTS = IntType(None, signed=False)
+
+
+def _bound_names() -> Iterator[str]:
+    yield "k"
+    yield from (f"k{number}" for number in count(1))
+
+
+def _linear_power(args: tuple[Term, ...]) -> str:
+    size = args[1]
+    assert isinstance(size, Const)
+    n, shown = size.value, [text(arg) for arg in args[2:]]
+    groups = [f"[{', '.join(shown[i * n : i * n + n])}]" for i in range(n + 1)]
+    return f"linear_power({text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
 
 
 def _floor_operator(op: str, a: Term, b: Term) -> tuple[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import assert_never
 
+from loopless.terms import curves
 from loopless.terms.nodes import NAMED_FUNCTIONS, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
 
 Range = tuple[int | None, int | None]
@@ -12,6 +13,7 @@ Range = tuple[int | None, int | None]
 
 EVERYTHING: Range = (None, None)
 _POW_LIMIT = 4096
+_MAX_BITS = 8192
 
 
 def range_of(term: Term) -> Range:
@@ -19,9 +21,15 @@ def range_of(term: Term) -> Range:
     if term._range is None:
         for node in walk(term):
             if node._range is None and isinstance(node, Term):
-                node._range = _compute(node)
+                node._range = _told(_compute(node))
     found: Range = term._range
     return found
+
+
+def _told(found: Range) -> Range:
+    """``found`` without ends that are too large to be written as constants."""
+    low, high = (None if end is not None and end.bit_length() > _MAX_BITS else end for end in found)
+    return low, high
 
 
 def _compute(term: Term) -> Range:
@@ -59,6 +67,16 @@ def _named(op: str, args: list[Range]) -> Range:
             return min(possible), max(possible)
         case "first_in_range":
             return 0, args[2][1]
+        case "first_positive":
+            return _first_positive(args)
+        case "first_zero":
+            return -1, None
+        case "linear_power":
+            natural = all(low is not None and low >= 0 for low, _ in args[2:])
+            return 0 if natural else None, None
+        case "digits":
+            factor = args[2][0]
+            return 0 if factor is not None and factor >= 0 else None, None
         case _:  # floor_sum
             count, modulus, step, start = args
             if count[1] is None or modulus[0] is None:
@@ -67,6 +85,24 @@ def _named(op: str, args: list[Range]) -> Range:
             low, high = _add(_union((0, 0), _scale(step, last)), start)
             summand = (None if low is None else low // modulus[0], None if high is None else high // modulus[0])
             return _union((0, 0), _scale(summand, max(count[1], 0)))
+
+
+def _first_positive(args: list[Range]) -> Range:
+    """A greater coefficient makes the value greater at every k ≥ 0, and so come the first positive one earlier."""
+    keys = [(base[0] or 0, degree[0] or 0) for base, degree in zip(args[::3], args[1::3], strict=True)]
+    lows = {key: low for key, (low, _) in zip(keys, args[2::3], strict=True) if low is not None}
+    highs = {key: high for key, (_, high) in zip(keys, args[2::3], strict=True) if high is not None}
+    try:
+        earliest = curves.first_of_sign(highs, 1) if len(highs) == len(keys) else 0
+        if earliest < 0:
+            return -1, -1
+        latest = curves.first_of_sign(lows, 1) if len(lows) == len(keys) else -1
+    except ValueError:
+        return -1, None
+    if latest >= 0:
+        return earliest, latest
+    lead = lows.get(max(keys), 0)
+    return (earliest if lead > 0 else -1), None
 
 
 def _known(node: Node) -> Range:

@@ -39,7 +39,7 @@ MAX_NODES: Final = 20_000
 
 def smt(node: Node, names: Mapping[Var, str] | None = None) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
-    powers, array reads, division by variables, the recursive ``first_in_range`` and ``floor_sum``), or the text would
+    powers, array reads, division by variables, the named functions but ``table``), or the text would
     be longer than anyone can use.
 
     ``names``: symbols for variables; the others are called by :func:`symbol`.

@@ -37,7 +37,42 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
     """
     if not any(variable in bindings for variable in node.variables):
         return node
-    return transform(node, lambda variable: bindings.get(variable, variable))
+    done = _known(bindings)
+    found = done.get(node)
+    if found is not None:
+        return found
+    bound = frozenset(bindings)
+    stack = [node]
+    while stack:
+        current = stack[-1]
+        if current in done:
+            stack.pop()
+            continue
+        if current.variables.isdisjoint(bound):
+            done[current] = current
+            continue
+        missing = [child for child in current.children if child not in done]
+        if missing:
+            stack += missing
+        else:
+            done[current] = _rebuild(current, done, lambda variable: bindings.get(variable, variable))
+    return done[node]
+
+
+_MOST_BINDINGS = 128
+_MOST_NODES = 20_000
+_recent: dict[frozenset[tuple[Var, Term]], dict[Node, Node]] = {}
+
+
+def _known(bindings: Mapping[Var, Term]) -> dict[Node, Node]:
+    """What nodes become under the bindings, as far as that was worked out lately: the same are asked for often."""
+    key = frozenset(bindings.items())
+    found = _recent.get(key)
+    if found is None or len(found) > _MOST_NODES:
+        if len(_recent) >= _MOST_BINDINGS:
+            del _recent[next(iter(_recent))]
+        found = _recent[key] = {}
+    return found
 
 
 @overload
