@@ -30,6 +30,8 @@ class Reason(Enum):
     NESTED = ("L205", "inner-loop-not-summarized")
     WRAP = ("L206", "wrap-around-in-condition")
     OVERFLOW_UNDECIDED = ("L207", "overflow-undecided")
+    NO_RANKING = ("L208", "no-ranking-function")
+    NO_BOUND = ("L209", "no-bound-found")
     BUDGET = ("L301", "budget-exceeded")
     TIME_LIMIT = ("L302", "time-limit")
     MEMORY_LIMIT = ("L303", "memory-limit")

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from loopless.flowgraph.build import build
 from loopless.flowgraph.objects import Options
+from loopless.flowgraph.recursion import as_loop
 
-__all__ = ["Options", "build"]
+__all__ = ["Options", "as_loop", "build"]

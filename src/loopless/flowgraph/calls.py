@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Final
+
 from loopless.flowgraph.arithmetic import intrinsic
 from loopless.flowgraph.model import (
     Allocate,
@@ -20,8 +23,13 @@ from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
+from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of, nondet_signed
 from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, not_zero, product
+
+ITSELF: Final = ".itself"
+"""What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
+no memory, but may change all globals that are variables. No name in C has a dot."""
 
 
 def call(t: Translator, instruction: ir.Instruction) -> None:
@@ -109,7 +117,8 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
     """A call that may change everything that the outside can reach."""
     loc = instruction.loc
     target, owner, value = _result(t, instruction, name)
-    t.emit(Call(name, _arguments(t, instruction), target, owner, True, loc))
+    why = refused if refused.reason is Reason.INLINE_ASM else None  # what is not defined only returns something
+    t.emit(Call(name, _arguments(t, instruction), target, owner, True, loc, why))
     if target is not None:
         t.emit(Havoc(target, Origin.CALL, name, loc, refused))
         if owner is not None:
@@ -130,8 +139,24 @@ def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> 
     """A defined function that was not inlined, or a library function that changes nothing of ours."""
     loc = instruction.loc
     target, owner, value = _result(t, instruction, name)
-    t.emit(Call(name, _arguments(t, instruction), target, owner, kind == "defined", loc))
+    if name == ITSELF:
+        for (base, _), slot in t.memory.slots.items():
+            if base.kind == "global":
+                t.save_mentions(slot.var)
+    arguments = _own_arguments(t, instruction) if name == ITSELF else _arguments(t, instruction)
+    refused = None
+    if kind == "defined" and name in _recursive(t.memory.module):
+        shown = _shown(t.memory.module.functions.get(name), name)
+        detail = f"what the calls of {shown}, which can call itself again, come to in a loop is not followed"
+        refused = Refused(Reason.RECURSION, t.where(loc), detail)
+    t.emit(Call(name, arguments, target, owner, kind == "defined", loc, refused))
     _finish(t, instruction, value)
+
+
+@functools.lru_cache(maxsize=2)
+def _recursive(module: ir.Module) -> frozenset[str]:
+    """The functions of a module that can call themselves again."""
+    return recursive_functions(module)
 
 
 def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var | None, Var | None, Value | None]:
@@ -174,6 +199,17 @@ def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Point
                 filler = t.unknown(ir.IntT(64), Origin.UNSUPPORTED, "argument", instruction.loc, value.refused)
                 assert isinstance(filler, Number)
                 arguments.append(filler.term)
+    return tuple(arguments)
+
+
+def _own_arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Pointer, ...]:
+    """The arguments of a call of the function by itself, integers in the ranges of its parameters."""
+    arguments = list(_arguments(t, instruction))
+    for at, (operand, param) in enumerate(zip(instruction.operands, t.memory.function.params, strict=False)):
+        value = t.value(operand)
+        if isinstance(value, Number) and value.type.width is not None:
+            signed = param.signed if param.signed is not None else t.uses.signed.get(param.name, True)
+            arguments[at] = value.read(signed=signed)
     return tuple(arguments)
 
 

@@ -200,6 +200,7 @@ class Call:
 
     ``target`` (and ``target_object``) take the result. ``arguments`` are terms or pointers. ``writes_memory``: what of
     the memory that is not in variables the call may change; effects on variables stand behind it as :class:`Havoc`.
+    ``refused`` says why a loop does not follow the call, where that is more than that the result is an unknown value.
     """
 
     callee: str
@@ -208,6 +209,7 @@ class Call:
     target_object: Var | None = None
     writes_memory: bool = True
     loc: Loc | None = None
+    refused: Refused | None = None
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Call

@@ -132,12 +132,12 @@ class Translator:
         """Append a statement; terms that mention a variable it changes are saved first."""
         match statement:
             case Assign(target=target) | Havoc(target=target) | Allocate(target=target):
-                self._save_mentions(target)
+                self.save_mentions(target)
             case Load(target=target, target_object=other) | Call(target=target, target_object=other):
                 if target is not None:
-                    self._save_mentions(target)
+                    self.save_mentions(target)
                 if other is not None:
-                    self._save_mentions(other)
+                    self.save_mentions(other)
             case _:
                 pass
         self.statements.append(statement)
@@ -147,7 +147,8 @@ class Translator:
         if condition is not TRUE:
             self.statements.append(Check(condition, kind, loc))
 
-    def _save_mentions(self, changed: Var) -> None:
+    def save_mentions(self, changed: Var) -> None:
+        """Save the terms that mention a variable that is about to change."""
         for name, value in list(self.pending.items()):
             if any(changed in term.variables for term in _terms(value)):
                 del self.pending[name]

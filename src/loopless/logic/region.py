@@ -197,6 +197,12 @@ class Region:
         return Region(self.frame, coalesced)
 
     @metered
+    def hull_and_holes(self) -> tuple[Region, Region]:
+        """A convex region with these points, bounded by constraints of this one, and its points that are not in it."""
+        hull = isl.Set.from_basic_set(self.points.coalesce().simple_hull())
+        return Region(self.frame, hull), Region(self.frame, hull.subtract(self.points).coalesce())
+
+    @metered
     def made_disjoint(self) -> Region:
         """The same points in parts that do not overlap."""
         return Region(self.frame, self.points.make_disjoint())

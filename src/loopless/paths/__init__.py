@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from loopless.paths.build import loop_paths, seen_at_ends
-from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
+from loopless.paths.model import Exit, Inner, InnerStep, LoopPaths, NoPaths, Path, Unknown
 
-__all__ = ["Exit", "LoopPaths", "NoPaths", "Path", "Unknown", "loop_paths", "seen_at_ends"]
+__all__ = ["Exit", "Inner", "InnerStep", "LoopPaths", "NoPaths", "Path", "Unknown", "loop_paths", "seen_at_ends"]

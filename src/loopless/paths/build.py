@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
 from loopless.logic import BudgetExceeded, NotPresburger, Region
+from loopless.paths.checks import with_checks
 from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
 from loopless.paths.joining import join
-from loopless.paths.model import Exit, LoopPaths, NoPaths, Path, Unknown
+from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.relevance import relevance
-from loopless.paths.symbolic import Body
+from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
+    TRUE,
     Condition,
     Const,
     Op,
@@ -33,24 +35,57 @@ from loopless.terms import (
     walk,
 )
 
-_EXIT_ORDER = ("normal", "return", "exit", "abort", "error", "assumption", "unsupported", "undefined")
+_EXIT_ORDER = (
+    "normal",
+    "return",
+    "exit",
+    "abort",
+    "error",
+    "assumption",
+    "endless",
+    "unsupported",
+    "unknown",
+    "undefined",
+)
+
+Inners = Callable[[LoopInfo, tuple[Var, ...], Condition, bool], Inner | Refused]
+"""What an inner loop comes to where a condition holds at its entry, for the variables whose values behind it matter;
+True where all of its checks do."""
 
 
 def loop_paths(
     graph: Flowgraph,
     loop: LoopInfo,
     interest: Iterable[Var] | None = None,
+    inner: Inners | None = None,
+    *,
+    all_checks: bool | None = None,
+    given: Condition = TRUE,
 ) -> LoopPaths | NoPaths:
     """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
     are used after it, else all that it changes). A refusal is a value.
+
+    ``all_checks``: whether all that may be undefined matters, by default where no interest is named. Loops inside this
+    one are passed by what ``inner`` gives. ``given``: what holds at the header before every iteration.
     """
     ends = seen_at_ends(graph)
     live = live_at_entry(graph.blocks, ends)
     changed = changed_variables(graph, loop)
     wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
-    relevant = relevance(graph, loop, wanted, all_checks=interest is None)
+    checked = all_checks if all_checks is not None else interest is None
+    relevant = relevance(graph, loop, wanted, all_checks=checked)
     inside = live_inside(graph, loop, live, ends, frozenset(wanted))
-    body = Body(graph, loop, relevant, inside)
+
+    def steps(within: LoopInfo, context: Condition) -> Inner | Refused:
+        if inner is None:
+            return Refused(Reason.NESTED, _where(within), "it was not summarized")
+        used = used_behind(graph, within, inside, ends) & changed_variables(graph, within) & relevant.variables
+        found = inner(within, tuple(sorted(used, key=_by_name)), context, checked)
+        if isinstance(found, Inner) and not used <= found.covered:
+            return Refused(Reason.NESTED, _where(within), "its summary leaves values open that are used behind it")
+        return found
+
+    body = Body(graph, loop, relevant, inside, steps, given)
     try:
         finished = body.run()
     except TooManyPaths:
@@ -58,20 +93,29 @@ def loop_paths(
         return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
     except Unreadable as unreadable:
         return NoPaths(loop, unreadable.refused)
+    counters = {var: name for var, name in body.counters.items() if name not in body.uncounted}
     needed = inside[loop.header] & relevant.variables
-    iterative = _numbered(_merge(finished, None, needed), "")
-    exits = _exit_paths(graph, finished, relevant.variables, live, ends, frozenset(wanted))
+    again = _merge(finished, None, needed | counters.keys())
+    behind = _Behind(live, ends, frozenset(wanted), frozenset(counters))
+    leaving = _exit_paths(graph, finished, relevant.variables, behind)
+    if body.passed_inner:
+        again, leaving = with_checks(again, leaving, changed)
+    iterative, exits = _numbered(again, ""), _numbered(leaving, "e")
     occurring: set[Var] = set()
     for path in (*iterative, *exits):
         occurring |= path.condition.variables | set(path.update)
         occurring |= {v for term in path.update.values() for v in term.variables}
         occurring -= {unknown.var for unknown in path.unknowns}
+    occurring -= counters.keys()
     state = tuple(sorted((changed & needed), key=_by_name))
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
+    assumptions += [assumption for assumption in body.assumptions if assumption not in assumptions]
     assumptions += _calls(graph, loop)
     assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
-    return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(assumptions))
+    return LoopPaths(
+        loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters
+    )
 
 
 def _by_name(var: Var) -> str:
@@ -129,18 +173,25 @@ def default_interest(
     changed: frozenset[Var],
 ) -> tuple[Var, ...]:
     """The variables that the loop changes and that are used after it; all that it changes where none is."""
-    after: set[Var] = set()
-    for label, index in loop.exits:
-        edge = graph.blocks[label].edges[index]
-        after |= edge_uses(edge, live[edge.target])
-    for label in loop.blocks:
-        end = graph.blocks[label].end
-        if end is not None:
-            after |= ends | (end.value.variables if end.value is not None else frozenset())
-    used = changed & after
+    used = changed & used_behind(graph, loop, live, ends)
     if not used:
         used = changed & live[loop.header]
     return tuple(sorted(used, key=_by_name))
+
+
+def used_behind(
+    graph: Flowgraph, loop: LoopInfo, live: Mapping[str, frozenset[Var]], ends: frozenset[Var]
+) -> frozenset[Var]:
+    """The variables whose values at some exit of ``loop`` are used, ``live`` being what is used in the blocks."""
+    found: set[Var] = set()
+    for label, index in loop.exits:
+        edge = graph.blocks[label].edges[index]
+        found |= edge_uses(edge, live[edge.target])
+    for label in loop.blocks:
+        end = graph.blocks[label].end
+        if end is not None:
+            found |= ends | (end.value.variables if end.value is not None else frozenset())
+    return frozenset(found)
 
 
 def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
@@ -175,25 +226,37 @@ def _outside(graph: Flowgraph, var: Var) -> bool:
 # -- finished paths ---------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """What is used behind the loop: by block, at the ends of runs, what is asked for, and the counters."""
+
+    live: Mapping[str, frozenset[Var]]
+    ends: frozenset[Var]
+    wanted: frozenset[Var]
+    counters: frozenset[Var]
+
+
 def _exit_paths(
     graph: Flowgraph,
     finished: list[Finished[State]],
     relevant: frozenset[Var],
-    live: Mapping[str, frozenset[Var]],
-    ends: frozenset[Var],
-    wanted: frozenset[Var],
-) -> tuple[Path, ...]:
+    behind: _Behind,
+) -> list[Path]:
     kinds = list(dict.fromkeys(f.exit for f in finished if f.exit is not None))
     kinds.sort(key=lambda e: (_EXIT_ORDER.index(e.kind), e.line, e.block, e.edge or 0, e.detail))
     paths: list[Path] = []
     for exit in kinds:
         if exit.edge is not None and exit.target is not None:
             edge = graph.blocks[exit.block].edges[exit.edge]
-            needed = (frozenset(edge_uses(edge, live[exit.target])) | wanted) & relevant
+            needed = (frozenset(edge_uses(edge, behind.live[exit.target])) | behind.wanted) & relevant
+        elif exit.kind in ("return", "exit", "abort"):
+            needed = (behind.ends | behind.wanted) & relevant
         else:
-            needed = (ends | wanted) & relevant if exit.kind in ("return", "exit", "abort") else frozenset()
+            needed = frozenset()
+        if exit.kind not in ENDING:
+            needed |= behind.counters
         paths.extend(_merge([f for f in finished if f.exit == exit], exit, needed))
-    return _numbered(paths, "e")
+    return paths
 
 
 def _merge(
@@ -208,10 +271,14 @@ def _merge(
             continue
         kept = tuple((v, t) for v, t in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed)
         kept = tuple((v, t) for v, t in kept if t is not v)
-        groups.setdefault((kept, path.state.unknowns, path.result), []).append(path)
+        values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
+        told = spoken_of(path.state.unknowns, values)
+        groups.setdefault((kept, told, path.result), []).append(path)
     merged = []
-    for (kept, unknowns, result), group in groups.items():
+    for (kept, told, result), group in groups.items():
         condition = conjunction(join([f.state.condition for f in group]))
+        every = dict.fromkeys(unknown for f in group for unknown in f.state.unknowns)
+        unknowns = tuple(u for u in every if u in told or u in spoken_of(every, [condition]))
         lines = tuple(sorted({line for f in group for line in f.state.lines}))
         update = {v: simplest(t, condition) for v, t in kept}
         shown = simplest(result, condition) if result is not None else None
@@ -221,7 +288,7 @@ def _merge(
     return merged
 
 
-def _numbered(paths: list[Path], prefix: str) -> tuple[Path, ...]:
+def _numbered(paths: Iterable[Path], prefix: str) -> tuple[Path, ...]:
     return tuple(
         replace(p, id=f"{prefix}{i}")
         for i, p in enumerate(paths, start=1)

@@ -37,6 +37,8 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Node,
+    Read,
     Sum,
     Term,
     TermTooLarge,
@@ -238,6 +240,12 @@ class Execution(Generic[_S]):
 
     def _too_large(self, error: TermTooLarge) -> Refused:
         return Refused(Reason.BUDGET, self.where, f"an expression grows too large: {error}")
+
+    def known_content(self, node: Node) -> bool:
+        """Whether what ``node`` reads from memory is there from the beginning on."""
+        arrays = {part.array for part in walk(node) if isinstance(part, Read)}
+        held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
+        return all(o.constant or not (self.written.anything or o.number in self.written) for o in held)
 
     # -- branching ----------------------------------------------------------------------------------------------------
 

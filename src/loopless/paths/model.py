@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.model import LoopInfo, Origin
 from loopless.refusals import Refused
@@ -30,7 +30,8 @@ class Exit:
     """How a path leaves the loop.
 
     ``kind``: "normal" (to the code behind the loop, a break included), "return", "abort", "exit", "error", "undefined"
-    (``detail`` says which undefined behaviour), "assumption" (an assumption fails: no such run), "unsupported".
+    (``detail`` says which undefined behaviour), "assumption" (an assumption fails: no such run), "unsupported";
+    of inner loops "endless" (the run never leaves one) and "unknown" (its summary does not say, for ``refused``).
     ``block`` and ``edge`` name the edge taken to ``target``, where there is one; the values at the exit are then those
     before the edge's own assignments.
     """
@@ -41,6 +42,35 @@ class Exit:
     edge: int | None = None
     target: str | None = None
     detail: str = ""
+    refused: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InnerStep:
+    """What an inner loop does from some states at its header, as one step of a path of the loop around it.
+
+    Where ``when`` holds, the variables get the values ``then`` at ``exit``. ``counts``: iterations by loop, of the
+    inner loop and of those inside it; those of ``uncounted`` are not known. ``result``: the value returned.
+    """
+
+    when: Condition
+    then: Mapping[Var, Term]
+    exit: Exit
+    counts: Mapping[str, Term]
+    uncounted: frozenset[str] = frozenset()
+    result: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """An inner loop in ``steps`` that exclude each other and cover all states at its header.
+
+    ``covered``: the variables that ``steps`` vouch for; others that the loop changes may have any value behind it.
+    """
+
+    steps: tuple[InnerStep, ...]
+    covered: frozenset[Var]
+    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +100,8 @@ class LoopPaths:
 
     ``state``: the variables that the loop changes, among those of interest and those that they depend on;
     ``invariants``: the others that occur. ``shown``: the variables asked for. ``assumptions``: what slicing and calls
-    take for granted.
+    take for granted. ``counters``: unbounded variables, beside the state, that sum up the iterations of inner loops,
+    with the names of these.
     """
 
     loop: LoopInfo
@@ -80,11 +111,25 @@ class LoopPaths:
     invariants: tuple[Var, ...]
     shown: tuple[Var, ...]
     assumptions: tuple[str, ...]
+    counters: Mapping[Var, str] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Path, ...]:
         """Iterative paths, then exit paths."""
         return self.iterative + self.exits
+
+    def uncounted(self) -> LoopPaths:
+        """The same paths without ``counters``."""
+        if not self.counters:
+            return self
+        counters = self.counters
+
+        def plain(path: Path) -> Path:
+            update = {var: term for var, term in path.update.items() if var not in counters}
+            return replace(path, update=update, outputs=path.outputs - counters.keys())
+
+        iterative, exits = tuple(map(plain, self.iterative)), tuple(map(plain, self.exits))
+        return replace(self, iterative=iterative, exits=exits, counters={})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Slicing of a loop by variables of interest: which variables and which branches matter (Proteus, step 1).
 
-A variable matters if its value after the loop is asked for, if it decides how the loop is left, or if a variable that
-matters depends on it; a branch matters if something that matters happens on one of its sides only.
+A variable matters if its value after the loop is asked for, if it decides how the loop, or one inside it, is left, or
+if a variable that matters depends on it; a branch matters if something that matters happens on one of its sides only.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_
     blocks = {label: graph.blocks[label] for label in loop.blocks}
     controls = _control_dependence(loop, blocks)
     found = _Slice(blocks, controls, set(interest), set())
+    inner = [info for info in graph.loops if info.header in blocks and info.header != loop.header]
     for label, block in blocks.items():
-        if _leaves(block, loop):
+        if any(_leaves(block, around) for around in (loop, *inner) if label in around.blocks):
             # An edge out of the loop is itself a decision; so is whatever decides that its block is reached.
             found.take([*controls[label], *([label] if len(block.edges) > 1 else [])])
         for statement in block.statements:

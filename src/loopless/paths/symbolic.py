@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Final
 
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
@@ -20,6 +22,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.paths.context import common_facts
 from loopless.paths.execution import (
     MAX_PATHS,
     MAX_VISITS,
@@ -31,11 +34,16 @@ from loopless.paths.execution import (
     forward_order,
     line_of,
 )
-from loopless.paths.model import Exit, Unknown
+from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import Term, Var
+from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts
+
+ENDING: Final = ("endless", "unknown", "undefined")
+"""The kinds of exits behind which no values are asked for."""
+UNSEEN: Final = (Origin.MEMORY, Origin.UNINITIALISED)
+"""Where unknown values come from that need not be told of where nothing depends on them."""
 
 
 class Body(Execution[State]):
@@ -47,22 +55,39 @@ class Body(Execution[State]):
         loop: LoopInfo,
         relevant: Relevance,
         live: Mapping[str, frozenset[Var]],
+        steps: Callable[[LoopInfo, Condition], Inner | Refused],
+        given: Condition = TRUE,
     ) -> None:
+        """``steps`` gives what an inner loop comes to where some condition holds; ``given`` holds at the header."""
         super().__init__(graph, live, loop.blocks, str(loop.loc) if loop.loc is not None else loop.name)
         self.loop = loop
         self.relevant = relevant
         self.inner = {info.header: info for info in graph.loops if info.parent == loop.header}
+        self.counters: dict[Var, str] = {}
+        self.uncounted: set[str] = set()
+        self.assumptions: dict[str, None] = {}
+        self._steps = steps
+        self._given = given
+        self._found: dict[str, Inner | Refused] = {}
         self._unknowns = 0
         self._visits = 0
 
+    @property
+    def passed_inner(self) -> bool:
+        """Whether some path goes past an inner loop."""
+        return bool(self._found)
+
     def run(self) -> list[Finished[State]]:
         """All paths of one iteration. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
-        waiting: dict[str, list[State]] = {self.loop.header: [State((), {}, (), ())]}
+        waiting: dict[str, list[State]] = {self.loop.header: [State(conjuncts(self._given), {}, (), ())]}
         for label in self._order():
             states = self.merged(label, waiting.pop(label, []))
             self._visits += len(states)
             if len(states) > MAX_PATHS or self._visits > MAX_VISITS:
                 raise TooManyPaths
+            if label in self.inner and states:
+                context = common_facts(states, self.live[label] & self.relevant.variables)
+                self._found[label] = self._steps(self.inner[label], context)
             for state in states:
                 for target, following in self._onward(label, state):
                     waiting.setdefault(target, []).append(following)
@@ -96,9 +121,7 @@ class Body(Execution[State]):
     def _onward(self, label: str, state: State) -> list[tuple[str, State]]:
         """Through a block, and to where that leads inside the loop."""
         if label in self.inner:
-            inner = self.inner[label]
-            detail = f"the loop {inner.name} runs inside this one and nested loops are not summarized yet"
-            raise Unreadable(Refused(Reason.NESTED, str(inner.loc) if inner.loc is not None else self.where, detail))
+            return self._through_inner(self.inner[label], state)
         block = self.graph.blocks[label]
         result: list[tuple[str, State]] = []
         for after in self.through(block, state):
@@ -108,6 +131,56 @@ class Body(Execution[State]):
                 result += self._edges(block, after)
         return result
 
+    def needed(self, label: str) -> frozenset[Var]:
+        return self.live[label] | self.counters.keys()
+
+    def same(self, state: State) -> tuple[object, ...]:
+        return spoken_of(state.unknowns, state.values.values())
+
+    def union(self, group: list[State]) -> State:
+        """One state for several with the same values; what memory held does not matter where nothing speaks of it."""
+        whole = super().union(group)
+        found = dict.fromkeys(unknown for state in group for unknown in state.unknowns)
+        return replace(whole, unknowns=spoken_of(found, [*whole.condition, *whole.values.values()]))
+
+    # -- inner loops --------------------------------------------------------------------------------------------------
+
+    def _through_inner(self, loop: LoopInfo, state: State) -> list[tuple[str, State]]:
+        """Past an inner loop, by each of its steps."""
+        inner = self._found[loop.header]
+        place = str(loop.loc) if loop.loc is not None else self.where
+        if isinstance(inner, Refused):
+            detail = f"the loop {loop.name} runs inside this one and has no summary: {inner.detail}"
+            raise Unreadable(Refused(Reason.NESTED, place, f"{detail} [{inner.reason.code} {inner.reason.label}]"))
+        self.assumptions |= dict.fromkeys(inner.assumptions)
+        result: list[tuple[str, State]] = []
+        for step in inner.steps:
+            taken = self.under(state, self.holding(state, step.when), None)
+            if taken is None:
+                continue
+            if not all(map(self.known_content, (step.when, *step.then.values()))):
+                detail = f"the loop {loop.name} reads memory that the loop around it writes"
+                raise Unreadable(Refused(Reason.MEMORY, place, detail))
+            after = self._stepped(taken, step)
+            if step.exit.edge is None:
+                result_value = self.inside(state, step.result) if step.result is not None else None
+                self.finished.append(Finished(after, step.exit, result_value))
+            else:
+                result += self._along(self.graph.blocks[step.exit.block], step.exit.edge, after)
+        return result
+
+    def _stepped(self, state: State, step: InnerStep) -> State:
+        changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}
+        values = {**state.values, **changed}
+        for name, count in step.counts.items():
+            counter = counter_of(name)
+            self.counters[counter] = name
+            values[counter] = add(values.get(counter, counter), self.inside(state, count))
+        self.uncounted |= step.uncounted
+        return replace(state, values=values)
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
     def effect(self, state: State, statement: Statement) -> tuple[State]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
@@ -116,8 +189,10 @@ class Body(Execution[State]):
                 return (self._load(state, statement),)
             case Call() | Allocate():
                 for target in defined_by(statement):
-                    name = statement.callee if isinstance(statement, Call) else "malloc"
-                    state = self._unknown(state, target, Origin.CALL, name, statement.loc)
+                    name, refused = "malloc", None
+                    if isinstance(statement, Call):
+                        name, refused = statement.callee, statement.refused
+                    state = self._unknown(state, target, Origin.CALL, name, statement.loc, refused)
                 return (state,)
             case Store() | Fill() | Copy():
                 return (state,)
@@ -151,19 +226,35 @@ class Body(Execution[State]):
 
     def _edges(self, block: Block, state: State) -> list[tuple[str, State]]:
         result: list[tuple[str, State]] = []
-        for index, edge, taken in self.ways(block, state):
-            following = self.along(taken, edge) if edge.target in self.loop.blocks else taken
-            if edge.target == self.loop.header:
-                self.finished.append(Finished(following, None))
-            elif edge.target not in self.loop.blocks:
-                kind = exit_kind(self.graph, self.loop, edge.target)
-                exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
-                self.finished.append(Finished(following, exit))
-            else:
-                result.append((edge.target, following))
+        for index, _, taken in self.ways(block, state):
+            result += self._along(block, index, taken)
+        return result
+
+    def _along(self, block: Block, index: int, state: State) -> list[tuple[str, State]]:
+        """Over an edge that is taken: on inside the loop, back to its header, or out."""
+        edge = block.edges[index]
         if len(self.finished) > 4 * MAX_PATHS:
             raise TooManyPaths
-        return result
+        if edge.target == self.loop.header:
+            self.finished.append(Finished(self.along(state, edge), None))
+        elif edge.target not in self.loop.blocks:
+            kind = exit_kind(self.graph, self.loop, edge.target)
+            exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
+            self.finished.append(Finished(state, exit))
+        else:
+            return [(edge.target, self.along(state, edge))]
+        return []
+
+
+def counter_of(loop: str) -> Var:
+    """Sums up the iterations of an inner loop; no variable of a program has such a name."""
+    return Var(f"iterations of {loop}", INTEGERS)
+
+
+def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[Node]) -> tuple[Unknown, ...]:
+    """Those of ``unknowns`` that count: inputs that are read, and what memory held where ``nodes`` speak of it."""
+    spoken = frozenset[Var]().union(*(node.variables for node in nodes))
+    return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
 
 
 def exit_kind(graph: Flowgraph, loop: LoopInfo, target: str) -> str:

@@ -1,0 +1,180 @@
+"""Affine functions with wanted properties on polyhedra, by Farkas' lemma.
+
+A polyhedron is given by rows, affine terms that are each ≥ 0 on it. An affine form is ≥ 0 on all of a non-empty
+polyhedron exactly if it is a sum of the rows with multipliers ≥ 0 and of a constant ≥ 0. Where the form's coefficients
+are linear in unknowns, the multipliers are further unknowns of one linear system, without quantifiers: Z3 solves it
+over the rationals (Podelski and Rybalchenko, A complete method for the synthesis of linear ranking functions, VMCAI
+2004). Points between the integers count too, so that some forms that are ≥ 0 on all integer points are not found.
+
+What is found is a proposal: callers prove it by other means before they say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from loopless.terms import Term, Var, polynomial
+
+Linear = Mapping[str, int | Fraction]
+"""A linear expression: coefficients by the names of unknowns, the constant by the empty name."""
+
+Form = Mapping[Var | None, Linear]
+"""An affine form: the coefficients of variables, each linear in unknowns; that of None is the constant."""
+
+STEPS = 4_000_000
+"""What Z3 may do for one system: some 0.3 s."""
+
+MAX_MULTIPLIERS = 4_000
+"""Systems with more multipliers than this are not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``form`` is ≥ 0 wherever all ``rows`` are; each row is an affine term over variables."""
+
+    rows: tuple[Term, ...]
+    form: Form
+
+
+class Farkas:
+    """Solves the systems of one question, one after another.
+
+    They share a Z3 context, which is slow to make; the same systems in the same order have the same solutions.
+    """
+
+    def __init__(self) -> None:
+        import z3  # type: ignore[import-untyped]
+
+        self._z3: Any = z3
+        self._context = z3.Context()
+        self._left = MAX_MULTIPLIERS
+
+    def allow(self, multipliers: int) -> None:
+        """Lets the systems from here on have so many multipliers together; beyond that nothing is found."""
+        self._left = multipliers
+
+    @property
+    def left(self) -> int:
+        """How many multipliers systems may still have."""
+        return self._left
+
+    def solve(
+        self, claims: Sequence[Claim], *, least: Sequence[Linear] = (), steps: int = STEPS
+    ) -> dict[str, Fraction] | None:
+        """Values ≥ 0 of the unknowns under which all claims hold, None where there are none or the limit is reached.
+
+        ``least``: what is made as small as possible, the first one first. Raises ValueError for a row that is not
+        affine.
+        """
+        size = sum(len(claim.rows) + 1 for claim in claims)
+        if size > MAX_MULTIPLIERS:
+            return None
+        self._left -= size
+        if self._left < 0:
+            return None
+        script = _Script()
+        for at, claim in enumerate(claims):
+            script.claim(at, claim)
+        for linear in least:
+            script.lines.append(f"(minimize {script.linear(linear)})")
+        z3 = self._z3
+        solver: Any = z3.Optimize(ctx=self._context) if least else z3.SimpleSolver(ctx=self._context)
+        solver.set(timeout=10_000, rlimit=steps)
+        try:
+            solver.from_string(script.text())
+            if solver.check() != z3.sat:
+                return None
+            model = solver.model()
+            values = {str(declared): model[declared] for declared in model.decls()}
+            return {name: _fraction(values.get(short)) for name, short in script.unknowns.items()}
+        except z3.Z3Exception:
+            return None  # out of its limits in the middle of something
+
+
+class _Script:
+    """A linear system as SMT-LIB text, which Z3 reads many times faster than its interface builds it."""
+
+    def __init__(self) -> None:
+        self.unknowns: dict[str, str] = {}
+        self.declared: list[str] = []
+        self.lines: list[str] = []
+
+    def text(self) -> str:
+        return "\n".join((*self.declared, *self.lines))
+
+    def linear(self, linear: Linear) -> str:
+        return _sum(_scaled(c, self._unknown(name)) if name else _number(c) for name, c in linear.items() if c)
+
+    def _unknown(self, name: str) -> str:
+        found = self.unknowns.get(name)
+        if found is None:
+            found = self.unknowns[name] = f"u{len(self.unknowns)}"
+            self._declare(found)
+        return found
+
+    def _declare(self, name: str) -> None:
+        self.declared += (f"(declare-const {name} Real)", f"(assert (>= {name} 0))")
+
+    def claim(self, at: int, claim: Claim) -> None:
+        """That the form is a sum of the rows, each times its multiplier ≥ 0, plus a constant ≥ 0."""
+        sums: dict[Var | None, list[str]] = {}
+        for number, row in enumerate(claim.rows):
+            multiplier = f"m{at}_{number}"
+            self._declare(multiplier)
+            for variable, coefficient in affine(row).items():
+                sums.setdefault(variable, []).append(_scaled(coefficient, multiplier))
+        for variable in dict.fromkeys((*claim.form, *sums, None)):
+            relation = "=" if variable is not None else ">="
+            left, right = self.linear(claim.form.get(variable, {})), _sum(sums.get(variable, ()))
+            if left != right:
+                self.lines.append(f"(assert ({relation} {left} {right}))")
+
+
+def _sum(parts: Iterable[str]) -> str:
+    found = list(parts)
+    return f"(+ {' '.join(found)})" if len(found) > 1 else "".join(found) or "0"
+
+
+def _scaled(coefficient: int | Fraction, name: str) -> str:
+    return name if coefficient == 1 else f"(* {_number(coefficient)} {name})"
+
+
+def _number(value: int | Fraction) -> str:
+    if isinstance(value, int):
+        return f"{value}.0" if value >= 0 else f"(- {-value}.0)"
+    return f"(/ {_number(value.numerator)} {value.denominator}.0)"
+
+
+def _fraction(value: Any) -> Fraction:
+    """A value of the model; what the model does not name may be anything."""
+    return Fraction(value.numerator_as_long(), value.denominator_as_long()) if value is not None else Fraction(0)
+
+
+def affine(term: Term) -> Mapping[Var | None, int]:
+    """The coefficients of an affine term, that of None the constant. Raises ValueError for other terms."""
+    known = _affine.get(term)
+    if known is None:
+        if len(_affine) > _CACHE_LIMIT:
+            _affine.clear()
+        known = _affine[term] = _coefficients(term)
+    return known
+
+
+_CACHE_LIMIT = 20_000
+_affine: dict[Term, Mapping[Var | None, int]] = {}
+
+
+def _coefficients(term: Term) -> dict[Var | None, int]:
+    found: dict[Var | None, int] = {}
+    for monomial, coefficient in polynomial(term).items():
+        if not monomial:
+            found[None] = coefficient
+            continue
+        atom, exponent = monomial[0]
+        if len(monomial) > 1 or exponent > 1 or not isinstance(atom, Var):
+            raise ValueError(f"not affine: {term}")
+        found[atom] = coefficient
+    return found

@@ -1,0 +1,172 @@
+"""Paths around inner loops with their checks as conjuncts of their own.
+
+What the summary of an inner loop says of undefined behaviour is a region, in whatever words the logic found. Here it is
+taken apart again: a check of a path is a conjunct whose failure, all others being true, is undefined behaviour. The
+exits "undefined" then say for each path which of its checks fails, so that methods recognize the two as each other's
+negation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
+from loopless.logic.feasible import feasible
+from loopless.paths.joining import join
+from loopless.paths.model import Exit, Path
+from loopless.terms import (
+    FALSE,
+    Condition,
+    Or,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+    negate,
+)
+
+OPERATIONS: Final = 1_000_000
+"""isl's operations for one loop; where they do not suffice the paths stay as they are."""
+_OPERATIONS_EACH: Final = 100_000
+_MOST_ARMS: Final = 24
+"""No more paths than this come of taking alternatives apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A path's condition: what chooses it, and its checks."""
+
+    chosen: tuple[Condition, ...]
+    checks: tuple[Condition, ...]
+
+
+def with_checks(
+    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]
+) -> tuple[list[Path], list[Path]]:
+    """The same paths, not numbered; ``changing``: the variables that an iteration changes."""
+    undefined = [path for path in exits if path.exit is not None and path.exit.kind == "undefined"]
+    if not undefined:
+        return list(iterative), list(exits)
+    try:
+        with budget(OPERATIONS):
+            return _apart(iterative, exits, undefined, changing)
+    except BudgetExceeded:
+        return list(iterative), list(exits)
+
+
+def _apart(
+    iterative: Sequence[Path], exits: Sequence[Path], undefined: Sequence[Path], changing: frozenset[Var]
+) -> tuple[list[Path], list[Path]]:
+    broken = disjunction(path.condition for path in undefined)
+    others = [path for path in exits if path not in undefined]
+    again = [arm for path in iterative for arm in _arms(path, changing)]
+    out = [arm for path in others for arm in _arms(path, changing)]
+    if len(again) + len(out) > max(_MOST_ARMS, len(iterative) + len(others)):
+        again, out = list(iterative), list(others)
+    failing: list[tuple[Exit, Condition]] = []
+    for path in (*again, *out):
+        split = _split(path, broken, changing)
+        held: list[Condition] = []
+        for check in split.checks:
+            failed = conjunction((*split.chosen, *held, negate(check)))
+            held.append(check)
+            if not _possible(failed):
+                continue
+            exit = _of_several([u.exit for u in undefined if u.exit and _possible(conjunction((failed, u.condition)))])
+            if exit is not None:
+                failing.append((exit, conjunction((*split.chosen, negate(check)))))
+    known = negate(disjunction(condition for _, condition in failing))
+    for path in undefined:
+        assert path.exit is not None
+        rest = conjunction((path.condition, known))
+        if _possible(rest):
+            overlapping = _possible(conjunction((path.condition, negate(known))))
+            failing.append((path.exit, _short(rest) if overlapping else path.condition))
+    ends: dict[Exit, list[Condition]] = {}
+    for exit, condition in failing:
+        ends.setdefault(exit, []).append(condition)
+    lines = {path.exit: path.lines for path in undefined}
+    every = tuple(sorted({line for path in undefined for line in path.lines}))
+    made = [
+        Path("", conjunction(join([conjuncts(c) for c in conditions])), {}, exit, (), lines.get(exit, every))
+        for exit, conditions in ends.items()
+    ]
+    return again, [*out, *made]
+
+
+def _possible(condition: Condition) -> bool:
+    return condition is not FALSE and feasible(condition)
+
+
+def _short(condition: Condition) -> Condition:
+    try:
+        with budget(_OPERATIONS_EACH):
+            return Region.of(condition).coalesce().condition()
+    except (NotPresburger, BudgetExceeded):
+        return condition
+
+
+def _of_several(exits: Iterable[Exit]) -> Exit | None:
+    """One exit for what may fail in several ways."""
+    found = list(dict.fromkeys(exits))
+    if len(found) <= 1:
+        return found[0] if found else None
+    kinds = {exit.detail for exit in found}
+    lines = {exit.line for exit in found}
+    detail = found[0].detail if len(kinds) == 1 else "undefined-behaviour"
+    return replace(found[0], detail=detail, line=found[0].line if len(lines) == 1 else 0)
+
+
+def _arms(path: Path, changing: frozenset[Var]) -> list[Path]:
+    """The path, its conjuncts without alternatives that the others exclude; as several paths where a conjunct says that
+    a check need not hold in some cases.
+    """
+    parts = list(conjuncts(path.condition))
+    for index, part in enumerate(parts):
+        if isinstance(part, Or):
+            rest = parts[:index] + parts[index + 1 :]
+            kept = [arm for arm in part.args if _possible(conjunction((*rest, arm)))]
+            parts[index] = disjunction(kept)
+    arms = [conjunction(parts)]
+    for part in conjuncts(arms[0]):
+        if not isinstance(part, Or) or not part.variables & changing or _is_presburger(part):
+            continue
+        plain = disjunction(arm for arm in part.args if _is_presburger(arm))
+        other = disjunction(arm for arm in part.args if not _is_presburger(arm))
+        if plain is FALSE:
+            continue
+        split = []
+        for arm in arms:
+            rest = [p for p in conjuncts(arm) if p is not part]
+            split += [conjunction((*rest, plain)), conjunction((*rest, negate(plain), other))]
+        arms = split
+    return [replace(path, condition=arm) for arm in arms if _possible(arm)]
+
+
+def _is_presburger(condition: Condition) -> bool:
+    try:
+        Region.of(condition)
+    except NotPresburger:
+        return False
+    return True
+
+
+def _split(path: Path, broken: Condition, changing: frozenset[Var]) -> _Split:
+    """Which conjuncts are checks."""
+    whole = negate(broken)
+    parts = conjuncts(path.condition)
+
+    def surely_undefined(checks: Sequence[Condition]) -> bool:
+        chosen = [part for part in parts if part not in checks]
+        return not _possible(conjunction((*chosen, negate(conjunction(checks)), whole)))
+
+    likely = [part for part in parts if part.variables & changing and surely_undefined([part])]
+    if len(likely) > 1 and not surely_undefined(likely):
+        kept: list[Condition] = []
+        for part in likely:
+            if surely_undefined([*kept, part]):
+                kept.append(part)
+        likely = kept
+    return _Split(tuple(part for part in parts if part not in likely), tuple(likely))
