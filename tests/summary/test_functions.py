@@ -11,7 +11,6 @@ import loopless
 from loopless.check.generate import PROFILES, generate, print_program
 from loopless.check.interpret import Interpreter, Run
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import loop_paths
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     Diverges,
@@ -20,6 +19,7 @@ from loopless.summary import (
     Residual,
     Summary,
     Undefined,
+    paths_of,
     summarize,
     summarize_function,
 )
@@ -50,7 +50,7 @@ ONE_INPUT = {
 
 def composed(g: Flowgraph) -> FunctionSummary:
     """The summary of the function, which must not be refused."""
-    found = summarize_function(g, {loop.name: summarize(loop_paths(g, loop)) for loop in g.loops})
+    found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
     assert not isinstance(found, Refused), found
     return found
 
@@ -126,7 +126,7 @@ def test_every_state_of_random_functions(seed: int) -> None:
     candidates = (generate(1000 * seed + i, profile) for i in range(200))
     program = next(p for p in candidates if len(p.signature.params) == 1)
     g = graph(print_program(program))
-    found = summarize_function(g, {loop.name: summarize(loop_paths(g, loop)) for loop in g.loops})
+    found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
     if isinstance(found, Refused):
         return
     interpreter = Interpreter(None, g)
@@ -194,7 +194,7 @@ def test_a_refused_loop_costs_only_the_states_that_reach_it() -> None:
     )
     g = graph(source)
     refused = Refused(Reason.NESTED, "here", "made for this test")
-    outcomes = {loop.name: summarize(loop_paths(g, loop)) if loop is g.loops[0] else refused for loop in g.loops}
+    outcomes = {loop.name: summarize(paths_of(g, loop)) if loop is g.loops[0] else refused for loop in g.loops}
     summary = summarize_function(g, outcomes)
     assert isinstance(summary, FunctionSummary)
     (residual,) = summary.residual
@@ -207,7 +207,7 @@ def test_a_refused_loop_costs_only_the_states_that_reach_it() -> None:
 def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
     g = graph("int f(int n, int k) { if (k > 5) n = 7; while (n > 3) n -= 2; return n; }")
     (loop,) = g.loops
-    known = summarize(loop_paths(g, loop))
+    known = summarize(paths_of(g, loop))
     assert isinstance(known, Summary)
     why = Refused(Reason.BUDGET, "here", "made for this test")
     # The case with iterations is taken for the residual.
@@ -275,9 +275,9 @@ def test_own_arrays_are_nobody_elses_business_but_reading_them_is_not_answered()
 def test_a_loop_that_reads_what_was_written_before_is_not_answered() -> None:
     source = "int g[10]; int f(unsigned n) { %s unsigned i = 0; while (i < n && i < 10 && g[2] > 3) i++; return i; }"
     written, plain = graph(source % "if (n < 10) g[n] = 9;"), graph(source % "")
-    found = summarize_function(written, {loop.name: summarize(loop_paths(written, loop)) for loop in written.loops})
+    found = summarize_function(written, {loop.name: summarize(paths_of(written, loop)) for loop in written.loops})
     assert isinstance(found, Refused) or not found.complete
-    assert summarize(loop_paths(plain, plain.loops[0])) is not None
+    assert summarize(paths_of(plain, plain.loops[0])) is not None
 
 
 def test_too_many_ways_are_a_residual_and_no_error() -> None:
@@ -322,7 +322,7 @@ int f(int a, int b) {
     while (s > 10) s -= 10;
     return s + steps(b, 1);
 }
-int __attribute__((returns_twice)) down(int n) { return n < 1 ? 0 : 1 + down(n - 1); }
+int down(int n) { return n < 2 ? n : down(n - 1) + down(n - 2); }
 int g(int n) { if (n > 10) return down(n); return n; }
 """
 
@@ -373,7 +373,7 @@ def test_a_summary_can_be_called(calls) -> None:
 def test_what_is_undefined_for_sure_is_not_in_the_residual_too() -> None:
     g = graph("long f(long n, long x) { long s = 0; while (s < 10) { x += s;\n n += x;\n s += 3; } return n; }")
     (loop,) = g.loops
-    summary = summarize(loop_paths(g, loop))
+    summary = summarize(paths_of(g, loop))
     assert isinstance(summary, Summary)
     regions = [*(c.when for c in summary.cases), *(u.when for u in summary.undefined)]
     regions += [summary.diverges, *(r.when for r in summary.residual)]

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from loopless import terms as t
 from loopless.paths import LoopPaths
 from loopless.summary import Cycle, Merged, Run, Step, Summary, merged, readable
 from loopless.summary.merging import alone, folded
+from loopless.summary.reading import Guards
 from loopless.terms import Var, const, evaluate, holds, less
 from loops_in_c import paths, summary
 
@@ -206,3 +208,10 @@ def test_a_readable_summary_keeps_what_was_assumed_out() -> None:
             assert [holds(c.when, entry) for c in found.cases] == [holds(c.when, entry) for c in plain.cases]
     assert "2147483647" not in str(found.cases[1].when)
     assert i in found.paths.state
+
+
+def test_what_divides_by_a_variable_is_shown_behind_what_keeps_it_from_zero():
+    x, y = t.variable("x", t.IntType(8)), t.variable("y", t.IntType(8))
+    quotient, guard = t.less(t.floor_div(x, y), x), t.greater(y, t.ZERO)
+    guards = Guards((quotient, guard), frozenset())
+    assert t.conjuncts(guards.arranged(t.conjunction((quotient, guard)))) == (guard, quotient)

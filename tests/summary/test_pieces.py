@@ -13,8 +13,8 @@ from loopless.logic import Region, budget
 from loopless.summary.alike import gathered
 from loopless.summary.cells import cells
 from loopless.summary.effects import COUNTER, Piece
-from loopless.summary.elimination import control_forms, longest_runs
 from loopless.summary.lengths import run_lengths
+from loopless.summary.runs import control_forms, longest_runs
 from loopless.summary.several import summarize_several
 from loopless.summary.system import System, build_system
 from loopless.summary.totals import find_totals

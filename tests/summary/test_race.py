@@ -8,11 +8,11 @@ from math import gcd
 
 import pytest
 
-from judged import judge, natively, states
+from judged import judge, judge_alone, natively, states
 from loopless import terms as t
 from loopless.summary import summarize
 from loopless.summary.race import summarize_race
-from loops_in_c import graph, paths, summary
+from loops_in_c import graph, summary
 
 U8, U32 = t.IntType(8, signed=False), t.IntType(32, signed=False)
 
@@ -162,9 +162,11 @@ def test_divergence_is_a_congruence():
         assert t.holds(found.diverges, {u: value}) != reached
 
 
-def test_what_is_no_race_is_refused_at_once_by_its_name():
-    found = summarize(
-        paths("unsigned f(unsigned u, unsigned v) { while (u >= 10 && u < v) { u += 1000003; v += 7; } return u; }")
-    )
-    assert found.reason.code == "L206"
-    assert "u < v" in found.detail
+def test_what_is_no_race_is_left_over_by_its_name_from_where_it_wraps_around():
+    source = "unsigned f(unsigned u, unsigned v) { while (u >= 10 && u < v) { u += 1000003; v += 7; } return u; }"
+    found, regions = judge_alone(source, count=400, near={"u": range(3000), "v": range(10**9, 10**9 + 99)})
+    assert regions["case"] > 50
+    assert regions["residual"] > 0
+    for part in found.residual:
+        assert part.why.reason.code == "L206"
+        assert "u < v" in part.why.detail

@@ -11,8 +11,9 @@ from loopless import terms as t
 from loopless.logic import budget
 from loopless.summary import Cycle, Interleaving, Residual, Summary
 from loopless.summary.effects import COUNTER
-from loopless.summary.elimination import short_runs, split
-from loopless.summary.rotation import Selector, find_group, separated
+from loopless.summary.groups import Selector, find_group, separated
+from loopless.summary.pieces import split
+from loopless.summary.runs import short_runs
 from loopless.summary.several import summarize_several
 from loopless.summary.system import build_system
 from loops_in_c import graph, paths
@@ -237,3 +238,17 @@ def test_long_runs_take_no_longer(name):
     assert {key: found[key] for key in after if key in found} == {key: after[key] for key in after if key in found}
     assert len(set(after) & set(found)) > 1
     assert graph(source).loops
+
+
+def test_what_the_first_rounds_of_an_endless_run_do_may_be_undefined() -> None:
+    """s is z + 100 in the first round and y + 100 in all others; z has grown by 50 for each p before."""
+    source = """int f(int n, int p, int y, int z, int s) {
+        while (n > 0) { if (p > 0) { p--; z += 50; } else { s = z + 100; z = y; } }
+        return s;
+    }"""
+    top = 2**31 - 1
+    near = {"n": (0, 1, 2), "p": range(-1, 5), "z": range(top - 320, top - 80), "y": (0, 5, top - 100, top - 99, top)}
+    summary, regions = judge_alone(source, summarize_several, count=300, near=near)
+    assert summary.complete
+    assert regions["undefined"] > 20
+    assert regions["diverges"] > 20

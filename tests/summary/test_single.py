@@ -282,17 +282,13 @@ def test_several_paths_that_pull_each_other_along() -> None:
 
 
 def test_rounds_without_a_closed_form_leave_a_residual_with_its_reason() -> None:
-    """y grows by more in every round, so that when it passes n is a square root."""
-    source = (
-        "int f(int x, int y, int n, int odd) "
-        "{ while (y < n) { if (odd) { y += x; odd = 0; } else { x++; odd = 1; } } return y; }"
-    )
-    found = summary(source)
+    """Each grows by the other one in turn, as Fibonacci's numbers do, for as long as n allows."""
+    found = summary("int f(int x, int y, int n) { while (x < n) { if (x < y) x += y; else y += x; } return x; }")
     assert not found.complete
     assert "several-interleaving-paths" in {part.why.reason.label for part in found.residual}
-    assert found(x=3, y=9, n=9, odd=0)["y"] == 9
-    with pytest.raises(ValueError, match="k rounds"):
-        found(x=3, y=9, n=10**6, odd=0)
+    assert found(x=9, y=4, n=9) ["x"] == 9
+    with pytest.raises(ValueError, match="from round to round"):
+        found(x=3, y=9, n=10**6)
 
 
 def test_a_summary_can_be_called_and_printed() -> None:

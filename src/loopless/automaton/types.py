@@ -9,7 +9,7 @@ from loopless.automaton.components import OPERATIONS, Execution, Pattern, execut
 from loopless.automaton.conditions import LoopCondition, loop_conditions
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, NoPaths
-from loopless.refusals import Refused
+from loopless.refusals import Reason, Refused
 
 LoopType = Literal[1, 2, 3, 4]
 
@@ -42,10 +42,10 @@ class Classification:
 
 def classify(paths: LoopPaths | NoPaths, *, operations: int = OPERATIONS) -> Classification:
     """The type of a loop. ``operations`` bounds the logic's work (isl operations)."""
-    if isinstance(paths, NoPaths):
-        return Classification(
-            paths.loop, None, None, None, decided=True, reasons=(paths.refused.detail,), refused=paths.refused
-        )
+    refused = paths.refused if isinstance(paths, NoPaths) else _gap(paths)
+    if refused is not None or isinstance(paths, NoPaths):
+        told = (refused.detail,) if refused is not None else ()
+        return Classification(paths.loop, None, None, None, decided=True, reasons=told, refused=refused)
     atoms = loop_conditions(paths)
     order = execution(paths, operations=operations)
     induction = all(atom.induction for atom in atoms)
@@ -60,6 +60,16 @@ def classify(paths: LoopPaths | NoPaths, *, operations: int = OPERATIONS) -> Cla
         atoms,
         order,
     )
+
+
+def _gap(paths: LoopPaths) -> Refused | None:
+    """Why some paths are missing: what an inner loop does is not known in some states."""
+    for path in paths.exits:
+        if path.exit is not None and path.exit.refused is not None:
+            why = path.exit.refused
+            label = f"[{why.reason.code} {why.reason.label}]"
+            return Refused(Reason.NESTED, why.where, f"a loop inside has no complete summary: {why.detail} {label}")
+    return None
 
 
 _TABLE: dict[tuple[bool, Pattern], LoopType] = {

@@ -8,6 +8,7 @@ added moves one way for each of its signs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 from loopless.logic import Region
 from loopless.summary.system import System
@@ -15,6 +16,9 @@ from loopless.terms import const, equal
 
 MAX_CELLS = 8
 """The invariants are not divided into more sets than this."""
+
+RARE = 16
+"""Where something may wrap around for all invariants, only what does so for less than this part of them is a margin."""
 
 FEW = 8
 """An invariant that has fewer values than this in a part of the margin is taken value by value there."""
@@ -31,12 +35,26 @@ def cells(system: System) -> list[System]:
     plain = whole
     for margin in margins:
         plain = (plain - margin).coalesce()
-    if plain.is_empty() or not margins:
+    if plain.is_empty():
+        # What may happen for most values divides nothing.
+        margins = [margin for margin in margins if _extent(margin) * RARE <= _extent(whole)]
+        plain = whole
+        for margin in margins:
+            plain = (plain - margin).coalesce()
+    if not margins:
         found = _divided([whole], (*apart, *signs))
     else:
         margin = (whole - plain).coalesce()
         found = _divided([plain], (*apart, *signs)) + _singled_out(margin, (*margins, *shadows, *signs))
     return [system.within(cell) for cell in found]
+
+
+def _extent(region: Region) -> int:
+    """The size of the box around a region."""
+    if region.is_empty():
+        return 0
+    ranges = [region.range_of(v) for v in region.variables]
+    return prod(high - low + 1 if low is not None and high is not None else 1 << 64 for low, high in ranges)
 
 
 def _singled_out(margin: Region, cuts: Iterable[Region]) -> list[Region]:

@@ -106,11 +106,12 @@ def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refuse
                 without_wraps(first.result, when) if first.result is not None else None,
                 first.points_to,
                 {var: without_wraps(term, when) for var, term in first.then.items()},
-                {name: without_wraps(count, when) for name, count in first.iterations.items()},
+                {n: without_wraps(count, when) for n, count in first.iterations.items() if n not in state.uncounted},
                 first.inputs,
                 state.passed,
                 tuple(sorted(state.lines)),
                 state.assumptions,
+                state.uncounted,
             )
         )
     return tuple(cases), residual

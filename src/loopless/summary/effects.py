@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
-from loopless.recurrences import Closed, solve
+from loopless.summary.forms import Forms, forms_of, in_all_rounds
+from loopless.summary.ghosts import later, moving
 from loopless.summary.model import Cycle, Interleaving, Run, Step
-from loopless.summary.side import Undecided, all_along, tightest
+from loopless.summary.powers import after
+from loopless.summary.side import Undecided, tightest
 from loopless.terms import (
     INTEGERS,
     ONE,
@@ -22,15 +24,11 @@ from loopless.terms import (
     ZERO,
     Condition,
     Const,
-    EvaluationError,
     Term,
     Var,
     add,
-    at_most_zero,
     brief,
     conjunction,
-    const,
-    ite,
     less,
     less_equal,
     polynomial,
@@ -42,9 +40,6 @@ COUNTER = Var("#k", INTEGERS)
 """How many iterations, or rounds, a run takes; no variable of a program has such a name."""
 
 Values = Mapping[Var, Term]
-
-_MAX_PREFIX = 8
-"""Closed forms that hold only after more iterations than this are not used."""
 
 
 class Lost(Exception):
@@ -106,6 +101,11 @@ class Effect(ABC):
 
     @abstractmethod
     def _word(self) -> tuple[Step, ...]: ...
+
+    @property
+    def length(self) -> int:
+        """Of how many runs, one after another, it is made."""
+        return 1
 
     @property
     @abstractmethod
@@ -180,26 +180,31 @@ class Then(Effect):
     def __init__(self, first: Piece, second: Piece, equalities: Values) -> None:
         super().__init__()
         self.first, self.second, self.equalities = first, second, equalities
+        self._length = first.effect.length + second.effect.length
+
+    @property
+    def length(self) -> int:
+        return self._length
 
     def _compute(self) -> dict[Var, Term]:
         first, second = self.first, self.second
         before = {**first.effect.values, **first.control}
-        after = dict(before)
+        state = dict(before)
         lost = dict(first.effect.lost)
         for var, term in {**second.effect.values, **second.control}.items():
             reads = sorted(v for v in term.variables if v in lost)
             if reads:
                 lost[var] = lost[reads[0]]
-                after.pop(var, None)
+                state.pop(var, None)
             else:
-                after[var] = substitute(term, before)
+                state[var] = later(term, before)
                 lost.pop(var, None)
         for var, why in second.effect.lost.items():
             if var not in second.control:
                 lost[var] = why
-                after.pop(var, None)
+                state.pop(var, None)
         self._lost = lost
-        return {var: self._shorter(var, term) for var, term in after.items()}
+        return {var: self._shorter(var, term) for var, term in state.items()}
 
     def _shorter(self, var: Var, term: Term) -> Term:
         """``term`` under the equalities where that says it in fewer words."""
@@ -209,8 +214,8 @@ class Then(Effect):
         return add(var, moved) if len(polynomial(moved)) < len(polynomial(term)) else term
 
     def _word(self) -> tuple[Step, ...]:
-        later = (_step_after(step, self.first.control) for step in self.second.effect.trace())
-        steps = joined((*self.first.effect.trace(), *later))
+        second = (_step_after(step, self.first.control) for step in self.second.effect.trace())
+        steps = joined((*self.first.effect.trace(), *second))
         return tuple(_step_after(step, self.equalities) for step in steps) if self.equalities else steps
 
     @property
@@ -218,16 +223,16 @@ class Then(Effect):
         return self.first.effect.checked or self.second.effect.checked
 
     def sides(self) -> tuple[Side, ...]:
-        later = self.second.effect.sides()
-        if later:
+        sides = self.second.effect.sides()
+        if sides:
             lost = self.first.effect.lost
             before = {**self.first.effect.values, **self.first.control}
-            for side in later:
+            for side in sides:
                 gone = sorted(v for v in side.condition.variables if v in lost)
                 if gone:
                     raise Lost(lost[gone[0]])
-            later = tuple(Side(substitute(side.condition, before), side.exit) for side in later)
-        return tuple(dict.fromkeys((*self.first.effect.sides(), *later)))
+            sides = tuple(Side(later(side.condition, before), side.exit) for side in sides)
+        return tuple(dict.fromkeys((*self.first.effect.sides(), *sides)))
 
 
 class Repeat(Effect):
@@ -237,9 +242,13 @@ class Repeat(Effect):
         super().__init__()
         self.body, self.count, self.where = body, count, where
 
+    @property
+    def length(self) -> int:
+        return self.body.effect.length
+
     def _compute(self) -> dict[Var, Term]:
         forms, self._lost = closed_forms(self.body)
-        return {var: substitute(form, {COUNTER: self.count}) for var, form in forms.items()}
+        return {var: after(var, form, COUNTER, self.count) for var, form in forms.items()}
 
     def _word(self) -> tuple[Step, ...]:
         return repeated(self.body.effect.trace(), self.count)
@@ -251,15 +260,15 @@ class Repeat(Effect):
     def sides(self) -> tuple[Side, ...]:
         found = []
         for side in self.body.effect.sides():
-            shown = along(self.body, side.condition)
-            found += [Side(whole, side.exit) for whole in self._all_along(side.condition, shown)]
+            early, shown = along(self.body, side.condition)
+            try:
+                needed = in_all_rounds(side.condition, early, shown, COUNTER, self.count, self.where)
+            except Undecided:
+                if early:
+                    raise
+                needed = tightest(side.condition, shown, COUNTER, self._during(), self.where.variables)
+            found += [Side(whole, side.exit) for whole in needed]
         return tuple(dict.fromkeys(found))
-
-    def _all_along(self, condition: Condition, shown: Condition) -> list[Condition]:
-        try:
-            return [all_along(condition, shown, COUNTER, self.count, self.where)]
-        except Undecided:
-            return tightest(condition, shown, COUNTER, self._during(), self.where.variables)
 
     def _during(self) -> Region:
         try:
@@ -268,84 +277,46 @@ class Repeat(Effect):
             raise Undecided(str(failure)) from None
 
 
-def along(body: Piece, condition: Condition) -> Condition:
-    """``condition`` after :data:`COUNTER` rounds of ``body``. Raises :class:`Lost`, :class:`Undecided`."""
-    forms, lost = closed_forms(body)
-    gone = sorted(v for v in condition.variables if v in lost)
+def along(body: Piece, condition: Condition) -> tuple[list[Condition], Condition]:
+    """``condition`` after 0, 1, … rounds of ``body``, as far as its final form is not right; and that form, for
+    :data:`COUNTER` more rounds. Raises :class:`Lost`, :class:`Undecided`.
+    """
+    found = forms_of_body(body)
+    gone = sorted(v for v in condition.variables if v in found.lost)
     if gone:
-        raise Lost(lost[gone[0]])
-    late = sorted(v for v in condition.variables if v in forms and not _from_start(body, v))
-    if late:
-        raise Undecided(f"{brief(condition)} takes its final form only after some iterations")
-    return substitute(condition, forms)
-
-
-def _from_start(body: Piece, var: Var) -> bool:
-    return _solution(body).get(var, 0) == 0
+        raise Lost(found.lost[gone[0]])
+    if moving(condition.variables, {*found.values, *found.lost}):
+        raise Undecided(f"{brief(condition)} is not known round by round")
+    return found.along(condition)
 
 
 def closed_forms(body: Piece) -> tuple[dict[Var, Term], dict[Var, str]]:
     """What all variables hold after :data:`COUNTER` ≥ 1 rounds of ``body``, and which have no closed form, and why."""
-    return _forms(body)[:2]
+    found = forms_of_body(body)
+    return dict(found.values), dict(found.lost)
 
 
-def _solution(body: Piece) -> dict[Var, int]:
-    return _forms(body)[2]
-
-
-_Forms = tuple[dict[Var, Term], dict[Var, str], dict[Var, int]]
-
-
-def _forms(body: Piece) -> _Forms:
+def forms_of_body(body: Piece) -> Forms:
+    """The forms of repeating ``body``."""
     cached = body.effect.__dict__.setdefault("forms_by_control", {})
     key = tuple(sorted(body.control.items()))
     if key not in cached:
-        cached[key] = _solved({**body.effect.values, **body.control}, dict(body.effect.lost))
-    found: _Forms = cached[key]
-    return found
-
-
-def _solved(update: dict[Var, Term], lost: dict[Var, str]) -> _Forms:
-    reading = True
-    while reading:
-        reading = False
-        for var, term in list(update.items()):
-            gone = sorted(v for v in term.variables if v in lost)
-            if gone:
-                lost[var] = lost[gone[0]]
-                del update[var]
-                reading = True
-    solution = solve(update, COUNTER)
-    forms: dict[Var, Term] = {}
-    starts: dict[Var, int] = {}
-    lost |= {var: _uncounted(var) if var.name.startswith("#") else why for var, why in solution.refused.items()}
-    for var, closed in solution.closed.items():
-        form = closed_form(closed)
-        if form is None:
-            lost[var] = f"{var.name} after k iterations is computed by powers of a matrix, which has no printed form"
-        else:
-            forms[var] = form
-            starts[var] = closed.valid_from
-    return forms, lost, starts
+        update = {**body.effect.values, **body.control}
+        gone = {v: f"{v.name} changes by a number that is another one in each round"
+                for v, term in update.items() if moving(term.variables, {*update, *body.effect.lost})}  # fmt: skip
+        known = {v: term for v, term in update.items() if v not in gone}
+        found = forms_of(known, COUNTER, {**body.effect.lost, **gone})
+        lost = {v: _uncounted(v) if v.name.startswith("#") and v not in body.effect.lost else why
+                for v, why in found.lost.items()}  # fmt: skip
+        cached[key] = replace(found, lost=lost)
+    forms: Forms = cached[key]
+    return forms
 
 
 def _uncounted(counter: Var) -> str:
     if counter is TOTAL:
         return "the number of iterations in rounds of different length has no closed form"
     return f"how often path {counter.name[1:]} is taken has no closed form"
-
-
-def closed_form(closed: Closed) -> Term | None:
-    """The value after k iterations as one term that is right for every k ≥ 1."""
-    if closed.term is None or closed.valid_from > _MAX_PREFIX:
-        return None
-    result = closed.term
-    try:
-        for k in range(closed.valid_from - 1, 0, -1):
-            result = ite(at_most_zero(sub(COUNTER, const(k))), closed.at(k), result)
-    except EvaluationError:
-        return None
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +358,7 @@ class Turns(Effect):
 
 
 def _step_after(step: Step, control: Values) -> Step:
-    times = substitute(step.times, control) if step.times is not None else None
+    times = later(step.times, control) if step.times is not None else None
     match step:
         case Run():
             return Run(step.path, times)

@@ -13,48 +13,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loopless.automaton.runs import effect
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pieces_of
+from loopless.logic import BudgetExceeded, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.alike import gathered
-from loopless.summary.effects import COUNTER, Nothing, Piece, Repeat, Then, Values
-from loopless.summary.lengths import run_lengths
-from loopless.summary.model import Run
+from loopless.summary.cut import cut
+from loopless.summary.effects import Nothing, Piece
+from loopless.summary.ghosts import preimage
+from loopless.summary.pieces import composed, convex, is_translation, resolved, simplified, split
+from loopless.summary.runs import Stuck, is_simple, longest_runs
 from loopless.summary.system import System, where
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    Condition,
-    Const,
-    Ite,
-    Op,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    brief,
-    const,
-    equal,
-    negate,
-    sub,
-    substitute,
-    walk,
-)
 
 MAX_PIECES = 200
 """More pieces than this are not kept (design, section 5.6)."""
 
-MAX_SPLIT = 70
-"""A step that takes more different values than this is not split by them."""
+MAX_RUNS = 16
+"""A piece is not made of more runs than this: what takes turns in ever new orders is not followed for long."""
 
 OPERATIONS = 1_500_000
 """isl's operations allowed for eliminating the paths of one loop, and for going back from its ends."""
 
 STEP_OPERATIONS = 500_000
 """And for the runs of one piece."""
-
-MAX_ROUNDS = 70
-"""Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,26 +63,21 @@ class Node:
     """Whether some of the piece may lead to endings at once."""
 
 
-class Stuck(Exception):
-    """The runs of a piece are not known; carries the refusal."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(str(refused))
-        self.refused = refused
-
-
-def eliminate(system: System, pieces: Iterable[Piece], endings: Iterable[Ending] = ()) -> list[Ending]:
+def eliminate(
+    system: System, pieces: Iterable[Piece], endings: Iterable[Ending] = (), *, cutting: bool = True
+) -> list[Ending]:
     """How the loop ends, for all values of the universe: the domains of the result partition it.
 
     ``pieces`` partition with the system's ended values and those of ``endings`` the universe. What exceeds a limit is
-    stuck.
+    stuck. ``cutting``: runs that the logic cannot express are cut (:mod:`loopless.summary.cut`), not followed.
     """
-    return _Elimination(system).solve(list(pieces), list(endings))
+    return _Elimination(system, cutting=cutting).solve(list(pieces), list(endings))
 
 
 class _Elimination:
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, *, cutting: bool) -> None:
         self.system = system
+        self.cutting = cutting
         self.nodes: list[Node] = []
         self.levels: list[list[Piece]] = []
         self.endings: list[Ending] = []
@@ -133,7 +107,7 @@ class _Elimination:
 
     @staticmethod
     def _lands(piece: Piece, region: Region) -> bool:
-        return not region.preimage(piece.control).disjoint(piece.where)
+        return not preimage(region, piece.control).disjoint(piece.where)
 
     def _next(self) -> Node:
         """The piece to eliminate next: such that few pieces go through it, and simple runs first."""
@@ -142,7 +116,7 @@ class _Elimination:
         def cost(node: Node) -> tuple[int, int, int]:
             before = [other for other in self.nodes if other is not node and node in other.after]
             if node in looping:
-                hard = 0 if _is_translation(node.piece) else 2 if _simple(node.piece) else 3
+                hard = 0 if is_translation(node.piece) else 2 if is_simple(node.piece) else 3
             else:
                 # What a piece that repeats leads to comes after it, else its rounds would be peeled off one by one.
                 hard = 1 if looping.isdisjoint(before) else 4
@@ -151,7 +125,7 @@ class _Elimination:
         return min(self.nodes, key=cost)
 
     def _eliminate(self, node: Node) -> None:
-        if node in node.after and not _simple(node.piece) and self._split(node):
+        if node in node.after and not is_simple(node.piece) and self._divide(node):
             return
         self._pass_through(node)
         if len(self.nodes) + len(self.endings) > MAX_PIECES:
@@ -181,11 +155,13 @@ class _Elimination:
         rest = piece.where
         made: list[Node] = []
         for run in level:
-            landing = run.piece.where.preimage(piece.control) & piece.where
+            landing = preimage(run.piece.where, piece.control) & piece.where
             if landing.is_empty():
                 continue
             rest -= landing
             through = composed(piece, run.piece, landing.coalesce())
+            if through.effect.length > MAX_RUNS:
+                raise BudgetExceeded("too many runs one after another")
             made += [Node(part, run.after) for part in resolved(through)]
         if not rest.is_empty():
             made.append(Node(piece.within(rest.coalesce()), node.after - {gone}))
@@ -210,7 +186,7 @@ class _Elimination:
         """Drop successors in which the piece does not land after all, and end at once what lands in none."""
         node.after = {a for a in node.after if a not in node.unsure or self._lands(node.piece, a.piece.where)}
         node.unsure = set()
-        if node in node.after and not _is_translation(node.piece) and not node.seen:
+        if node in node.after and not is_translation(node.piece) and not node.seen:
             node.seen = True
             node.piece = Piece(node.piece.where, simplified(node.piece.control, node.piece.where), node.piece.effect)
 
@@ -224,7 +200,7 @@ class _Elimination:
 
     def _cut_tail(self, node: Node, before: list[Node]) -> None:
         piece = node.piece
-        going_on = [a.piece.where.preimage(piece.control) & piece.where for a in node.after]
+        going_on = [preimage(a.piece.where, piece.control) & piece.where for a in node.after]
         rest = going_on[0]
         for region in going_on[1:]:
             rest |= region
@@ -245,7 +221,7 @@ class _Elimination:
         piece = node.piece
         try:
             with budget(STEP_OPERATIONS):
-                runs, never = longest_runs(self.system, piece)
+                runs, never = longest_runs(self.system, piece, cutting=self.cutting)
         except Stuck as stuck:
             return [], [_stuck(piece.where, stuck.refused)]
         runs = gathered(runs)
@@ -253,9 +229,11 @@ class _Elimination:
             return runs, []
         return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=piece)]
 
-    def _split(self, node: Node) -> bool:
-        """Replace a piece whose step is no translation by pieces whose step is; False where that is not possible."""
-        parts = split(node.piece)
+    def _divide(self, node: Node) -> bool:
+        """Replace a piece without closed forms for the logic by parts; False where no part is easier."""
+        parts = convex(node.piece) if self.cutting else None
+        if parts is None and (not self.cutting or cut(node.piece) is None):
+            parts = split(node.piece)
         if parts is None:
             return False
         self._replace({node: [Node(part, node.after) for part in parts]})
@@ -285,7 +263,7 @@ class _Elimination:
         """The piece continued by the endings in which it lands."""
         found = []
         for ending in endings:
-            landing = ending.piece.where.preimage(piece.control)
+            landing = preimage(ending.piece.where, piece.control)
             if not landing.disjoint(piece.where):
                 whole = composed(piece, ending.piece, (landing & piece.where).coalesce())
                 found.append(Ending(whole, ending.kind, ending.again, ending.why))
@@ -300,186 +278,3 @@ def _together(endings: list[Ending]) -> list[Ending]:
 
 def _stuck(region: Region, why: Refused) -> Ending:
     return Ending(Piece(region, {}, Nothing()), "stuck", why=why)
-
-
-# -- pieces -----------------------------------------------------------------------------------------------------------
-
-
-def composed(first: Piece, second: Piece, region: Region) -> Piece:
-    """``second`` after ``first``, on ``region``."""
-    if isinstance(second.effect, Nothing):
-        return first.within(region)
-    control = dict(first.control)
-    for var, term in second.control.items():
-        control[var] = substitute(term, first.control)
-    equalities = region.equalities()
-    return Piece(region, _recognised_steps(control, equalities), Then(first, second, equalities))
-
-
-def _is_translation(piece: Piece) -> bool:
-    return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
-
-
-def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
-    """The values, those written as steps that are steps because of the equalities."""
-    found = dict(control)
-    if not equalities:
-        return found
-    for var, term in control.items():
-        if not _is_step(var, term):
-            value = substitute(term, equalities)
-            moved = substitute(sub(term, var), equalities)
-            if isinstance(value, Const):
-                found[var] = value
-            elif isinstance(moved, Const):
-                found[var] = add(var, moved)
-    return found
-
-
-def simplified(control: Values, region: Region) -> dict[Var, Term]:
-    """The values with those that the region fixes, or that move by a constant there, written so."""
-    found = {}
-    for var, term in control.items():
-        found[var] = term if _is_step(var, term) else _recognised(var, term, region)
-    return found
-
-
-def _is_step(var: Var, term: Term) -> bool:
-    return isinstance(term, Const | Var) or isinstance(sub(term, var), Const)
-
-
-def _recognised(var: Var, term: Term, region: Region) -> Term:
-    try:
-        low, high = region.range_of(term)
-        if low is not None and low == high:
-            return const(low)
-        low, high = region.range_of(sub(term, var))
-    except (NotPresburger, ValueError):
-        return term
-    if low is not None and low == high:
-        return add(var, const(low))
-    return term
-
-
-def resolved(piece: Piece) -> list[Piece]:
-    """The piece split so that no control variable's value is a choice."""
-    result = [piece]
-    for var, term in piece.control.items():
-        if not any(_is_choice(node) for node in walk(term)):
-            continue
-        parts: list[Piece] = []
-        for part in result:
-            for region, value in pieces_of(term, part.where):
-                parts.append(Piece(region, {**part.control, var: value}, part.effect))
-        result = parts
-    return result
-
-
-def _is_choice(node: object) -> bool:
-    return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
-
-
-def _simple(piece: Piece) -> bool:
-    """Whether the piece's step has closed forms that the logic can follow."""
-    cached = piece.effect.__dict__.setdefault("simple_by_control", {})
-    key = tuple(sorted(piece.control.items()))
-    if key not in cached:
-        cached[key] = isinstance(control_forms(piece), dict)
-    return bool(cached[key])
-
-
-def control_forms(piece: Piece) -> dict[Var, Term] | str:
-    """The control variables after :data:`COUNTER` ≥ 1 rounds; or why there are no forms that the logic can follow."""
-    try:
-        found = effect(piece.control, frozenset())
-    except TermTooLarge:
-        return "its closed form is too large"
-    if found.scattered:
-        names = ", ".join(sorted(var.name for var in found.scattered))
-        return f"{names} has no closed form"
-    for var, form in found.forms.items():
-        try:
-            Region.of(equal(Var("#value", INTEGERS), form))
-        except NotPresburger:
-            shown = brief(substitute(form, {COUNTER: Var("k", INTEGERS)}))
-            return f"{var.name} after k rounds is {shown}, which is not affine"
-    return dict(found.forms)
-
-
-def longest_runs(system: System, piece: Piece) -> tuple[list[Piece], Region]:
-    """The longest runs of a piece that may land in itself, and where it never lands outside.
-
-    Raises :class:`Stuck`, :class:`BudgetExceeded`.
-    """
-    forms = control_forms(piece)
-    if isinstance(forms, str):
-        few = short_runs(piece)
-        if few is not None:
-            return few, Region.empty(system.variables)
-        word = piece.effect.trace()
-        several = len(word) != 1 or not isinstance(word[0], Run)
-        reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
-        raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
-    lengths, never = run_lengths(piece.where, [piece], forms)
-    runs: list[Piece] = []
-    for region, count in lengths:
-        if count is ONE:
-            runs.append(piece.within(region))
-            continue
-        control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
-        runs += resolved(Piece(region, control, Repeat(piece, count, region)))
-    return runs, never
-
-
-def short_runs(piece: Piece) -> list[Piece] | None:
-    """The longest runs of a piece that never takes more than :data:`MAX_ROUNDS` rounds; None if it may."""
-    runs: list[Piece] = []
-    going_on = piece
-    for _ in range(MAX_ROUNDS):
-        staying = piece.where.preimage(going_on.control) & going_on.where
-        leaving = (going_on.where - staying).coalesce()
-        if not leaving.is_empty():
-            runs.append(going_on.within(leaving))
-        if staying.is_empty():
-            return runs
-        going_on = composed(going_on, piece, staying.coalesce())
-    return None
-
-
-def split(piece: Piece) -> list[Piece] | None:
-    """The piece by the values of a step that is no translation, or by whether it changes anything; None if neither
-    divides it.
-    """
-    for var, term in sorted(piece.control.items()):
-        if _is_step(var, term):
-            continue
-        for measured in _measures(var, term):
-            try:
-                low, high = piece.where.range_of(measured)
-            except (NotPresburger, ValueError):
-                continue
-            if low is None or high is None or not 0 < high - low < MAX_SPLIT:
-                continue
-            return _parts(piece, [equal(measured, const(number)) for number in range(low, high + 1)])
-        resting = equal(term, var)
-        parts = _parts(piece, [resting, negate(resting)])
-        if len(parts) == 2:
-            return parts
-    return None
-
-
-def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
-    """The piece where each of the conditions holds, those left out where none can."""
-    found = []
-    for condition in conditions:
-        here = piece.where & Region.of(condition, piece.where.variables)
-        if not here.is_empty():
-            here = here.coalesce()
-            found.append(Piece(here, simplified(piece.control, here), piece.effect))
-    return found
-
-
-def _measures(var: Var, term: Term) -> list[Term]:
-    """What may be counted: the step itself, the value, the quotients in it."""
-    quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
-    return [sub(term, var), term, *quotients]

@@ -40,9 +40,9 @@ class FunctionCase:
     ``kind``: "return", "abort", "exit", "error", or "assumption" (there is no such run). ``result`` is the value
     returned; for a pointer it is the byte offset, and ``points_to`` names the object. ``then``: the final values of the
     globals and pointees that change. ``iterations``: taken back edges by the loop's name; those that are not in it are
-    not entered. ``inputs``: the nondeterministic inputs that are read, in their order. ``passed``: the loops on the
-    ways that the case stands for, with the cases of their summaries; ``lines``: the source lines on these ways;
-    ``line``: where the run ends.
+    not entered, or ``uncounted``: entered perhaps, and how often they are taken is not known. ``inputs``: the
+    nondeterministic inputs that are read, in their order. ``passed``: the loops on the ways that the case stands for,
+    with the cases of their summaries; ``lines``: the source lines on these ways; ``line``: where the run ends.
     """
 
     when: Condition
@@ -56,6 +56,7 @@ class FunctionCase:
     passed: tuple[Passed, ...]
     lines: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
+    uncounted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from loopless.paths.model import Exit, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.effects import COUNTER, TOTAL, Lost, Piece, Side, Turns, along, closed_forms, counter_of
 from loopless.summary.elimination import Ending
+from loopless.summary.ghosts import Revealed, later, preimage
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined, first_to_fail
-from loopless.summary.side import Undecided, growth, repeats
+from loopless.summary.side import Undecided, for_ever, growth, repeats
 from loopless.summary.system import ExitView, System, where
 from loopless.terms import (
     FALSE,
@@ -44,6 +45,8 @@ class Landing:
         self.diverges: list[Condition] = []
         self.undefined: list[Undefined] = []
         self.residual: list[Residual] = []
+        self.cut = False
+        """Whether something is said by terms that the logic does not know."""
         self.place = where(system.paths)
         self._only = self._only_exit()
         self._entry = system.entry
@@ -59,6 +62,13 @@ class Landing:
     def size(self) -> int:
         """How many cases and regions there are."""
         return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
+
+    def include(self, other: Landing) -> None:
+        """Take in all of another part."""
+        self.cases += other.cases
+        self.diverges += other.diverges
+        self.undefined += other.undefined
+        self.residual += other.residual
 
     def add(self, ending: Ending) -> None:
         """Take in one ending."""
@@ -110,7 +120,7 @@ class Landing:
 
     def landed(self, piece: Piece, view: ExitView) -> Region:
         """From where ``piece`` comes to what control variables say of an exit."""
-        return view.where.preimage(piece.control)
+        return preimage(view.where, piece.control)
 
     def give_up(self, region: Region, why: Refused, holds: Condition = TRUE) -> None:
         """Nothing is known of ``region``, where ``holds``."""
@@ -118,16 +128,21 @@ class Landing:
 
     def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
-        needed = [(self._needed(region, side.condition), side.exit) for side in sides]
-        needed = [(self.system.names.condition(condition), exit) for condition, exit in needed if condition is not TRUE]
+        found = [(self._needed(region, side.condition), side.exit) for side in sides]
+        needed = [(self._told(region, condition), exit) for condition, exit in found if condition is not TRUE]
         kind, line = first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
-        for condition, _ in needed:
-            failed = conjunction((self.system.shown(region), given, holds, negate(condition)))
+        for (known, condition), _ in needed:
+            failed = conjunction((self.system.shown(region), given, holds, known, negate(condition)))
             if failed is not FALSE:
                 self.undefined.append(Undefined(failed, kind, line))
-            holds = conjunction((holds, condition))
+            holds = conjunction((holds, known, condition))
         return holds
+
+    def _told(self, region: Region, condition: Condition) -> tuple[Condition, Condition]:
+        """What holds in the region and the other needs to be right, and ``condition`` with named terms put back."""
+        known, shown = Revealed(region).parts(condition)
+        return self.system.names.condition(known), self.system.names.condition(shown)
 
     @staticmethod
     def _needed(region: Region, condition: Condition) -> Condition:
@@ -144,15 +159,16 @@ class Landing:
         path = view.path
         exit = path.exit
         assert exit is not None
-        after = self._values(piece)
+        values = self._values(piece)
+        revealed = Revealed(piece.where)
         lost = piece.effect.lost
         needed = view.rest.variables | self._read(path) | {TOTAL}
         gone = sorted(v for v in needed if v in lost and v not in piece.control)
         if gone:
             self.give_up(piece.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
             return
-        rest = self._needed(piece.where, substitute(view.rest, after))
-        when = conjunction((self.system.shown(piece.where), holds, self.system.names.condition(rest)))
+        rest = self._needed(piece.where, later(view.rest, values))
+        when = conjunction((self.system.shown(piece.where), holds, *self._told(piece.where, rest)))
         if when is FALSE:
             return
         if exit.kind == "undefined":
@@ -161,20 +177,20 @@ class Landing:
         if exit.kind == "unsupported":
             self.residual.append(Residual(when, Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)))
             return
-        changed = {v for v in (*after, *path.update) if v in path.outputs}
-        final = {v: self._shown(substitute(path.update.get(v, v), after)) for v in sorted(changed)}
+        changed = {v for v in (*values, *path.update) if v in path.outputs}
+        final = {v: self._shown(substitute(path.update.get(v, v), values), revealed) for v in sorted(changed)}
         then = {self.system.original(v): value for v, value in final.items()}
-        counts = self._counts(piece)
+        counts = self._counts(piece, revealed)
         self.cases.append(
             Case(
                 when,
                 {v: t for v, t in then.items() if t is not v},
                 exit,
                 path.id,
-                self._shown(substitute(after.get(TOTAL, ZERO), {TOTAL: ZERO})),
+                self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
                 counts,
-                tuple(self._step(step) for step in piece.effect.trace()),
-                self._shown(substitute(path.result, after)) if path.result is not None else None,
+                tuple(self._step(step, revealed) for step in piece.effect.trace()),
+                self._shown(substitute(path.result, values), revealed) if path.result is not None else None,
             )
         )
 
@@ -192,18 +208,18 @@ class Landing:
             used |= path.result.variables
         return used
 
-    def _counts(self, piece: Piece) -> dict[str, Term]:
+    def _counts(self, piece: Piece, revealed: Revealed) -> dict[str, Term]:
         begun = dict.fromkeys(self.counters.values(), ZERO)
         values = piece.effect.values
         lost = piece.effect.lost
         counts = {id: substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
-        return {id: self._shown(count) for id, count in counts.items()}
+        return {id: self._shown(count, revealed) for id, count in counts.items()}
 
-    def _shown(self, term: Term) -> Term:
-        return self.system.names.term(term)
+    def _shown(self, term: Term, revealed: Revealed) -> Term:
+        return self.system.names.term(revealed.term(term))
 
-    def _step(self, step: Step) -> Step:
-        times = self._shown(step.times) if step.times is not None else None
+    def _step(self, step: Step, revealed: Revealed) -> Step:
+        times = self._shown(step.times, revealed) if step.times is not None else None
         match step:
             case Run():
                 return Run(step.path, times)
@@ -219,19 +235,24 @@ class Landing:
         again, region = ending.again, ending.piece.where
         assert again is not None
         try:
-            required: list[Side] = []
+            early: list[Side] = []
+            moving = self._moving(again, early)
+            required = [Side(later(s.condition, self._values(ending.piece)), s.exit) for s in early]
             growing: list[Exit] = []
             unclear: list[Exit] = []
-            for side, term, final in self._moving(again):
-                period = growth(term, COUNTER, again.where)
-                if period == 0 and side.recurs:
+            for side, term, final in moving:
+                always = for_ever(term, COUNTER) if side.made is TRUE and not final else None
+                period = growth(term, COUNTER, again.where) if always is None else None
+                if always is not None:
+                    required.append(Side(later(always, self._values(ending.piece)), side.exit))
+                elif period == 0 and side.recurs:
                     growing.append(side.exit)
                 elif not period or not (side.made is TRUE or repeats(side.made, COUNTER, period, again.where)):
                     unclear.append(side.exit)
                 elif not final:
                     bounded = disjunction((negate(side.made), at_most_zero(term)))
                     first = (substitute(bounded, {COUNTER: const(k)}) for k in range(period))
-                    required += [Side(substitute(c, self._values(ending.piece)), side.exit) for c in first]
+                    required += [Side(later(c, self._values(ending.piece)), side.exit) for c in first]
             if unclear and not growing:
                 self._undecided(unclear[0])
         except (Undecided, Lost) as failure:
@@ -249,9 +270,10 @@ class Landing:
         kind = exit.detail.replace("-", " ")
         raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
 
-    def _moving(self, again: Piece) -> list[tuple[Side, Term, bool]]:
+    def _moving(self, again: Piece, required: list[Side]) -> list[tuple[Side, Term, bool]]:
         """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
-        for those that the value before the first round was held against.
+        for those that the value before the first round was held against. What the first rounds alone ask for goes to
+        ``required``.
         """
         turning = isinstance(again.effect, Turns)
         forms, lost = (again.effect.values, again.effect.lost) if turning else closed_forms(again)
@@ -263,7 +285,8 @@ class Landing:
             if value is not total.var:
                 found.append((Side(TRUE, total.exit), value if total.rising else neg(value), True))
         for side in again.effect.sides():
-            shown = side.condition if turning else along(again, side.condition)
+            early, shown = ([], side.condition) if turning else along(again, side.condition)
+            required += [Side(condition, side.exit) for condition in early if condition is not TRUE]
             if shown is TRUE:
                 continue
             if not isinstance(shown, Compare) or shown.relation != "le":

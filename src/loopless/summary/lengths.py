@@ -6,7 +6,24 @@ from collections.abc import Sequence
 
 from loopless.logic import Pieces, Region, first
 from loopless.summary.effects import COUNTER, Piece, Values
-from loopless.terms import ONE, Compare, Condition, Const, Or, conjunction, conjuncts, negate, sub, substitute
+from loopless.summary.ghosts import later, preimage
+from loopless.terms import (
+    FALSE,
+    ONE,
+    Compare,
+    Condition,
+    Const,
+    Or,
+    conjunction,
+    conjuncts,
+    disjunction,
+    negate,
+    sub,
+    substitute,
+)
+
+MAX_HOLES = 8
+"""A domain that lacks more parts of its hull than this is asked about as a whole."""
 
 
 def run_lengths(where: Region, members: Sequence[Piece], forms: Values) -> tuple[Pieces, Region]:
@@ -17,15 +34,20 @@ def run_lengths(where: Region, members: Sequence[Piece], forms: Values) -> tuple
     question. Raises :class:`loopless.logic.BudgetExceeded`.
     """
     condition = where.rough_condition()
+    missing: Condition = FALSE
     if isinstance(condition, Or):
-        inside = where.preimage(forms).over((*where.variables, COUNTER))
-        found = first(inside.complement(), COUNTER, where.variables, at_least=ONE, within=where)
-        return found.pieces, found.never
-    failing = [part for part in conjuncts(condition) if _may_fail(part, where, members)]
-    needed = {v for part in failing for v in part.variables}
+        hull, holes = where.hull_and_holes()
+        if holes.parts > MAX_HOLES:
+            inside = where.preimage(forms).over((*where.variables, COUNTER))
+            found = first(inside.complement(), COUNTER, where.variables, at_least=ONE, within=where)
+            return found.pieces, found.never
+        condition = hull.rough_condition()
+        missing = holes.rough_condition()
+    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
+    needed = {v for part in (*failing, missing) for v in part.variables}
     read = needed.union(*(forms[v].variables for v in needed if v in forms)) - {COUNTER}
     given = conjunction(part for part in conjuncts(condition) if part.variables <= read)
-    fails = substitute(negate(conjunction(failing)), dict(forms))
+    fails = substitute(disjunction((negate(conjunction(failing)), missing)), dict(forms))
     ends = any(_comes_nearer(part, members) for part in failing)
     found = first(fails, COUNTER, read, at_least=ONE, within=Region.of(given, read), always=ends)
     pieces = [((region & where).coalesce(), count) for region, count in found.pieces]
@@ -37,19 +59,19 @@ def what_may_fail(where: Region, members: Sequence[Piece]) -> Region:
     condition = where.rough_condition()
     if isinstance(condition, Or):
         return where
-    failing = [part for part in conjuncts(condition) if _may_fail(part, where, members)]
+    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
     return Region.of(conjunction(failing), where.variables, typed=False)
 
 
-def _may_fail(part: Condition, where: Region, members: Sequence[Piece]) -> bool:
+def may_fail(part: Condition, where: Region, members: Sequence[Piece]) -> bool:
     """Whether a step from inside may make ``part`` false."""
     failed = Region.of(negate(part), where.variables)
-    return any(not failed.preimage(member.control).disjoint(member.where) for member in members)
+    return any(not preimage(failed, member.control).disjoint(member.where) for member in members)
 
 
 def _comes_nearer(part: Condition, members: Sequence[Piece]) -> bool:
     """Whether ``part`` comes nearer to failing with every step."""
     if not isinstance(part, Compare) or part.relation != "le":
         return False
-    moves = [sub(substitute(part.term, member.control), part.term) for member in members]
+    moves = [sub(later(part.term, member.control), part.term) for member in members]
     return all(isinstance(move, Const) and move.value > 0 for move in moves)

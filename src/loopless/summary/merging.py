@@ -56,6 +56,7 @@ class Merged:
     exit: Exit
     iterations: Term
     result: Term | None
+    totals: Mapping[str, Term] = field(default_factory=dict)
 
     @property
     def cases(self) -> tuple[int, ...]:
@@ -97,7 +98,7 @@ def alone(number: int, summary: Summary) -> Merged:
     """The case of that number by itself."""
     case = summary.cases[number]
     traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
-    return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result)
+    return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result, case.totals)
 
 
 def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
@@ -282,6 +283,7 @@ class _Merging:
             first.exit,
             values[_ITERATIONS],
             values.get(_RESULT),
+            {name: values[_total(name)] for name in first.totals},
         )
 
     def _union(self, members: Sequence[int]) -> Condition:
@@ -310,10 +312,15 @@ _ITERATIONS = "#iterations"
 _RESULT = "#result"
 
 
+def _total(loop: str) -> str:
+    return f"#iterations of {loop}"
+
+
 def _values(summary: Summary, case: Case) -> dict[str, Term]:
-    """All that must agree, by keys that no variable has for the last two."""
+    """All that must agree, by keys that no variable has where it is not about one."""
     found = {var.key: shortest_where(term, case.when) for var, term in summary.known(case).items()}
     found[_ITERATIONS] = shortest_where(case.iterations, case.when)
+    found |= {_total(name): shortest_where(term, case.when) for name, term in case.totals.items()}
     if case.result is not None:
         found[_RESULT] = shortest_where(case.result, case.when)
     return found

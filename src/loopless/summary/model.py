@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
@@ -47,6 +47,8 @@ class Case:
     those that keep their values. ``per_path`` counts the iterations of each path by its id; one that is missing has no
     closed form. ``trace`` is the path expression: s1 (s2 s1)* as a run and a cycle.
     ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
+    ``totals``: by the name of each loop inside, how many iterations it takes in all; one that is missing has no closed
+    form.
     """
 
     when: Condition
@@ -58,6 +60,7 @@ class Case:
     trace: tuple[Step, ...]
     result: Term | None = None
     assumptions: tuple[str, ...] = ()
+    totals: Mapping[str, Term] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

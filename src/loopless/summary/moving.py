@@ -15,6 +15,7 @@ from loopless.terms import (
     ONE,
     TRUE,
     ZERO,
+    Coefficients,
     Compare,
     Condition,
     Const,
@@ -65,6 +66,8 @@ class FirstTime:
     guard: Condition
     exists: Condition
     time: Term
+    curve: Coefficients | None = None
+    """If given: the condition fails exactly where the value of this exponential polynomial of k is positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,7 @@ def _plain(window: _Window) -> FirstTime:
         return FirstTime(TRUE, reached, floor_div(distance, step))
     time = maximum(ZERO, _ceil_div(distance, window.step))
     if window.high is None:
-        return FirstTime(TRUE, TRUE, time)
+        return FirstTime(TRUE, TRUE, time, {(1, 1): step, (1, 0): sub(ONE, distance)})
     landing = add(window.start, scale(time, window.step))
     return FirstTime(TRUE, less_equal(landing, window.high), time)
 

@@ -30,6 +30,7 @@ from loopless.terms import (
     disjunction,
     disjuncts,
     from_polynomial,
+    may_lack_value,
     negate,
     polynomial,
     substitute,
@@ -83,6 +84,7 @@ class _Writer:
             then={var: shortest_where(term, when) for var, term in case.then.items()},
             iterations=shortest_where(case.iterations, when),
             per_path={path: shortest_where(term, when) for path, term in case.per_path.items()},
+            totals={name: shortest_where(term, when) for name, term in case.totals.items()},
             trace=tuple(_step(step, when) for step in case.trace),
             result=None if case.result is None else shortest_where(case.result, when),
         )
@@ -175,7 +177,9 @@ class Guards:
         return Guards(tuple(order), frozenset(failing - decided))
 
     def arranged(self, condition: Condition) -> Condition:
-        """``condition`` with its conjuncts in the order of the source, what bounds the types' ends last."""
+        """``condition`` with its conjuncts in the order of the source, then what bounds the types' ends, and last what
+        divides by what the others keep from 0.
+        """
         match condition:
             case And():
                 return conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
@@ -184,7 +188,9 @@ class Guards:
             case _:
                 return condition
 
-    def _rank(self, part: Condition) -> tuple[int, int, int, int, str]:
+    def _rank(self, part: Condition) -> tuple[bool, int, int, int, int, str]:
+        if may_lack_value(part):
+            return True, 0, 0, 0, 0, ""  # in their order: one may be what another one needs
         exact = [i for i, guard in enumerate(self.order) if guard is part or negate(guard) is part]
         check = part in self.checks or (isinstance(part, Compare) and negate(part) in self.checks)
         alike = [i for i, guard in enumerate(self.order) if guard.variables == part.variables]
@@ -199,7 +205,7 @@ class Guards:
             tier, place = 2, last
         else:
             tier, place = 1, (alike or near or [last])[0]
-        return tier, place, _shape(part), len(part.variables), part.key
+        return False, tier, place, _shape(part), len(part.variables), part.key
 
 
 def _has_large(part: Condition) -> bool:

@@ -9,16 +9,17 @@ the group: one parametric least value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from math import gcd
 
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.effects import (
     COUNTER,
     TOTAL,
+    Effect,
     Lost,
     Nothing,
     Once,
@@ -28,94 +29,55 @@ from loopless.summary.effects import (
     Turns,
     counter_of,
 )
-from loopless.summary.elimination import Ending, resolved
+from loopless.summary.elimination import Ending
+from loopless.summary.groups import Group, Selector, find_group, separated, steps
 from loopless.summary.lengths import run_lengths
+from loopless.summary.pieces import resolved
 from loopless.summary.side import Undecided, tightest
 from loopless.summary.system import System
-from loopless.summary.turning import Turning, accumulated, is_late
+from loopless.summary.totals import Total, find_totals
+from loopless.summary.turning import Turning, accumulated, checks_of_one, is_late
 from loopless.terms import (
     INTEGERS,
     ZERO,
-    And,
-    Compare,
     Condition,
-    Const,
-    Or,
     Term,
     Var,
     add,
     at_most_zero,
+    brief,
     conjunction,
     conjuncts,
-    const,
-    floor_div,
     greater,
     less,
     less_equal,
-    maximum,
-    minimum,
     negate,
-    polynomial,
     scale,
-    sub,
     substitute,
 )
 
-MAX_SELECTORS = 3
-"""Products of more oscillations than this are not looked for."""
+_WIDE = 1 << 16
 
 OPERATIONS = 500_000
 """isl's operations allowed for the runs of one group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """``low`` is the condition L < 0, as a term that is ≤ 0 there; ``up`` = a, ``down`` = b."""
-
-    low: Term
-    up: int
-    down: int
-
-    @property
-    def high_steps(self) -> Term:
-        """How many of the first :data:`COUNTER` iterations are high."""
-        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
-        return minimum(COUNTER, maximum(ZERO, floor_div(moved, const(self.up + self.down))))
-
-    @property
-    def inside(self) -> Condition:
-        """The interval that is gone round, -b <= L < a."""
-        return conjunction((less_equal(const(1 - self.down), self.low), less_equal(self.low, const(self.up))))
-
-    @property
-    def high_steps_inside(self) -> Term:
-        """:attr:`high_steps` for starts in the interval."""
-        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
-        return floor_div(moved, const(self.up + self.down))
-
-
-@dataclass(slots=True, eq=False)
-class Group:
-    """Pieces that take turns as selectors say: ``signs`` has for each piece which selectors are high."""
-
-    members: tuple[Piece, ...]
-    selectors: tuple[Selector, ...]
-    signs: tuple[tuple[bool, ...], ...]
-    inside: bool = False
-    """Whether the members are restricted to where the selectors are in their intervals."""
-
-    @property
-    def highs(self) -> list[Term]:
-        """How many of the first :data:`COUNTER` iterations are high, for each selector."""
-        return [s.high_steps_inside if self.inside else s.high_steps for s in self.selectors]
-
-
-def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
+def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[Piece], list[Ending]]:
     """The pieces of the loop with each oscillating group replaced by its longest runs, and where those never end.
 
-    Raises :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
+    ``known_only``: groups after which something is not known are left as they are. Raises
+    :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
     """
-    pieces = list(system.pieces)
+    found: list[Piece] = []
+    endings: list[Ending] = []
+    for phase in system.phases or [system.pieces]:
+        runs, ends = _accelerated(phase, known_only=known_only)
+        found += runs
+        endings += ends
+    return found, endings
+
+
+def _accelerated(pieces: list[Piece], *, known_only: bool) -> tuple[list[Piece], list[Ending]]:
     found: list[Piece] = []
     endings: list[Ending] = []
     while True:
@@ -127,14 +89,40 @@ def accelerate_groups(system: System) -> tuple[list[Piece], list[Ending]]:
             # The way into the interval is a run of one path, which elimination finds more easily.
             group, outside = _restricted(group)
             found += outside
+        if _wraps_often(group):
+            found += group.members
+            continue
+        members, totals = find_totals(list(group.members))
+        group = replace(group, members=tuple(members), totals=tuple(totals))
         try:
             with budget(OPERATIONS):
                 runs, ends = longest_runs(group)
         except BudgetExceeded:
             found += group.members
             continue
+        if known_only and not all(_is_known(run.effect) for run in runs):
+            found += group.members
+            continue
         found += runs
         endings += ends
+
+
+def _wraps_often(group: Group) -> bool:
+    """Whether the group is one path whose value wraps around at ever other places of a wide type, before the run ends
+    at one of them: nothing for isl, whose budget does not bound the time then.
+    """
+    if len({_path(member).id for member in group.members}) > 1:
+        return False
+    return any(s.up + s.down >= _WIDE and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
+
+
+def _is_known(effect: Effect) -> bool:
+    """Whether what variables come to, and whether the checks hold, has a form."""
+    try:
+        effect.sides()
+    except (Lost, Undecided):
+        return False
+    return all(var.name.startswith("#") for var in effect.lost)
 
 
 def _restricted(group: Group) -> tuple[Group, list[Piece]]:
@@ -148,191 +136,6 @@ def _restricted(group: Group) -> tuple[Group, list[Piece]]:
         if not rest.is_empty():
             outside.append(piece.within(rest))
     return Group(tuple(members), group.selectors, group.signs, inside=True), outside
-
-
-# -- finding ----------------------------------------------------------------------------------------------------------
-
-
-def find_group(pieces: Sequence[Piece]) -> Group | None:
-    """A group of at least two pieces that goes round, of as many pieces as possible."""
-    moving = [piece for piece in pieces if isinstance(piece.effect, Once) and steps(piece) is not None]
-    candidates = _candidates(moving)
-    tried: list[Group] = []
-    for low in candidates:
-        for members in _memberships(low, moving):
-            group = _grouped(members, low, candidates)
-            if group is not None and _goes_round(group, pieces):
-                tried.append(group)
-    return max(tried, key=lambda group: len(group.members), default=None)
-
-
-def steps(piece: Piece) -> dict[Var, int] | None:
-    """By how much each control variable moves, None where one does not move by a constant."""
-    found = {}
-    for var, term in piece.control.items():
-        moved = sub(term, var)
-        if not isinstance(moved, Const):
-            return None
-        found[var] = moved.value
-    return found
-
-
-def _candidates(pieces: Iterable[Piece]) -> list[Term]:
-    """Linear terms that are ≤ 0 in a condition of some path."""
-    found: dict[Term, None] = {}
-    for piece in pieces:
-        _collect(piece.where.rough_condition(), frozenset(piece.control), found)
-    return list(found)
-
-
-def _collect(condition: Condition, control: frozenset[Var], found: dict[Term, None]) -> None:
-    match condition:
-        case Compare():
-            term = condition.term
-            if condition.relation == "le" and term.variables & control and _is_linear(term):
-                found[term] = None
-        case And() | Or():
-            for part in condition.args:
-                _collect(part, control, found)
-        case _:
-            pass
-
-
-def _is_linear(term: Term) -> bool:
-    return all(
-        not monomial or (len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var))
-        for monomial in polynomial(term)
-    )
-
-
-def _step_of(term: Term, moves: Mapping[Var, int]) -> int:
-    """By how much a linear term moves."""
-    total = 0
-    for monomial, coefficient in polynomial(term).items():
-        if monomial and isinstance(monomial[0][0], Var):
-            total += coefficient * moves.get(monomial[0][0], 0)
-    return total
-
-
-def _side_of(piece: Piece, low: Term) -> bool | None:
-    """Whether the piece is high (True) or low for the selector, None where it is neither throughout."""
-    is_low = Region.of(at_most_zero(low), piece.where.variables)
-    try:
-        if piece.where.is_subset(is_low):
-            return False
-        return True if piece.where.disjoint(is_low) else None
-    except ValueError:
-        return None
-
-
-def _memberships(low: Term, pieces: Iterable[Piece]) -> list[list[tuple[Piece, bool]]]:
-    """The sets of pieces that ``low`` may select between: one for each pair of steps."""
-    lows: dict[int, list[Piece]] = {}
-    highs: dict[int, list[Piece]] = {}
-    for piece in pieces:
-        if not low.variables <= set(piece.where.variables):
-            continue
-        side = _side_of(piece, low)
-        if side is None:
-            continue
-        moves = steps(piece)
-        assert moves is not None
-        step = _step_of(low, moves)
-        if not side and step > 0:
-            lows.setdefault(step, []).append(piece)
-        elif side and step < 0:
-            highs.setdefault(-step, []).append(piece)
-    return [
-        [(piece, False) for piece in below] + [(piece, True) for piece in above]
-        for below in lows.values()
-        for above in highs.values()
-    ]
-
-
-def _grouped(members: list[tuple[Piece, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
-    """The group of these members, with further selectors where the first does not decide all movement."""
-    pieces = tuple(piece for piece, _ in members)
-    first_selector = _selector(low, members)
-    if first_selector.up == first_selector.down:
-        return None  # strict alternation: elimination finds it, with the trace
-    selectors = [first_selector]
-    columns = [[high for _, high in members]]
-    group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
-    if _is_separable(group):
-        return group
-    for other in candidates:
-        if other is low or len(selectors) == MAX_SELECTORS:
-            continue
-        found = [m for m in _memberships(other, pieces) if len(m) == len(pieces)]
-        if not found:
-            continue
-        sides = {id(piece): high for piece, high in found[0]}
-        column = [sides[id(piece)] for piece in pieces]
-        if column in columns or [not high for high in column] in columns:
-            continue
-        selectors.append(_selector(other, found[0]))
-        columns.append(column)
-        group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
-        if _is_separable(group):
-            return group
-    return None
-
-
-def _selector(low: Term, members: Iterable[tuple[Piece, bool]]) -> Selector:
-    found = {}
-    for piece, high in members:
-        moves = steps(piece)
-        assert moves is not None
-        found[high] = abs(_step_of(low, moves))
-    return Selector(low, found[False], found[True])
-
-
-def _is_separable(group: Group) -> bool:
-    """Whether the selectors decide, each on its own, how the control variables move."""
-    moves = [steps(piece) or {} for piece in group.members]
-    control = {var for move in moves for var in move}
-    return all(separated(group.signs, [move.get(var, 0) for move in moves]) is not None for var in control)
-
-
-def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[int] | None:
-    """Integers c_0, c_1, … with value = c_0 + Σ c_j over the high selectors j, for every member; else None."""
-    width = len(signs[0]) + 1
-    rows = [
-        [Fraction(1), *(Fraction(int(high)) for high in row), Fraction(value)]
-        for row, value in zip(signs, values, strict=True)
-    ]
-    pivots: list[int] = []
-    for column in range(width):
-        at = len(pivots)
-        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        rows[at] = [x / rows[at][column] for x in rows[at]]
-        for i, row in enumerate(rows):
-            if i != at and row[column]:
-                rows[i] = [x - row[column] * y for x, y in zip(row, rows[at], strict=True)]
-        pivots.append(column)
-    if any(row[-1] for row in rows[len(pivots) :]):
-        return None
-    result = [Fraction(0)] * width
-    for i, column in enumerate(pivots):
-        result[column] = rows[i][-1]
-    return [int(x) for x in result] if all(x.denominator == 1 for x in result) else None
-
-
-def _goes_round(group: Group, pieces: Iterable[Piece]) -> bool:
-    """Whether inside the intervals that the selectors go round no other piece takes over."""
-    variables = group.members[0].where.variables
-    core = Region.of(conjunction(s.inside for s in group.selectors), variables)
-    others = [piece for piece in pieces if piece not in group.members]
-    for member in group.members:
-        begun = member.where & core
-        if begun.is_empty():
-            return False
-        if any(not other.where.preimage(member.control).disjoint(begun) for other in others):
-            return False
-    return True
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -387,7 +190,7 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
             values[var] = form
-    checked = any(member.effect.checked for member in group.members)
+    checked = bool(group.totals) or any(member.effect.checked for member in group.members)
     return control, TurnForms(values | control, lost, tuple(ids), checked)
 
 
@@ -402,7 +205,7 @@ def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
 
 def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
-    found: list[Side] = []
+    found = [Side(total.fits(substitute(_value(total, forms), {COUNTER: count})), total.exit) for total in group.totals]
     alone = group.inside and len(group.members) == 2
     for member, (high, *_) in zip(group.members, group.signs, strict=True):
         sides = member.effect.sides()
@@ -416,9 +219,35 @@ def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple
             span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
             during, known, bound = member.where.preimage(control) & region & span, frozenset(region.variables), {}
         for side in sides:
-            shown = _along(group, forms, member, side)
-            found += [Side(c, side.exit) for c in tightest(side.condition, shown, COUNTER, during, known, bound)]
+            try:
+                shown = _along(group, forms, member, side)
+                needed = tightest(side.condition, shown, COUNTER, during, known, bound)
+            except Undecided:
+                needed = _by_itself(group, forms, member, side, region, count)
+            found += [Side(condition, side.exit) for condition in needed]
     return tuple(dict.fromkeys(found))
+
+
+def _value(total: Total, forms: TurnForms) -> Term:
+    """The value of a total after :data:`COUNTER` iterations. Raises :class:`Lost`."""
+    if total.var in forms.lost:
+        raise Lost(forms.lost[total.var])
+    return forms.values.get(total.var, total.var)
+
+
+def _by_itself(
+    group: Group, forms: TurnForms, member: Piece, side: Side, region: Region, count: Term
+) -> list[Condition]:
+    """What a check of one path on what it alone changes requires. Raises :class:`Undecided`."""
+    path = _path(member)
+    counter = counter_of(path)
+    needed = None
+    if counter in forms.values:
+        share = substitute(forms.values[counter], {counter: ZERO, COUNTER: count})
+        needed = checks_of_one(side.condition, path.id, [_path(piece) for piece in group.members], share, region)
+    if needed is None:
+        raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
+    return needed
 
 
 _LENGTH = Var("#n", INTEGERS)
@@ -435,7 +264,7 @@ def _while_selected(selector: Selector, *, high: bool) -> Region:
 
 def _sides_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Side, ...]:
     """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
-    found: list[Side] = []
+    found = [Side(total.fits(_value(total, forms)), total.exit) for total in group.totals]
     # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
     recurs = len(group.members) == 2
     for member in group.members:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths
 from loopless.refusals import Reason, Refused
 from loopless.summary.cells import cells
-from loopless.summary.elimination import eliminate
+from loopless.summary.effects import Nothing, Piece
+from loopless.summary.elimination import Ending, eliminate
+from loopless.summary.ghosts import ghosts_in
+from loopless.summary.groups import find_group
 from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
+from loopless.summary.refining import by_signs, without_diverging, without_idle
 from loopless.summary.rotation import accelerate_groups
+from loopless.summary.symbolic_turns import accelerate_symbolic
 from loopless.summary.system import NotSummarized, System, build_system, where
 from loopless.summary.tables import landing_by_tables
 from loopless.terms import TermTooLarge, disjunction
@@ -61,15 +67,75 @@ def _too_costly(paths: LoopPaths) -> Refused:
     return Refused(Reason.BUDGET, where(paths), detail)
 
 
-def _landing(cell: System, operations: int) -> Landing:
-    """The cases of a part: by elimination, by tables where that leaves something open."""
-    found = _within(operations, cell, _by_elimination)
-    if found is not None and not found.residual:
-        return found
-    other = _within(operations, cell, landing_by_tables)
-    if other is not None and not other.residual:
-        return other
-    return found if found is not None else _given_up(cell)
+def _landing(cell: System, operations: int, *, further: bool = True) -> Landing:
+    """The cases of a part: by the first method that leaves nothing open, else by the first that says something."""
+    first: Landing | None = None
+    for method in _methods(operations, further=further):
+        found = _within(operations, cell, partial(method, first))
+        if found is not None and not found.residual:
+            return found
+        first = first or found or _given_up(cell)
+    assert first is not None
+    return first
+
+
+Method = Callable[[Landing | None, System], Landing | None]
+"""Makes cases of a system, given what the methods before left open."""
+
+
+def _methods(operations: int, *, further: bool) -> Iterator[Method]:
+    yield lambda _, cell: _eliminated(cell, *accelerate_groups(cell))
+    yield _without_cut
+    yield lambda _, cell: landing_by_tables(cell)
+    yield _by_signs
+    yield _by_known_turns
+    if further:
+        yield partial(_in_smaller_parts, operations)
+
+
+def _reasons(open: Landing | None) -> set[Reason]:
+    return {part.why.reason for part in open.residual} if open is not None else set()
+
+
+def _by_signs(open: Landing | None, cell: System) -> Landing | None:
+    """By elimination of phases in which sums only rise or fall, where their overflow is not known."""
+    divided = by_signs(cell) if Reason.OVERFLOW_UNDECIDED in _reasons(open) else None
+    return _wholly_eliminated(divided, *accelerate_groups(divided)) if divided is not None else None
+
+
+def _without_cut(open: Landing | None, cell: System) -> Landing | None:
+    """By elimination with short runs followed round by round, where longest runs cut left something open."""
+    if open is None or not open.cut:
+        return None
+    pieces, endings = accelerate_groups(cell)
+    landing = Landing(cell)
+    for ending in eliminate(cell, pieces, endings, cutting=False):
+        landing.add(ending)
+    return landing
+
+
+def _by_known_turns(open: Landing | None, cell: System) -> Landing | None:
+    """By elimination alone where what paths come to while they take turns is not known."""
+    if _reasons(open) <= {Reason.BUDGET} or find_group(cell.pieces) is None:
+        return None
+    return _wholly_eliminated(cell, *accelerate_groups(cell, known_only=True))
+
+
+def _in_smaller_parts(operations: int, _: Landing | None, cell: System) -> Landing | None:
+    """By the methods above, without what makes the system large."""
+    smaller, never = without_diverging(cell)
+    smaller = without_idle(smaller)
+    if smaller is cell:
+        return None
+    landing = _landing(smaller, operations, further=False)
+    if landing.residual or never.is_empty():
+        return landing
+    if cell.totals or any(piece.effect.sides() for piece in cell.pieces):
+        landing.include(_landing(cell.within(never), operations, further=False))
+    else:
+        nothing = Piece(never, {}, Nothing())
+        landing.add(Ending(nothing, "forever", again=nothing))
+    return landing
 
 
 def _given_up(cell: System) -> Landing:
@@ -87,9 +153,23 @@ def _within(operations: int, cell: System, method: Callable[[System], Landing | 
         return None
 
 
-def _by_elimination(cell: System) -> Landing:
-    pieces, endings = accelerate_groups(cell)
+def _eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Landing:
+    pieces, more = accelerate_symbolic(cell, pieces)
     landing = Landing(cell)
-    for ending in eliminate(cell, pieces, endings):
+    for ending in eliminate(cell, pieces, [*endings, *more]):
         landing.add(ending)
+        landing.cut |= bool(ghosts_in(ending.piece.where.variables))
+    return landing
+
+
+def _wholly_eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Landing | None:
+    """The cases of all values; None as soon as some are left open."""
+    landing = Landing(cell)
+    found = eliminate(cell, pieces, endings)
+    if any(ending.kind == "stuck" for ending in found):
+        return None
+    for ending in found:
+        landing.add(ending)
+        if landing.residual:
+            return None
     return landing

@@ -2,24 +2,31 @@
 
 A check G(X_k) ≤ 0 must hold for every k < n. Where G moves one way, one end of the run decides; where its difference
 is affine in k, both ends or the turning point do. The result is a condition on the entry values, exact.
+Where the value depends on the round's remainder by a small period, each remainder is looked at by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import gcd, lcm
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
 from loopless.logic.smt import Answer, satisfiable
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
+from loopless.summary.powers import powers
+from loopless.summary.signs import never_negative
 from loopless.terms import (
     ONE,
     TRUE,
     ZERO,
     Compare,
     Condition,
+    Const,
+    Op,
     Term,
     Var,
+    Wrap,
     add,
     at_most_zero,
     brief,
@@ -27,16 +34,24 @@ from loopless.terms import (
     conjuncts,
     const,
     disjunction,
+    first_in_range,
+    floor_div,
     from_polynomial,
     greater_equal,
     less,
     less_equal,
     minimum,
+    neg,
     negate,
     polynomial,
+    scale,
     sub,
     substitute,
+    walk,
 )
+
+MAX_PERIOD = 12
+"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder."""
 
 
 class Undecided(Exception):
@@ -63,22 +78,28 @@ def split_conjuncts(
     return plain, side
 
 
-def all_along(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
+def all_along(
+    condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, *, steps: int = 0
+) -> Condition:
     """The entry values in ``region`` for which ``shown`` (the check ``condition`` after ``counter`` iterations) holds
     for all counters from 0 to ``count`` - 1. Raises :class:`Undecided`.
+
+    ``steps``: of Z3 for each question that is not Presburger, if not the usual number.
     """
-    parts = [_one(condition, part, counter, count, region) for part in conjuncts(shown)]
+    parts = [_one(condition, part, counter, count, region, steps or _SOLVER_STEPS) for part in conjuncts(shown)]
     return conjunction(parts)
 
 
-def _one(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region) -> Condition:
+def _one(
+    condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, steps: int
+) -> Condition:
     never_runs = less_equal(count, ZERO)
     if _empty(region, negate(never_runs)):
         return TRUE
     if counter not in shown.variables:
         required = shown
     elif isinstance(shown, Compare) and shown.relation == "le":
-        required = _bounded(condition, shown.term, counter, count, region)
+        required = _bounded(condition, shown.term, counter, count, region, steps)
     else:
         raise Undecided(f"whether {brief(condition)} holds all along is not decided")
     if _empty(region, never_runs):
@@ -87,7 +108,9 @@ def _one(condition: Condition, shown: Condition, counter: Var, count: Term, regi
     return TRUE if _empty(region, negate(whole)) else whole
 
 
-def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region: Region) -> Condition:
+def _bounded(
+    condition: Condition, term: Term, counter: Var, count: Term, region: Region, steps: int
+) -> Condition:
     """``term`` ≤ 0 for all counters from 0 to count - 1."""
     final = sub(count, ONE)
     at_first = at_most_zero(substitute(term, {counter: ZERO}))
@@ -97,13 +120,21 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
         within = less_equal(ZERO, counter)
         if _is_presburger(final):
             within = conjunction((within, less(counter, final)))
-        if _surely_empty(region, conjunction((within, less(move.delta, ZERO)))):
+        if _surely_at_least_0(move.delta, region, within, steps):
             return at_last
-        if _surely_empty(region, conjunction((within, less(ZERO, move.delta)))):
+        if _surely_at_least_0(neg(move.delta), region, within, steps):
             return at_first
     if move.kind == "constant" and move.offset is not None:
         rising = greater_equal(move.offset, ZERO)
         return disjunction((conjunction((rising, at_last)), conjunction((negate(rising), at_first))))
+    if move.kind == "affine" and move.slope is not None and move.sign is None and move.delta is not None:
+        # With one sign of the slope the value may only rise, with the other one only fall.
+        rising = greater_equal(move.slope, ZERO)
+        started = less_equal(ZERO, counter)
+        if _surely_at_least_0(move.delta, region, conjunction((started, rising)), steps) and _surely_at_least_0(
+            neg(move.delta), region, conjunction((started, negate(rising))), steps
+        ):
+            return disjunction((conjunction((rising, at_last)), conjunction((negate(rising), at_first))))
     if move.kind == "affine" and move.slope is not None:
         ends = conjunction((at_first, at_last))
         if move.sign == 1:
@@ -115,7 +146,78 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
                 return at_turn
             convex = greater_equal(move.slope, ZERO)
             return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
+    growing = powers(term, counter)
+    if growing is not None:
+        return conjunction(at_most_zero(value) for value in growing.extremes(final))
+    visit = first_failure(term, counter)
+    if visit is not None:
+        failing, modulus = visit
+        return greater_equal(failing, minimum(count, const(modulus)))
+    period = _period(term, counter)
+    if period > 1:
+        return _by_residues(condition, term, counter, count, region, period=period, steps=steps)
     raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
+
+
+def first_failure(term: Term, counter: Var) -> tuple[Term, int] | None:
+    """The least counter ≥ 0 for which ``term`` ≤ 0 fails, and a number that stands for none, where only one value in
+    it moves: by a constant, and wrapping around. None where that is not so.
+    """
+    items = polynomial(term)
+    moving = [(m, c) for m, c in items.items() if any(counter in atom.variables for atom, _ in m)]
+    if len(moving) != 1 or len(moving[0][0]) != 1 or moving[0][0][0][1] != 1:
+        return None
+    ((wrapped, _),), factor = moving[0]
+    if not isinstance(wrapped, Wrap) or wrapped.type.width is None or wrapped.type.min is None:
+        return None
+    step: list[Term] = []
+    start: list[Term] = []
+    for monomial, coefficient in polynomial(wrapped.arg).items():
+        powers_of = dict(monomial)
+        degree = powers_of.pop(counter, 0)
+        if degree > 1 or any(counter in atom.variables for atom in powers_of):
+            return None
+        (step if degree else start).append(from_polynomial({tuple(powers_of.items()): coefficient}))
+    rest = from_polynomial({m: c for m, c in items.items() if m != moving[0][0]})
+    # factor·w + rest ≥ 1
+    limit = floor_div(sub(rest, ONE), const(abs(factor)))
+    modulus = 1 << wrapped.type.width
+    least = const(wrapped.type.min)
+    low, high = (sub(neg(limit), least), const(modulus - 1)) if factor > 0 else (ZERO, sub(limit, least))
+    return first_in_range(sub(add(*start), least), add(*step), modulus, low, high), modulus
+
+
+def for_ever(term: Term, counter: Var) -> Condition | None:
+    """That ``term`` ≤ 0 for all counters from 0 on, where a few of them decide; None where none do."""
+    growing = powers(term, counter)
+    most = growing.enough() if growing is not None else None
+    if growing is not None and most is not None:
+        return conjunction(at_most_zero(value) for value in growing.extremes(const(most + 1)))
+    visit = first_failure(term, counter)
+    return greater_equal(visit[0], const(visit[1])) if visit is not None else None
+
+
+def _by_residues(
+    condition: Condition, term: Term, counter: Var, count: Term, region: Region, *, period: int, steps: int
+) -> Condition:
+    """``term`` ≤ 0 for all counters from 0 to count - 1, by their remainders."""
+    found = []
+    for residue in range(period):
+        own = substitute(term, {counter: add(scale(counter, period), const(residue))})
+        rounds = floor_div(add(count, const(period - 1 - residue)), const(period))
+        found.append(_one(condition, at_most_zero(own), counter, rounds, region, steps))
+    return conjunction(found)
+
+
+def _period(term: Term, counter: Var) -> int:
+    """The period of the remainders of ``counter`` in ``term``; 1 where there are none, or it is too long."""
+    period = 1
+    for node in walk(term):
+        if isinstance(node, Op) and node.op in ("mod", "floor_div") and isinstance(node.args[1], Const):
+            step = polynomial(node.args[0]).get(((counter, 1),), 0)
+            if step:
+                period = lcm(period, node.args[1].value // gcd(step, node.args[1].value))
+    return period if period <= MAX_PERIOD else 1
 
 
 def tightest(
@@ -212,7 +314,17 @@ _SOLVER_MS = 5_000
 """A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
 
-def _surely_empty(region: Region, condition: Condition) -> bool:
+def _surely_at_least_0(term: Term, region: Region, where: Condition, steps: int) -> bool:
+    """Whether ``term`` is never negative on ``region``, where ``where`` holds."""
+    try:
+        if never_negative(term, region & Region.of(where)):
+            return True
+    except NotPresburger:
+        pass
+    return _surely_empty(region, conjunction((where, less(term, ZERO))), steps)
+
+
+def _surely_empty(region: Region, condition: Condition, steps: int = _SOLVER_STEPS) -> bool:
     """As :func:`_empty`, with Z3 for what is not Presburger: a square is never negative."""
     if _empty(region, condition):
         return True
@@ -220,5 +332,5 @@ def _surely_empty(region: Region, condition: Condition) -> bool:
         Region.of(condition)
     except NotPresburger:
         whole = conjunction((region.condition(), condition))
-        return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO
+        return satisfiable(whole, _SOLVER_MS, steps=steps).answer is Answer.NO
     return False

@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.recurrences import Closed, solve
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
+from loopless.summary.crossing import until_first
 from loopless.summary.effects import COUNTER
 from loopless.summary.model import Case, Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.moving import residue_equality
+from loopless.summary.powers import after
+from loopless.summary.rising import Rising, Tightening, partition, rising, tightening
 from loopless.summary.side import Undecided, all_along, split_conjuncts
 from loopless.summary.system import NotSummarized, mentions, where
 from loopless.terms import (
     FALSE,
+    ONE,
     TRUE,
     ZERO,
     Condition,
@@ -36,11 +40,16 @@ from loopless.terms import (
     equal,
     less_equal,
     negate,
+    sub,
     substitute,
 )
 
 OPERATIONS = 3_000_000
 """isl's operations allowed for one loop: about a second."""
+
+
+STEPS = 60_000
+"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known."""
 
 
 @dataclass(slots=True)
@@ -123,7 +132,7 @@ class Solver:
                     values[variable] = closed.at(count)
                 else:
                     assert closed.term is not None
-                    values[variable] = substitute(closed.term, {COUNTER: count})
+                    values[variable] = closed.term if count is COUNTER else after(variable, closed.term, COUNTER, count)
         return values
 
     def along(self, condition: Condition) -> list[tuple[Condition, Condition]]:
@@ -206,18 +215,66 @@ class Solver:
 
     def _checked(self, region: Region, count: Term, side: list[Condition]) -> None:
         """Split off the entry values whose run fails a side condition."""
-        needed, undecided = self.needed(side, self.names.term(count), region)
-        kind, line = first_to_fail([exit for _, exit in needed])
-        holds: Condition = TRUE
-        for along, _ in needed:
-            failed = conjunction((self._shown(region), holds, negate(along)))
-            if failed is not FALSE:
-                self.parts.undefined.append(Undefined(failed, kind, line))
-            holds = conjunction((holds, along))
-        if undecided is not None:
-            self.parts.residual.append(Residual(conjunction((self._shown(region), holds)), undecided))
-            return
-        self._land(region, count, holds)
+        shown = self._shown(region)
+        for holds, undecided in self.settled(shown, side, self.names.term(count), region):
+            if undecided is not None:
+                self.parts.residual.append(Residual(conjunction((shown, holds)), undecided))
+            else:
+                self._land(region, count, holds)
+
+    def settled(
+        self, when: Condition, side: list[Condition], count: Term, region: Region
+    ) -> list[tuple[Condition, Refused | None]]:
+        """For which entry values in ``region``, where ``when`` holds, all checks hold for ``count`` iterations; those
+        where one fails are split off. With a refusal: entry values where that is not decided.
+        """
+        needed, undecided = self.needed(side, count, region)
+        parts: list[tuple[Condition, list[tuple[Condition, Exit]], Refused | None]] = []
+        rest: Condition = TRUE
+        if undecided is not None and self.path is not None:
+            known: list[Rising | Tightening] = list(rising(self.path, side, self.exit_of_check))
+            known += tightening(self.path, side, self.exit_of_check)
+            for guard, found in partition(known):
+                fitting = self._fitting(side, found, count, region)
+                if fitting is not None:
+                    parts.append((conjunction((rest, guard)), *fitting))
+                    rest = conjunction((rest, negate(guard)))
+        parts.append((rest, needed, undecided))
+        result: list[tuple[Condition, Refused | None]] = []
+        for guard, conditions, refused in parts:
+            if guard is FALSE or not feasible(conjunction((when, guard))):
+                continue
+            kind, line = first_to_fail([exit for _, exit in conditions])
+            holds = guard
+            for along, _ in conditions:
+                failed = conjunction((when, holds, negate(along)))
+                failed = failed if guard is TRUE else simplify(failed)
+                if failed is not FALSE:
+                    self.parts.undefined.append(Undefined(failed, kind, line))
+                holds = conjunction((holds, along))
+            result.append((holds, refused))
+        return result
+
+    def _fitting(
+        self, side: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
+    ) -> tuple[list[tuple[Condition, Exit]], Refused | None] | None:
+        """What the checks require where what is ``found`` moves one way only; None where that does not suffice."""
+        needed: list[tuple[Condition, Exit]] = []
+        left = list(side)
+        for one in found:
+            if isinstance(one, Rising) and not one.checks.isdisjoint(left):
+                if self.start(frozenset((one.var,))):
+                    continue
+                left = [check for check in left if check not in one.checks]
+                needed.append((one.fits(self.at(frozenset((one.var,)), count)[one.var]), one.exit))
+        for one in found:
+            if isinstance(one, Tightening) and one.check in left and not self.start(one.check.variables):
+                left.remove(one.check)
+                last = sub(count, ONE) if one.up else ZERO
+                there = substitute(one.check, self.at(one.check.variables, last))
+                needed.append((disjunction((less_equal(count, ZERO), there)), one.exit))
+        others, undecided = self.needed(left, count, region)
+        return None if undecided is not None else ([*needed, *others], None)
 
     def needed(
         self, side: list[Condition], count: Term, region: Region
@@ -226,7 +283,11 @@ class Solver:
         found: list[tuple[Condition, Exit]] = []
         for condition in side:
             try:
-                along = all_along(condition, self.closed_condition(condition), COUNTER, count, region)
+                shown = self.closed_condition(condition)
+                try:
+                    along = all_along(condition, shown, COUNTER, count, region, steps=STEPS)
+                except Undecided as undecided:
+                    along = until_first(shown, COUNTER, count, undecided)
             except Undecided as undecided:
                 return found, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
             if along is not TRUE:

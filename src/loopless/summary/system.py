@@ -15,6 +15,7 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import Once, Piece, Side
+from loopless.summary.ghosts import Revealed
 from loopless.summary.lifting import Lifted, find_lifted, lift
 from loopless.summary.model import first_to_fail
 from loopless.summary.totals import Total, find_totals
@@ -85,6 +86,8 @@ class System:
     """Counters that are numbers without bound here."""
     totals: list[Total] = field(default_factory=list)
     """Accumulators and counters whose checks are left to their final values."""
+    phases: list[list[Piece]] = field(default_factory=list)
+    """The pieces, if only those of one phase are looked at as taking turns."""
 
     @property
     def entry(self) -> Region | None:
@@ -115,6 +118,7 @@ class System:
             ended=part(self.ended),
             rare=[],
             signs=[],
+            phases=[],
         )
 
     def _lifted_totals(self) -> list[Total]:
@@ -122,7 +126,7 @@ class System:
 
     def shown(self, region: Region) -> Condition:
         """The region's condition, named terms put back."""
-        return self.names.condition(region.rough_condition())
+        return self.names.condition(Revealed(region).condition(region.rough_condition()))
 
 
 def where(paths: LoopPaths) -> str:
@@ -282,6 +286,8 @@ class _Builder:
         ]
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
         rare = [view.where & ended for view in undefined if view.rest is TRUE]
+        if len(rare) < len(undefined):
+            rare += self._failing(variables, universe)
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
         return System(
             self.paths,
@@ -296,6 +302,18 @@ class _Builder:
             signs,
             self.lifted,
         )
+
+    def _failing(self, variables: Iterable[Var], universe: Region) -> list[Region]:
+        """Where a check on control variables fails: an exit may tell it together with checks on accumulators."""
+        found = []
+        for path in self.paths.iterative:
+            parts = list(conjuncts(path.condition))
+            chosen = conjunction(self._named(part, path) for part in parts if part not in self.checks)
+            for part in parts:
+                if part in self.checks and part not in self.side:
+                    failed = conjunction((chosen, negate(self._named(part, path))))
+                    found.append(Region.of(failed, variables) & universe)
+        return found
 
     def _signs(self) -> list[Condition]:
         checked = {v for part in self.side for v in part.variables & self.changing - self.control}

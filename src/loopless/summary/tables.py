@@ -21,11 +21,11 @@ from loopless.stepping import enumerating
 from loopless.summary.cells import cells
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Side, TurnForms, Turns, counter_of
 from loopless.summary.elimination import Ending, eliminate
+from loopless.summary.groups import find_group
 from loopless.summary.landing import Landing
 from loopless.summary.lengths import what_may_fail
 from loopless.summary.model import Summary
 from loopless.summary.moving import many_turns
-from loopless.summary.rotation import find_group
 from loopless.summary.side import Undecided
 from loopless.summary.system import ExitView, NotSummarized, System, build_system, where
 from loopless.terms import (

@@ -11,6 +11,7 @@ from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
 from loopless.paths.model import Exit, Path
 from loopless.summary.effects import Once, Piece, Side
+from loopless.summary.signs import never_negative
 from loopless.terms import (
     ZERO,
     Compare,
@@ -19,12 +20,14 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    add,
     at_most_zero,
     conjunction,
     const,
     greater,
     neg,
     polynomial,
+    scale,
     sub,
 )
 
@@ -108,19 +111,21 @@ def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -
     if not isinstance(condition, Compare) or condition.relation != "le":
         return False
     factor = polynomial(condition.term).get(((var, 1),), 0)
-    if abs(factor) != 1:
+    if factor == 0:
         return False
-    rest = sub(condition.term, var if factor == 1 else neg(var))
+    rest = sub(condition.term, scale(var, factor))
     if var in rest.variables:
         return False
     low, high = var.type.min, var.type.max
     assert low is not None
     assert high is not None
-    if rising:
-        # upper checks follow from the new value, lower ones from the value before
-        needed = sub(sub(moved, const(high)), rest) if factor == 1 else sub(const(low), rest)
+    # The check is factor*var + rest <= 0. What bounds var: where the sum rises, its new value from above, the one
+    # before from below; where it falls the other way round.
+    if factor > 0:
+        most = sub(const(high), moved) if rising else const(high)
     else:
-        needed = sub(sub(const(low), moved), rest) if factor == -1 else sub(const(-high), rest)
+        most = const(low) if rising else sub(const(low), moved)
+    needed = neg(add(scale(most, factor), rest))
     return _never_negative(needed, piece)
 
 
@@ -134,6 +139,7 @@ def _never_negative(term: Term, piece: Piece) -> bool:
     try:
         return (piece.where & Region.of(negative)).is_empty()
     except NotPresburger:
-        pass
+        if never_negative(term, piece.where):
+            return True
     whole = conjunction((piece.where.rough_condition(), negative))
     return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loopless.logic import Region
 from loopless.paths.model import Path
 from loopless.recurrences import solve
-from loopless.summary.effects import COUNTER, closed_form
+from loopless.summary.effects import COUNTER
+from loopless.summary.forms import Forms, closed_form, forms_of, in_all_rounds
+from loopless.summary.powers import after
 from loopless.terms import (
     ONE,
     ZERO,
+    Condition,
     Const,
     Op,
     Term,
@@ -60,7 +64,7 @@ def accumulated(var: Var, turning: Turning) -> Term | None:
     """The value of ``var`` after :data:`COUNTER` ≥ 1 iterations, None where there is no form."""
     if len({path.id for path in turning.paths}) == 1:
         return _of_one_path(var, turning.paths[0])
-    for method in (_last_value, _kept_or_set, _sum):
+    for method in (_last_value, _kept_or_set, _sum, _private_value):
         try:
             found = method(var, turning)
         except TermTooLarge:
@@ -68,6 +72,47 @@ def accumulated(var: Var, turning: Turning) -> Term | None:
         if found is not None:
             return found
     return None
+
+
+def private_forms(paths: Sequence[Path]) -> dict[str, Forms]:
+    """By the id of a path, the forms of the variables that it alone changes and that read nothing else that changes.
+
+    They are over :data:`COUNTER` iterations of this path.
+    """
+    updates = {path.id: path.update for path in paths}
+    changing = frozenset(v for update in updates.values() for v in update)
+    found = {}
+    for id, update in updates.items():
+        others = {v for other, theirs in updates.items() if other != id for v in theirs}
+        own = {v: term for v, term in update.items() if v not in others}
+        while any(term.variables & changing - own.keys() for term in own.values()):
+            own = {v: term for v, term in own.items() if not term.variables & changing - own.keys()}
+        found[id] = forms_of(own, COUNTER, {})
+    return found
+
+
+def _private_value(var: Var, turning: Turning) -> Term | None:
+    """A variable that one path changes by itself: what it comes to in as many iterations as there are of that path."""
+    for id, forms in private_forms(turning.paths).items():
+        share = turning.shares.get(id)
+        if var in forms.values and share is not None:
+            value = after(var, forms.values[var], COUNTER, share)
+            return ite(greater(share, ZERO), value, var) if var in forms.late else value
+    return None
+
+
+def checks_of_one(
+    condition: Condition, id: str, paths: Sequence[Path], share: Term, region: Region
+) -> list[Condition] | None:
+    """The entry values in ``region`` for which a check of the path ``id`` holds in all of its ``share`` iterations;
+    None where the check reads what other paths change. Raises :class:`Undecided`.
+    """
+    forms = private_forms(paths)[id]
+    changing = {v for path in paths for v in path.update}
+    if condition.variables & changing - forms.values.keys():
+        return None
+    early, shown = forms.along(condition)
+    return in_all_rounds(condition, early, shown, COUNTER, share, region)
 
 
 def is_late(var: Var, paths: Sequence[Path]) -> bool:

@@ -52,8 +52,6 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
-    Node,
-    Read,
     Term,
     TermTooLarge,
     Var,
@@ -61,7 +59,6 @@ from loopless.terms import (
     ite,
     not_zero,
     substitute,
-    walk,
     wrap,
 )
 
@@ -71,10 +68,13 @@ Callees = Callable[[str], "FunctionOutcome | None"]
 
 @dataclass(frozen=True, slots=True)
 class Way(State):
-    """A way through the function: the loops passed, and what is taken for granted."""
+    """A way through the function: the loops passed, what is taken for granted, and the loops whose iterations are not
+    known.
+    """
 
     passed: tuple[Passed, ...] = ()
     assumptions: tuple[str, ...] = ()
+    uncounted: frozenset[str] = frozenset()
 
 
 class Ways(Execution[Way]):
@@ -190,7 +190,8 @@ class Ways(Execution[Way]):
             return first
         passed = tuple(sorted({step for state in group for step in state.passed}, key=lambda p: (p.loop, p.case)))
         assumptions = tuple(dict.fromkeys(a for state in group for a in state.assumptions))
-        return replace(first, passed=passed, assumptions=assumptions)
+        uncounted = frozenset[str]().union(*(state.uncounted for state in group))
+        return replace(first, passed=passed, assumptions=assumptions, uncounted=uncounted)
 
     # -- loops --------------------------------------------------------------------------------------------------------
 
@@ -205,7 +206,7 @@ class Ways(Execution[Way]):
             taken = self.under(state, self.holding(state, case.when), None)
             if taken is None:
                 continue
-            if any(not self._known_content(node) for node in (case.when, *case.then.values(), case.iterations)):
+            if any(not self.known_content(node) for node in (case.when, *case.then.values(), case.iterations)):
                 detail = f"the loop {loop.name} reads memory that the function writes"
                 self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue
@@ -216,7 +217,10 @@ class Ways(Execution[Way]):
                 passed=(*taken.passed, Passed(loop.name, number)),
                 assumptions=_joined(taken.assumptions, case.assumptions),
             )
-            after = self._counted(after, {loop.name: self.inside(state, case.iterations)})
+            counts = {loop.name: case.iterations, **case.totals}
+            after = self._counted(after, {name: self.inside(state, count) for name, count in counts.items()})
+            missing = {other.name for other in self.graph.loops if other.header in loop.blocks} - counts.keys()
+            after = replace(after, uncounted=after.uncounted | missing)
             if case.exit.edge is None:
                 result = self.inside(state, case.result) if case.result is not None else None
                 self.finished.append(Finished(after, case.exit, result))
@@ -258,7 +262,7 @@ class Ways(Execution[Way]):
                 if refused is not None:
                     return refused
         regions = [outcome.diverges, *(u.when for u in outcome.undefined), *(r.when for r in outcome.residual)]
-        if not all(map(self._known_content, regions)):
+        if not all(map(self.known_content, regions)):
             detail = f"the loop {loop.name} reads memory that the function writes"
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         return outcome
@@ -329,12 +333,6 @@ class Ways(Execution[Way]):
         name = known.name if known is not None else "memory"
         return Refused(Reason.MEMORY, self._place(statement.loc), f"what is written to {name} is not summarized")
 
-    def _known_content(self, node: Node) -> bool:
-        """Whether what ``node`` reads from memory is there from the beginning on."""
-        arrays = {part.array for part in walk(node) if isinstance(part, Read)}
-        held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
-        return all(o.constant or not (self.written.anything or o.number in self.written) for o in held)
-
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _through_call(self, call: Call, state: Way) -> Iterator[Way]:
@@ -374,8 +372,12 @@ class Ways(Execution[Way]):
     def _called(self, call: Call, case: FunctionCase, bindings: Mapping[Var, Term], state: Way) -> Iterator[Way]:
         iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
         state = self._counted(state, iterations)
-        passed = (*state.passed, *case.passed)
-        state = replace(state, passed=passed, assumptions=_joined(state.assumptions, case.assumptions))
+        state = replace(
+            state,
+            passed=(*state.passed, *case.passed),
+            assumptions=_joined(state.assumptions, case.assumptions),
+            uncounted=state.uncounted | case.uncounted,
+        )
         if case.kind != "return":
             self.finished.append(Finished(state, Exit(case.kind, case.line, call.callee)))
         elif call.target is None:

@@ -1,0 +1,173 @@
+"""Nested loops, inside out: the summary of an inner loop is a step of the paths around it (LoopSCC, section 4.2).
+
+A loop whose summary is not complete is looked at again under what is known where it is entered and stays true, such as
+that a counter which starts at 0 is not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.logic import BudgetExceeded, budget
+from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, Path, loop_paths
+from loopless.paths.context import entry_facts
+from loopless.refusals import Refused
+from loopless.summary.model import Outcome, Residual, Summary
+from loopless.summary.narrowing import inductive
+from loopless.summary.strategy import summarize
+from loopless.summary.system import mentions
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    from_polynomial,
+    greater_equal,
+    less_equal,
+    negate,
+    polynomial,
+    sub,
+)
+
+OPERATIONS: Final = 3_000_000
+"""isl's operations for looking at a loop again."""
+
+
+def paths_of(
+    graph: Flowgraph,
+    loop: LoopInfo,
+    interest: Iterable[Var] | None = None,
+    *,
+    all_checks: bool | None = None,
+    given: Condition = TRUE,
+) -> LoopPaths | NoPaths:
+    """As :func:`loopless.paths.loop_paths`, with the loops inside summarized first."""
+
+    def inner(within: LoopInfo, used: tuple[Var, ...], context: Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
+        outcome = _in_context(graph, within, used, context, all_checks=checks)
+        return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
+
+    return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
+
+
+def _in_context(
+    graph: Flowgraph, loop: LoopInfo, used: tuple[Var, ...], context: Condition, *, all_checks: bool
+) -> Outcome:
+    """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
+    paths = paths_of(graph, loop, used, all_checks=all_checks)
+    known = _kept(paths, context)
+    if known is TRUE:
+        return summarize(paths)
+    found = summarize(paths_of(graph, loop, used, all_checks=all_checks, given=known))
+    if isinstance(found, Summary) and found.complete:
+        return found
+    other = summarize(paths)
+    return other if isinstance(found, Refused) or (isinstance(other, Summary) and other.complete) else found
+
+
+def from_entry(
+    graph: Flowgraph, paths: LoopPaths, outcome: Outcome, interest: Iterable[Var] | None = None
+) -> tuple[LoopPaths, Outcome]:
+    """Paths and summary that say more of the states in which the program enters the loop, where ``outcome``, which is
+    the summary by ``paths``, is not complete: then all other states are in the residual.
+    """
+    if isinstance(outcome, Summary) and outcome.complete:
+        return paths, outcome
+    try:
+        with budget(OPERATIONS):
+            known = _kept(paths, entry_facts(graph, paths.loop))
+            if known is TRUE:
+                return paths, outcome
+            other = paths_of(graph, paths.loop, interest, given=known)
+            found = summarize(other)
+    except BudgetExceeded:
+        return paths, outcome
+    if isinstance(found, Refused) or isinstance(other, NoPaths):
+        return paths, outcome
+    if not found.complete and not isinstance(outcome, Refused):
+        return paths, outcome
+    why = outcome if isinstance(outcome, Refused) else outcome.residual[0].why
+    residual = [replace(part, when=conjunction((part.when, known))) for part in found.residual]
+    return other, replace(
+        found,
+        cases=tuple(replace(case, when=conjunction((case.when, known))) for case in found.cases),
+        diverges=conjunction((found.diverges, known)),
+        undefined=tuple(replace(part, when=conjunction((part.when, known))) for part in found.undefined),
+        residual=(*residual, Residual(negate(known), why)),
+    )
+
+
+def _kept(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
+    """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
+    if isinstance(paths, NoPaths):
+        return TRUE
+    deciding = _deciding(paths)
+    candidates: dict[Condition, None] = {}
+    for fact in conjuncts(facts):
+        for part in (fact, *_weaker(fact)):
+            if part.variables <= deciding:
+                candidates.setdefault(part)
+    kept = inductive(paths, candidates)
+    return conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else TRUE
+
+
+def _deciding(paths: LoopPaths) -> frozenset[Var]:
+    """The variables by which paths are chosen, checks aside, and that move by constants, and all that do not move."""
+    undefined = [path for path in paths.exits if path.exit is not None and path.exit.kind == "undefined"]
+    found: set[Var] = set(paths.invariants)
+    for path in paths.all:
+        if path in undefined:
+            continue
+        for part in conjuncts(path.condition):
+            if not any(mentions(other.condition, negate(part)) for other in undefined):
+                found |= part.variables
+    return frozenset(v for v in found if all(_is_step(path, v) for path in paths.iterative))
+
+
+def _is_step(path: Path, var: Var) -> bool:
+    try:
+        return isinstance(sub(path.update.get(var, var), var), Const)
+    except TermTooLarge:
+        return False
+
+
+def _weaker(fact: Condition) -> tuple[Condition, ...]:
+    """For x == c what may stay true while x moves: x >= c, x <= c."""
+    if not isinstance(fact, Compare) or fact.relation != "eq" or len(fact.variables) != 1:
+        return ()
+    (var,) = fact.variables
+    poly = polynomial(fact.term)
+    if poly.pop(((var, 1),), 0) != 1:
+        return ()
+    value: Term = from_polynomial({monomial: -factor for monomial, factor in poly.items()})
+    return (greater_equal(var, value), less_equal(var, value)) if isinstance(value, Const) else ()
+
+
+def _steps(summary: Summary, graph: Flowgraph) -> Inner:
+    """What a loop does, as a step of a path around it."""
+    loop = summary.loop
+    names = {other.name for other in graph.loops if other.header in loop.blocks}
+    steps: list[InnerStep] = []
+    for case in summary.cases:
+        counts = {loop.name: case.iterations, **case.totals}
+        steps.append(
+            InnerStep(case.when, case.then, case.exit, counts, frozenset(names - counts.keys()), case.result)
+        )
+    if summary.diverges is not FALSE:
+        steps.append(InnerStep(summary.diverges, {}, Exit("endless", loop.line, loop.header), {}))
+    for undefined in summary.undefined:
+        exit = Exit("undefined", undefined.line, loop.header, detail=undefined.kind)
+        steps.append(InnerStep(undefined.when, {}, exit, {}))
+    for residual in summary.residual:
+        exit = Exit("unknown", loop.line, loop.header, detail=residual.why.detail, refused=residual.why)
+        steps.append(InnerStep(residual.when, {}, exit, {}))
+    return Inner(tuple(steps), frozenset(summary.paths.shown), summary.assumptions)

@@ -1,0 +1,139 @@
+"""Pieces of a loop's map: one after another, on a part of their domain, divided, written as plainly as they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopless.logic import NotPresburger, Region, pieces_of
+from loopless.summary.effects import Nothing, Piece, Then, Values
+from loopless.summary.ghosts import later, named
+from loopless.terms import Condition, Const, Ite, Op, Term, Var, add, const, equal, negate, sub, substitute, walk
+
+MAX_SPLIT = 70
+"""A step that takes more different values than this is not split by them."""
+
+
+def composed(first: Piece, second: Piece, region: Region) -> Piece:
+    """``second`` after ``first``, on ``region``."""
+    if isinstance(second.effect, Nothing):
+        return first.within(region)
+    control = dict(first.control)
+    for var, term in second.control.items():
+        control[var] = named(later(term, first.control))
+    equalities = region.equalities()
+    return Piece(region, _recognised_steps(control, equalities), Then(first, second, equalities))
+
+
+def is_translation(piece: Piece) -> bool:
+    """Whether every control variable moves by a constant."""
+    return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
+
+
+def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
+    """The values, those written as steps that are steps because of the equalities."""
+    found = dict(control)
+    if not equalities:
+        return found
+    for var, term in control.items():
+        if not _is_step(var, term):
+            value = substitute(term, equalities)
+            moved = substitute(sub(term, var), equalities)
+            if isinstance(value, Const):
+                found[var] = value
+            elif isinstance(moved, Const):
+                found[var] = add(var, moved)
+    return found
+
+
+def simplified(control: Values, region: Region) -> dict[Var, Term]:
+    """The values with those that the region fixes, or that move by a constant there, written so."""
+    found = {}
+    for var, term in control.items():
+        found[var] = term if _is_step(var, term) else _recognised(var, term, region)
+    return found
+
+
+def _is_step(var: Var, term: Term) -> bool:
+    return isinstance(term, Const | Var) or isinstance(sub(term, var), Const)
+
+
+def _recognised(var: Var, term: Term, region: Region) -> Term:
+    try:
+        low, high = region.range_of(term)
+        if low is not None and low == high:
+            return const(low)
+        low, high = region.range_of(sub(term, var))
+    except (NotPresburger, ValueError):
+        return term
+    if low is not None and low == high:
+        return add(var, const(low))
+    return term
+
+
+def resolved(piece: Piece) -> list[Piece]:
+    """The piece split so that no control variable's value is a choice."""
+    result = [piece]
+    for var, term in piece.control.items():
+        if not any(_is_choice(node) for node in walk(term)):
+            continue
+        parts: list[Piece] = []
+        for part in result:
+            for region, value in pieces_of(term, part.where):
+                parts.append(Piece(region, {**part.control, var: value}, part.effect))
+        result = parts
+    return result
+
+
+def _is_choice(node: object) -> bool:
+    return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
+
+
+MAX_PARTS = 4
+"""A domain is not divided into more convex parts than this."""
+
+
+def convex(piece: Piece) -> list[Piece] | None:
+    """The piece on each convex part of its domain; None if it has only one, or too many."""
+    parts = piece.where.coalesce().made_disjoint().split()
+    if not 1 < len(parts) <= MAX_PARTS:
+        return None
+    return [Piece(part, simplified(piece.control, part), piece.effect) for part in parts]
+
+
+def split(piece: Piece) -> list[Piece] | None:
+    """The piece by the values of a step that is no translation, or by whether it changes anything; None if neither
+    divides it.
+    """
+    for var, term in sorted(piece.control.items()):
+        if _is_step(var, term):
+            continue
+        for measured in _measures(var, term):
+            try:
+                low, high = piece.where.range_of(measured)
+            except (NotPresburger, ValueError):
+                continue
+            if low is None or high is None or not 0 < high - low < MAX_SPLIT:
+                continue
+            return _parts(piece, [equal(measured, const(number)) for number in range(low, high + 1)])
+        resting = equal(term, var)
+        parts = _parts(piece, [resting, negate(resting)])
+        if len(parts) == 2:
+            return parts
+    return None
+
+
+def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
+    """The piece where each of the conditions holds, those left out where none can."""
+    found = []
+    for condition in conditions:
+        here = piece.where & Region.of(condition, piece.where.variables)
+        if not here.is_empty():
+            here = here.coalesce()
+            found.append(Piece(here, simplified(piece.control, here), piece.effect))
+    return found
+
+
+def _measures(var: Var, term: Term) -> list[Term]:
+    """What may be counted: the step itself, the value, the quotients in it."""
+    quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
+    return [sub(term, var), term, *quotients]

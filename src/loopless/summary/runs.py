@@ -1,0 +1,107 @@
+"""The longest runs of one piece that may land in itself: how long they last, and what they come to."""
+
+from __future__ import annotations
+
+from loopless.automaton.runs import effect
+from loopless.logic import NotPresburger, Region
+from loopless.refusals import Reason, Refused
+from loopless.summary.cut import cut
+from loopless.summary.effects import COUNTER, Piece, Repeat
+from loopless.summary.ghosts import moving, preimage
+from loopless.summary.lengths import run_lengths
+from loopless.summary.model import Run
+from loopless.summary.pieces import composed, resolved
+from loopless.summary.system import System, where
+from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, brief, equal, substitute
+
+MAX_ROUNDS = 70
+"""Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
+
+
+class Stuck(Exception):
+    """The runs of a piece are not known; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+def is_simple(piece: Piece) -> bool:
+    """Whether the piece's step has closed forms that the logic can follow."""
+    cached = piece.effect.__dict__.setdefault("simple_by_control", {})
+    key = tuple(sorted(piece.control.items()))
+    if key not in cached:
+        cached[key] = isinstance(control_forms(piece), dict)
+    return bool(cached[key])
+
+
+def control_forms(piece: Piece) -> dict[Var, Term] | str:
+    """The control variables after :data:`COUNTER` ≥ 1 rounds; or why there are no forms that the logic can follow."""
+    for var, term in sorted(piece.control.items()):
+        if moving(term.variables, piece.control):
+            return f"{var.name} moves by a number that changes from round to round, and is not affine"
+    if moving(piece.where.variables, piece.control):
+        return "their condition changes from round to round, and is not affine"
+    try:
+        found = effect(piece.control, frozenset())
+    except TermTooLarge:
+        return "its closed form is too large"
+    if found.scattered:
+        names = ", ".join(sorted(var.name for var in found.scattered))
+        return f"{names} has no closed form"
+    for var, form in found.forms.items():
+        try:
+            Region.of(equal(Var("#value", INTEGERS), form))
+        except NotPresburger:
+            shown = brief(substitute(form, {COUNTER: Var("k", INTEGERS)}))
+            return f"{var.name} after k rounds is {shown}, which is not affine"
+    return dict(found.forms)
+
+
+def _read(piece: Piece) -> set[Var]:
+    return {v for term in piece.control.values() for v in term.variables}
+
+
+def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple[list[Piece], Region]:
+    """The longest runs of a piece that may land in itself, and where it never lands outside.
+
+    Raises :class:`Stuck`, :class:`BudgetExceeded`.
+    """
+    forms = control_forms(piece)
+    if isinstance(forms, str):
+        found = cut(piece) if cutting else None
+        if found is not None:
+            return found.runs()
+        few = short_runs(piece)
+        if few is not None:
+            return few, Region.empty(system.variables)
+        word = piece.effect.trace()
+        several = len(word) != 1 or not isinstance(word[0], Run)
+        reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
+        raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
+    lengths, never = run_lengths(piece.where, [piece], forms)
+    runs: list[Piece] = []
+    for region, count in lengths:
+        if count is ONE:
+            runs.append(piece.within(region))
+            continue
+        control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
+        runs += resolved(Piece(region, control, Repeat(piece, count, region)))
+    return runs, never
+
+
+def short_runs(piece: Piece) -> list[Piece] | None:
+    """The longest runs of a piece that never takes more than :data:`MAX_ROUNDS` rounds; None if it may."""
+    if moving({*piece.where.variables, *_read(piece)}, piece.control):
+        return None
+    runs: list[Piece] = []
+    going_on = piece
+    for _ in range(MAX_ROUNDS):
+        staying = preimage(piece.where, going_on.control) & going_on.where
+        leaving = (going_on.where - staying).coalesce()
+        if not leaving.is_empty():
+            runs.append(going_on.within(leaving))
+        if staying.is_empty():
+            return runs
+        going_on = composed(going_on, piece, staying.coalesce())
+    return None

@@ -1,0 +1,106 @@
+"""Signs of polynomials by bounds of their variables, for what is beyond the logic: i*n*(n - 1)/2 for i >= 0, n >= 1.
+
+With each variable at its bound plus something that is not negative, a polynomial without negative coefficients is not
+negative. This is sound, and cheap; where it does not apply nothing is known.
+"""
+
+from __future__ import annotations
+
+import itertools
+from math import lcm
+from typing import Final
+
+from loopless.logic import EmptyRegion, NotPresburger, Region
+from loopless.terms import (
+    Const,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    const,
+    polynomial,
+    product,
+    scale,
+    sub,
+    substitute,
+)
+
+_MOST_RESIDUES: Final = 512
+_MOST_TURNS: Final = 16
+"""No more choices of bounds than this are tried."""
+
+
+def never_negative(term: Term, region: Region) -> bool:
+    """Whether ``term`` is surely at least 0 on ``region``; False where that is not known."""
+    try:
+        plain = _without_quotients(term)
+        return plain is not None and (region.is_empty() or _by_bounds(plain, region))
+    except (TermTooLarge, NotPresburger, EmptyRegion):
+        return False
+
+
+def _without_quotients(term: Term) -> Term | None:
+    """A positive multiple of ``term``, or of something less, without quotients; None where that is no polynomial."""
+    found: list[tuple[Term, int]] = []
+    for monomial, count in polynomial(term).items():
+        numerator: Term = const(count)
+        denominator, exact = 1, True
+        for atom, exponent in monomial:
+            if isinstance(atom, Op) and atom.op == "floor_div" and isinstance(atom.args[1], Const):
+                divided, divisor = atom.args[0], atom.args[1].value
+                exact = exact and _is_multiple(divided, divisor)
+                numerator, denominator = product([numerator, *[divided] * exponent]), denominator * divisor**exponent
+            else:
+                numerator = product([numerator, *[atom] * exponent])
+        if not exact:
+            if len(monomial) > 1 or monomial[0][1] > 1:
+                return None
+            # count * floor(x / d) >= (count * x - count * (d - 1)) / d for count > 0, >= count * x / d for count < 0
+            numerator = sub(numerator, const(max(0, count) * (denominator - 1)))
+        found.append((numerator, denominator))
+    factor = lcm(1, *(denominator for _, denominator in found))
+    plain = add(*(scale(numerator, factor // denominator) for numerator, denominator in found))
+    return plain if all(isinstance(atom, Var) for m in polynomial(plain) for atom, _ in m) else None
+
+
+def _is_multiple(term: Term, divisor: int) -> bool:
+    """Whether ``term`` is a multiple of ``divisor`` for all integers."""
+    variables = sorted(term.variables)
+    if divisor ** len(variables) > _MOST_RESIDUES:
+        return False
+    for residues in itertools.product(range(divisor), repeat=len(variables)):
+        at = substitute(term, {var: const(r) for var, r in zip(variables, residues, strict=True)})
+        if not isinstance(at, Const) or at.value % divisor:
+            return False
+    return True
+
+
+def _by_bounds(term: Term, region: Region) -> bool:
+    """Whether no coefficient is negative over variables that are at least 0."""
+    # From the last variable on, since a bound may be one of those before.
+    choices = [_bounded(var, term, region) for var in sorted(term.variables, reverse=True)]
+    for chosen in itertools.islice(itertools.product(*choices), _MOST_TURNS):
+        at = term
+        for var, value in chosen:
+            at = substitute(at, {var: value})
+        if all(factor >= 0 for factor in polynomial(at).values()):
+            return True
+    return False
+
+
+def _bounded(var: Var, term: Term, region: Region) -> list[tuple[Var, Term]]:
+    """Ways to write ``var`` as a bound and a variable that is not negative, here of the same name: by numbers, and by
+    the other variables that it is never less than.
+    """
+    found: list[tuple[Var, Term]] = []
+    for other in sorted(term.variables - {var}):
+        low, _ = region.range_of(sub(var, other))
+        if low is not None and low >= 0 and other < var:
+            found.append((var, add(other, var, const(low))))
+    low, high = region.range_of(var)
+    if low is not None:
+        found.append((var, add(var, const(low))))
+    if high is not None:
+        found.append((var, sub(const(high), var)))
+    return found

@@ -1,0 +1,121 @@
+"""Polynomial conditions in one variable with constant coefficients as unions of intervals: x^7 < x^3 + 2 is x <= 1.
+
+The roots are isolated over the integers (:mod:`loopless.terms.curves`), so the result is equivalent, and Presburger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopless.paths.model import LoopPaths, Path
+from loopless.terms import (
+    INTEGERS,
+    And,
+    Compare,
+    Condition,
+    Or,
+    TermTooLarge,
+    Var,
+    add,
+    between,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    polynomial,
+    sub,
+    substitute,
+)
+from loopless.terms.curves import stretches
+
+MAX_INTERVALS = 6
+"""A condition that holds on more intervals than this stays as it is."""
+
+_COUNT = Var("#distance", INTEGERS)
+
+
+def with_intervals(paths: LoopPaths) -> LoopPaths:
+    """The paths with equivalent conditions; the paths themselves where none changes."""
+    iterative, exits = tuple(map(_of_path, paths.iterative)), tuple(map(_of_path, paths.exits))
+    if all(new is old for new, old in zip((*iterative, *exits), paths.all, strict=True)):
+        return paths
+    return replace(paths, iterative=iterative, exits=exits)
+
+
+def _of_path(path: Path) -> Path:
+    condition = as_intervals(path.condition)
+    return path if condition is path.condition else replace(path, condition=condition)
+
+
+def as_intervals(condition: Condition) -> Condition:
+    """An equivalent condition in which polynomials of one variable are compared no more; itself if none is."""
+    match condition:
+        case And() | Or():
+            parts = [as_intervals(part) for part in condition.args]
+            if all(new is old for new, old in zip(parts, condition.args, strict=True)):
+                return condition
+            return (conjunction if isinstance(condition, And) else disjunction)(parts)
+        case Compare():
+            return _as_intervals(condition)
+        case _:
+            return condition
+
+
+def _as_intervals(condition: Compare) -> Condition:
+    if len(condition.variables) != 1:
+        return condition
+    (variable,) = condition.variables
+    poly = polynomial(condition.term)
+    if any(atom is not variable for monomial in poly for atom, _ in monomial):
+        return condition
+    if max(exponent for monomial in poly for _, exponent in monomial) < 2:
+        return condition
+    wanted = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}[condition.relation]
+    try:
+        found = list(_intervals(condition, variable, wanted))
+    except (TermTooLarge, ValueError):
+        return condition
+    if len(found) > MAX_INTERVALS:
+        return condition
+    return disjunction(
+        between(low, variable, high) if low is None or low != high else equal(variable, const(low))
+        for low, high in found
+    )
+
+
+def _intervals(condition: Compare, variable: Var, wanted: tuple[int, ...]) -> Iterator[tuple[int | None, int | None]]:
+    """The intervals of values with a wanted sign, disjoint and apart, from below."""
+    low, high = variable.type.min, variable.type.max
+    pieces: list[tuple[int | None, int | None]] = []
+    if low is None:
+        below = [(None if b is None else -1 - b, -1 - a) for a, b in _runs(condition, variable, -1, -1, wanted)]
+        pieces += below[::-1]
+    start = 0 if low is None else low
+    pieces += [(start + a, None if b is None else start + b) for a, b in _runs(condition, variable, start, 1, wanted)]
+    pending: tuple[int | None, int | None] | None = None
+    for bottom, top in pieces:
+        if bottom is not None and high is not None and bottom > high:
+            break
+        if pending is not None and pending[1] is not None and bottom == pending[1] + 1:
+            pending = (pending[0], top)
+            continue
+        if pending is not None:
+            yield pending
+        pending = (bottom, top)
+    if pending is not None:
+        yield pending
+
+
+def _runs(
+    condition: Compare, variable: Var, start: int, direction: int, wanted: tuple[int, ...]
+) -> Iterator[tuple[int, int | None]]:
+    """First and last k (None: no end) of the stretches of wanted signs, for the variable = start + direction·k."""
+    moved = substitute(condition.term, {variable: (add if direction > 0 else sub)(const(start), _COUNT)})
+    curve = {
+        (1, sum(exponent for _, exponent in monomial)): coefficient
+        for monomial, coefficient in polynomial(moved).items()
+    }
+    for first, end, sign in stretches(curve):
+        if sign in wanted:
+            yield first, None if end is None else end - 1

@@ -1,0 +1,358 @@
+"""Loops around loops: judged from any state at the outer header, and against recurrences written by hand at a length
+that no run could have.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from judged import judge_alone
+from loopless.check.alone import LoopAlone
+from loopless.check.claims import Claims, judge_all
+from loopless.check.interpret import Interpreter
+from loopless.check.states import draw_states
+from loopless.paths import LoopPaths
+from loopless.queries.evaluation import Evaluator
+from loopless.summary import Summary, from_entry, paths_of, summarize
+from loopless.terms import evaluate, holds
+from loops_in_c import graph
+
+TRIANGLE = """
+long long f(int n) {
+    long long c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            c++;
+    return c;
+}
+"""
+
+BUBBLE = """
+long long f(int n) {
+    long long c = 0;
+    for (int i = n - 1; i > 0; i--)
+        for (int j = 0; j < i; j++)
+            c++;
+    return c;
+}
+"""
+
+DEEP = """
+long long f(int n) {
+    long long c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            for (int k = 0; k < j; k++)
+                c++;
+    return c;
+}
+"""
+
+SEVERAL = """
+long long f(int n, int m) {
+    long long c = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++) c++;
+        for (int k = i; k < n; k++) c += 2;
+    }
+    return c;
+}
+"""
+
+SHARED = """
+int f(int x, int y) {
+    int c = 0;
+    while (x > 0) {
+        x--;
+        while (y > 0 && x > 0) { x--; y--; c++; }
+        c += 3;
+    }
+    return c;
+}
+"""
+
+SKIPS = """
+unsigned f(unsigned n) {
+    unsigned i = 0;
+    while (i < n) {
+        for (int k = 0; k < 3 && i < n; k++) i++;
+        i++;
+    }
+    return i;
+}
+"""
+
+GROWING = """
+long long f(int n) {
+    long long c = 0;
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        s += 2;
+        for (int j = 0; j < s; j++) c++;
+    }
+    return c;
+}
+"""
+
+LEAVES = """
+int f(int n, int m, int k) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if (i + j == k) return i;
+    return -1;
+}
+"""
+
+FOREVER = """
+int f(int n, int m) {
+    int c = 0;
+    for (int i = 0; i < n; i++) {
+        int j = m;
+        while (j != 0) j -= j > 0 ? 2 : 0;
+        c++;
+    }
+    return c;
+}
+"""
+
+STRIDES = """
+int f(int n) {
+    int c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j += 3)
+            c++;
+    return c;
+}
+"""
+
+CARRIES = """
+int f(int left, int y) {
+    int c = 0;
+    while (left > 0) {
+        left--;
+        y += 700;
+        while (y >= 35) { y -= 35; c++; }
+    }
+    return c + y;
+}
+"""
+
+DOES = """
+int f(int n) {
+    int c = 0, i = 0;
+    do {
+        int j = i;
+        do { c++; j--; } while (j > 0);
+        i++;
+    } while (i < n);
+    return c;
+}
+"""
+
+STOPS = """
+int f(int n, int m) {
+    int c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            if (i + j == 10) goto out;
+            c++;
+        }
+out:
+    return c;
+}
+"""
+
+SORTS = """
+int f(int n, int *a) {
+    int c = 0;
+    for (int i = 0; i < n - 1; i++)
+        for (int j = 0; j < n - 1 - i; j++) {
+            c++;
+            if (a[j] > a[j + 1]) { int t = a[j]; a[j] = a[j + 1]; a[j + 1] = t; }
+        }
+    return c;
+}
+"""
+
+PRODUCTS = """
+int f(int n) {
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            s += i * j;
+    return s;
+}
+"""
+
+NESTS = {
+    "triangle": TRIANGLE,
+    "bubble": BUBBLE,
+    "deep": DEEP,
+    "several": SEVERAL,
+    "shared": SHARED,
+    "skips": SKIPS,
+    "growing": GROWING,
+    "forever": FOREVER,
+    "strides": STRIDES,
+    "carries": CARRIES,
+    "does": DOES,
+    "stops": STOPS,
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_a_nest_does_what_the_interpreter_does(name: str) -> None:
+    near = dict.fromkeys(("i", "j", "k", "n", "m", "x", "y", "s"), range(-4, 40))
+    summary, regions = judge_alone(NESTS[name], near=near, max_steps=20_000)
+    assert summary.complete, summary.residual
+    assert regions["case"] > 50
+    inner = len(graph(NESTS[name]).loops) - 1
+    assert all(len(case.totals) == inner for case in summary.cases)
+
+
+EIGHT = {name: text for name, text in NESTS.items() if name in ("triangle", "shared", "forever", "bubble")}
+
+
+@pytest.mark.parametrize("name", EIGHT)
+def test_every_state_at_8_bits(name: str) -> None:
+    source = EIGHT[name].replace("long long", "short").replace("int", "signed char")
+    summary, regions = judge_alone(source, count=2000, near={"c": range(-3, 4)}, max_steps=20_000)
+    assert summary.complete, summary.residual
+    assert regions["case"] > 500
+
+
+def evaluated(source: str, arguments: tuple[int, ...]) -> tuple[int | None, list[int]]:
+    """The value returned and the iterations of the loops in textual order, by summary."""
+    g = graph(source)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(paths_of(g, loop)))
+    found = evaluator.run(arguments, max_steps=0)
+    assert (found.status, found.by) == ("ok", "summary"), found
+    return found.return_value, [found.iterations[loop.name] for loop in g.loops]
+
+
+def triangle(n: int) -> tuple[int, list[int]]:
+    inner = sum(range(n))
+    return inner, [n, inner]
+
+
+def bubble(n: int) -> tuple[int, list[int]]:
+    inner = sum(range(n - 1, 0, -1))
+    return inner, [n - 1, inner]
+
+
+def deep(n: int) -> tuple[int, list[int]]:
+    middle = innermost = 0
+    for i in range(n):
+        middle += i
+        innermost += sum(range(i))
+    return innermost, [n, middle, innermost]
+
+
+def several(n: int, m: int) -> tuple[int, list[int]]:
+    first = second = 0
+    for i in range(n):
+        first += m
+        second += n - i
+    return first + 2 * second, [n, first, second]
+
+
+def growing(n: int) -> tuple[int, list[int]]:
+    inner = s = 0
+    for _ in range(n):
+        s += 2
+        inner += s
+    return inner, [n, inner]
+
+
+LONG = [
+    (TRIANGLE, triangle, (44_722,)),
+    (BUBBLE, bubble, (44_722,)),
+    (DEEP, deep, (1_818,)),
+    (SEVERAL, several, (30_000, 20_001)),
+    (GROWING, growing, (31_623,)),
+]
+
+
+@pytest.mark.parametrize(("source", "recurrence", "arguments"), LONG, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_thousand_million_steps_by_summary(source, recurrence, arguments) -> None:
+    result, counts = recurrence(*arguments)
+    assert sum(counts) > 10**9 // 2
+    assert evaluated(source, arguments) == (result, counts)
+
+
+def test_leaving_the_nest_from_inside() -> None:
+    assert evaluated(LEAVES, (10, 7, 5)) == (0, [0, 5])
+    assert evaluated(LEAVES, (10, 7, 9)) == (3, [3, 3 * 7 + 6])
+    assert evaluated(LEAVES, (10, 7, 100)) == (-1, [10, 70])
+
+
+def test_sorting_whatever_the_array_holds() -> None:
+    g = graph(SORTS)
+    summary = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(summary, Summary)
+    assert summary.complete
+    values = {"i": 0, "c": 0}
+    for n in (2, 3, 40_000):
+        entry = {var: values.get(var.name, n) for var in summary.cases[-1].when.variables | {*summary.paths.state}}
+        case = next(case for case in summary.cases if holds(case.when, entry))
+        inner = sum(n - 1 - i for i in range(n - 1))
+        assert evaluate(case.totals[g.loops[1].name], entry) == inner
+        assert evaluate(case.iterations, entry) == n - 1
+
+
+def test_what_is_known_at_the_entry_helps() -> None:
+    g = graph(PRODUCTS)
+    paths = paths_of(g, g.loops[0])
+    outcome = summarize(paths)
+    assert not (isinstance(outcome, Summary) and outcome.complete)
+    assert isinstance(paths, LoopPaths)
+    paths, outcome = from_entry(g, paths, outcome)
+    assert isinstance(outcome, Summary)
+    evaluator = Evaluator(g, Interpreter(None, g), lambda _: outcome)
+    for n in (0, 1, 2, 5, 300):
+        found = evaluator.run((n,), max_steps=0)
+        assert (found.status, found.by, found.return_value) == ("ok", "summary", sum(range(n)) ** 2)
+        assert [found.iterations[loop.name] for loop in g.loops] == [n, n * n]
+    assert evaluator.run((400,), max_steps=0).status == "undefined"
+    alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
+    claims = Claims(outcome, alone.variables, {path.id: path.outputs for path in paths.exits})
+    counter = next(var for var in alone.entry if var.name == "i")
+    entries = draw_states(alone.entry, (0, 1, 400), 3, 200)
+    for at, state in enumerate(entries):
+        state[counter] = at - 50
+        state.update({var: at % 60 for var in state if var.name == "n" and at % 2})
+    judged = judge_all(alone, claims, entries, max_steps=5000)
+    assert not judged.mismatches
+    assert judged.regions["case"] > 20
+    assert judged.regions["residual"] > 20
+
+
+def test_where_an_inner_loop_never_ends_the_nest_never_ends() -> None:
+    g = graph(FOREVER)
+    summary = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(summary, Summary)
+    run = Evaluator(g, Interpreter(None, g), lambda _: summary).run((3, 5))
+    assert (run.status, run.by) == ("diverges", "summary")
+    assert Evaluator(g, Interpreter(None, g), lambda _: summary).run((0, 5)).return_value == 0
+
+
+def test_a_nest_around_a_loop_without_a_summary_names_it_and_why() -> None:
+    source = """
+    int more(void);
+    int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (more()) c++; return c; }
+    """
+    g = graph(source)
+    refused = summarize(paths_of(g, g.loops[0]))
+    assert refused.reason.label == "inner-loop-not-summarized"
+    assert g.loops[1].name in refused.detail
+    assert "input-dependent-condition" in refused.detail
+
+
+def test_paths_have_no_counters_for_those_who_read_them() -> None:
+    g = graph(TRIANGLE)
+    paths = paths_of(g, g.loops[0])
+    assert isinstance(paths, LoopPaths)
+    assert set(paths.counters.values()) == {g.loops[1].name}
+    shown = paths.uncounted()
+    assert not shown.counters
+    assert not any(var in paths.counters for path in shown.all for var in (*path.update, *path.outputs))

@@ -1,0 +1,80 @@
+"""Loops that are solved in smaller parts: clocks, idle variables, the signs of what is added to a sum."""
+
+from __future__ import annotations
+
+import pytest
+
+from judged import judge_alone
+from loopless.logic import Region
+from loopless.paths import loop_paths
+from loopless.summary.refining import by_signs, without_diverging, without_idle
+from loopless.summary.system import build_system
+from loopless.terms import const, less_equal
+from loops_in_c import graph
+
+CLOCK = "unsigned char f(unsigned char n, unsigned char s, unsigned char u)"
+CLOCK += " { do { if (u < n) u += 1; else u += 2; n -= 2; } while (n >= s); return u; }"
+BLIND = "signed char f(signed char x, signed char n, signed char y)"
+BLIND += " { for (; y != n; y += 2) { if (x < n) x += 3; else x += 1; } return x; }"
+ROUND = "int f(int i, int n, int x, int s) { while (i < n) { if (x < 10) { x += 7; s += i; } else x -= 5; i++; } return s; }"
+
+
+def system(text):
+    g = graph(text)
+    return build_system(loop_paths(g, g.loops[0]))
+
+
+@pytest.mark.parametrize("text", [CLOCK, BLIND])
+def test_at_eight_bits(text):
+    summary, _ = judge_alone(text, count=500, max_steps=1000)
+    assert summary.complete
+
+
+def test_sums_that_change_direction_while_paths_take_turns():
+    ends = [*range(-30, 31), 2**31 - 1, 2**31 - 40, -(2**31), 2**31 - 500]
+    summary, regions = judge_alone(
+        ROUND, count=600, near={"i": range(-60, 30), "n": range(-20, 60), "s": ends, "x": ends}
+    )
+    assert summary.complete
+    assert regions["undefined"] > 20
+    assert regions["case"] > 100
+
+
+def test_a_clock_that_misses_its_end_runs_for_ever():
+    whole = system(
+        "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
+    )
+    i = whole.variables[0]
+    smaller, never = without_diverging(whole)
+    for value in range(256):
+        assert never.contains({v: value if v is i else 0 for v in whole.variables}) == (value % 2 == 1)
+    assert smaller.universe.disjoint(never)
+    assert (smaller.universe | never).is_equal(whole.universe)
+
+
+def test_what_depends_on_more_is_no_clock():
+    whole = system(
+        "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) { x += 3; i++; } else x -= 2; } return x; }"
+    )
+    smaller, never = without_diverging(whole)
+    assert smaller is whole
+    assert never.is_empty()
+
+
+def test_a_variable_that_chooses_nothing_is_idle():
+    text = "int f(int i, int n, int t, unsigned char x) { while (i < n) { if (t > 3 && x > 7) i += 1; else i += 2; x *= 3; } return x; }"
+    whole = system(text)
+    t, x = (next(v for v in whole.variables if v.name == name) for name in "tx")
+    assert without_idle(whole) is whole
+    low = whole.within(Region.of(less_equal(t, const(3)), whole.variables))
+    assert x in low.control
+    assert x not in without_idle(low).control
+
+
+def test_nothing_to_divide_by_signs():
+    assert (
+        by_signs(
+            system("int f(int i, int n, int s) { while (i < n) { if (s > 3) s -= 2; else s = 9; i++; } return s; }")
+        )
+        is None
+    )
