@@ -66,7 +66,8 @@ class Truth:
 
     ``status``: "ok" where it is left by an edge of the flowgraph, ``exit``, with ``values`` just before that edge; the
     others as in :class:`loopless.check.outcome.Outcome`. ``iterations``: taken back edges; ``per_path``: how many of
-    them began in a state that satisfies the path's condition. ``line``: where the run ended, if it was not left.
+    them began in a state that satisfies the path's condition; ``totals``: those of the loops inside, by name, that were
+    entered. ``line``: where the run ended, if it was not left.
     """
 
     status: Status
@@ -76,6 +77,7 @@ class Truth:
     per_path: Mapping[str, int] = field(default_factory=_no_counts)
     line: int = 0
     reason: str = ""
+    totals: Mapping[str, int] = field(default_factory=_no_counts)
 
 
 class LoopAlone:
@@ -126,21 +128,22 @@ class LoopAlone:
             run = self._interpreter.run([state.get(var, 0) for var in self.variables], max_steps=max_steps)
             return Truth("unknown", reason=run.reason)
         assert isinstance(result, int)
-        return self._decoded(result, services.iterations.get(self._name, 0))
+        return self._decoded(result, services.iterations)
 
     def _code(self) -> Compiled:
         found = self._interpreter.compiled(self._interpreter.flowgraph.name)
         assert found is not None
         return found
 
-    def _decoded(self, code: int, iterations: int) -> Truth:
+    def _decoded(self, code: int, iterations: Mapping[str, int]) -> Truth:
         code, exit = divmod(code, _DIGIT)
         values: dict[Var, int] = {}
         for var in self._digits:
             code, digit = divmod(code, _DIGIT)
             values[var] = digit - _OFFSET
         counts = {name: values.pop(counter) for name, counter in self._counters.items()}
-        return Truth("ok", self.loop.exits[exit], values, iterations, counts)
+        totals = {name: count for name, count in iterations.items() if name != self._name}
+        return Truth("ok", self.loop.exits[exit], values, iterations.get(self._name, 0), counts, totals=totals)
 
 
 def _counter(at: int) -> Var:

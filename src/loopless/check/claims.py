@@ -43,6 +43,8 @@ class CaseClaim(Protocol):
     def iterations(self) -> Term: ...
     @property
     def per_path(self) -> Mapping[str, Term]: ...
+    @property
+    def totals(self) -> Mapping[str, Term]: ...
 
 
 class RegionClaim(Protocol):
@@ -64,6 +66,8 @@ class SummaryClaim(Protocol):
     @property
     def residual(self) -> Sequence[RegionClaim]: ...
 
+
+_STAND_INS = (0, 1, -1, 1 << 70, -(1 << 70))
 
 UNCOUNTED = "case without counts"
 """The region of a state whose case says how many iterations there are, but of no path how many are its own."""
@@ -87,6 +91,7 @@ class _Case:
     claim: CaseClaim
     names: tuple[Var, ...]
     paths: tuple[str, ...]
+    totals: tuple[str, ...]
     effect: Callable[[Sequence[int]], Sequence[int]]
 
 
@@ -102,21 +107,37 @@ class Claims:
     ) -> None:
         self.variables = tuple(variables)
         self._shown = shown or {}
-        self._regions: list[tuple[str, object, Callable[[Sequence[int]], bool]]] = []
-        for at, case in enumerate(summary.cases):
-            self._regions.append((f"case {at + 1}", self._case(case), self._condition(case.when)))
-        self._regions.append(("diverges", None, self._condition(summary.diverges)))
-        self._regions.extend(("undefined", part, self._condition(part.when)) for part in summary.undefined)
-        self._regions.extend(("residual", part, self._condition(part.when)) for part in summary.residual)
+        found: list[tuple[str, object, Condition]] = []
+        found += [(f"case {at + 1}", self._case(case), case.when) for at, case in enumerate(summary.cases)]
+        found.append(("diverges", None, summary.diverges))
+        found += [("undefined", part, part.when) for part in summary.undefined]
+        found += [("residual", part, part.when) for part in summary.residual]
+        self._regions = [(name, detail, when, self._condition(when)) for name, detail, when in found]
 
     def judge(self, state: Mapping[Var, int], truth: Truth) -> Verdict:
         """Whether what is said about ``state`` is so."""
         values = [state.get(var, 0) for var in self.variables]
         try:
-            hits = [(name, detail) for name, detail, test in self._regions if test(values)]
-        except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
-            wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
-            return Verdict("out of reach", compared=False, mismatch=wrong)
+            hits = [(name, detail) for name, detail, _, test in self._regions if test(values)]
+        except (EvaluationError, ArithmeticError, ValueError, Stop):
+            return self._judge_with_missing(values, truth)
+        return self._judge_hits(hits, values, truth)
+
+    def _judge_with_missing(self, values: Sequence[int], truth: Truth) -> Verdict:
+        """Where quotients by zero and the like matter: what is said must be so whatever they are."""
+        verdict = Verdict("out of reach", compared=False)
+        for missing in _STAND_INS:
+            try:
+                hits = [(n, d) for n, d, condition, _ in self._regions if self._holds(condition, values, missing)]
+            except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
+                wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
+                return Verdict("out of reach", compared=False, mismatch=wrong)
+            verdict = self._judge_hits(hits, values, truth)
+            if verdict.mismatch:
+                return verdict
+        return verdict
+
+    def _judge_hits(self, hits: Sequence[tuple[str, object]], values: Sequence[int], truth: Truth) -> Verdict:
         kinds = {name if isinstance(detail, _Case) else name.split()[0] for name, detail in hits}
         if len(kinds) != 1:
             found = ", ".join(sorted(kinds)) or "no region"
@@ -169,7 +190,10 @@ class Claims:
             said = values.get(var, before.get(var))
             if var in truth.values and said is not None and said != truth.values[var]:
                 return f"{var.name}' = {said}"
-        counts = dict(zip(case.paths, rest[len(case.names) :], strict=True))
+        counts = dict(zip(case.paths, rest[len(case.names) :], strict=False))
+        for name, said in zip(case.totals, rest[len(case.names) + len(case.paths) :], strict=True):
+            if said != truth.totals.get(name, 0):
+                return f"{said} iterations of {name} in all"
         # Counts that are not said have no closed form; a single one would follow from the others and the total.
         unsaid = truth.per_path.keys() - counts.keys()
         for path in sorted(truth.per_path):
@@ -181,10 +205,10 @@ class Claims:
     # -- compiling ----------------------------------------------------------------------------------------------------
 
     def _case(self, case: CaseClaim) -> _Case:
-        names, paths = tuple(case.then), tuple(case.per_path)
-        terms = [case.iterations, *case.then.values(), *case.per_path.values()]
+        names, paths, totals = tuple(case.then), tuple(case.per_path), tuple(case.totals)
+        terms = [case.iterations, *case.then.values(), *case.per_path.values(), *case.totals.values()]
         compiled = self._compiled(terms, None)
-        return _Case(case, names, paths, compiled if compiled is not None else self._evaluated(terms))
+        return _Case(case, names, paths, totals, compiled if compiled is not None else self._evaluated(terms))
 
     def _evaluated(self, terms: Sequence[Term]) -> Callable[[Sequence[int]], Sequence[int]]:
         def effect(values: Sequence[int]) -> Sequence[int]:
@@ -197,7 +221,10 @@ class Claims:
         compiled: Callable[[Sequence[int]], bool] | None = self._compiled([], condition)
         if compiled is not None:
             return compiled
-        return lambda values: holds(condition, dict(zip(self.variables, values, strict=True)))
+        return lambda values: self._holds(condition, values)
+
+    def _holds(self, condition: Condition, values: Sequence[int], missing: int = 0) -> bool:
+        return holds(condition, dict(zip(self.variables, values, strict=True)), missing=missing)
 
     def _compiled(self, terms: Sequence[Term], condition: Condition | None) -> Callable[[Sequence[int]], Any] | None:
         """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
@@ -233,6 +260,7 @@ def _told(truth: Truth) -> str:
         return f"{truth.status} after {truth.iterations} iterations ({truth.reason})"
     values = ", ".join(f"{var.name}'={value}" for var, value in truth.values.items())
     counts = ", ".join(f"{name}: {count}" for name, count in truth.per_path.items())
+    counts += "".join(f"; {count} of {name}" for name, count in truth.totals.items())
     return f"{truth.iterations} iterations ({counts}), exit {truth.exit}, {values}"
 
 

@@ -166,8 +166,9 @@ class Expressions:
         if self.small(node) or not isinstance(node, And | Or):
             return self._inline_condition(node)
         name = self._temporary()
-        self.out(f"{name} = {self.condition(node.args[0])}")
-        for arg in node.args[1:]:
+        first, *others = sorted(node.args, key=partial)
+        self.out(f"{name} = {self.condition(first)}")
+        for arg in others:
             self.out(f"if {name}:" if isinstance(node, And) else f"if not {name}:")
             with self._scope():
                 self.out(f"{name} = {self.condition(arg)}")
@@ -320,7 +321,7 @@ class Expressions:
                 return self._compare(node)
             case And() | Or():
                 word = " and " if isinstance(node, And) else " or "
-                return f"({word.join(self._inline_condition(arg) for arg in node.args)})"
+                return f"({word.join(self._inline_condition(arg) for arg in sorted(node.args, key=partial))})"
             case _:
                 raise AssertionError(type(node))
 

@@ -16,6 +16,7 @@ from loopless.check.generate_ast import (
     Assume,
     Binary,
     Block,
+    Call,
     Const,
     DeclareArray,
     Function,
@@ -29,10 +30,12 @@ from loopless.check.generate_ast import (
     Var,
 )
 from loopless.check.generate_expressions import Names
+from loopless.check.generate_features import FEATURES, features
 from loopless.check.generate_inputs import inputs, nondet_stream
 from loopless.check.generate_loops import Loops
 from loopless.check.generate_print import print_program
-from loopless.check.generate_profile import EVERYTHING, FEATURES, LOOP_SHAPES, OBSERVED, PROFILES, Profile, features
+from loopless.check.generate_profile import EVERYTHING, LOOP_SHAPES, OBSERVED, PROFILES, Profile
+from loopless.check.generate_recursion import Recursion
 from loopless.check.native_signature import CType
 
 __all__ = [
@@ -53,6 +56,9 @@ __all__ = [
 FUNCTION = "f"
 """The name of the function under test."""
 
+RECURSIVE = "again"
+"""The name of a helper that calls itself."""
+
 
 def generate(seed: int, profile: Profile = EVERYTHING) -> GeneratedProgram:
     """The program of a seed under a profile. Nothing but these two decides it."""
@@ -71,7 +77,7 @@ class _Programs:
     def program(self) -> GeneratedProgram:
         rng, profile = self.random, self.profile
         names = Names()
-        writer = Loops(rng, profile, names, self.types)
+        writer = Recursion(rng, profile, names, self.types)
         helpers = self._helpers(names)
         variables: list[GlobalVar] = []
         if writer.chance(profile.globals):
@@ -79,7 +85,16 @@ class _Programs:
                 variables.append(GlobalVar(name, rng.choice(self.types), rng.choice((0, 0, 1, 5))))
                 names.scalars[name] = variables[-1].type
         params = self._params(names)
+        if profile.recursion and rng.random() < profile.recursion:
+            if rng.random() < 0.4:
+                changed = tuple(var.name for var in variables)
+                function = writer.recursive(FUNCTION, rng.choice(self.types), params, changed)
+                return GeneratedProgram(tuple(variables), tuple(helpers), function)
+            helpers.append(self._recursive(params))
         body: list[Stmt] = list(self._start(writer, params))
+        for helper in helpers:
+            if isinstance(helper, Function) and helper.name == RECURSIVE:
+                body.extend(self._called(writer, helper))
         for _ in range(rng.randint(1, profile.sequence)):
             body.extend(writer.loop(profile.depth))
             if writer.chance(0.3):
@@ -100,6 +115,20 @@ class _Programs:
             params.append(Param("p", rng.choice(self.types), array=True))
             names.arrays["p"] = params[-1].type
         return tuple(params)
+
+    def _recursive(self, params: tuple[Param, ...]) -> Function:
+        """A recursive helper with parameters like those of the function, the first one perhaps of another type."""
+        own = [Param(param.name, self.random.choice(self.types) if at == 0 else param.type)
+               for at, param in enumerate(param for param in params if not param.array)]  # fmt: skip
+        own = own[: self.random.randint(1, 3)]
+        names = Names({param.name: param.type for param in own})
+        inner = Recursion(self.random, self.profile, names, self.types)
+        return inner.recursive(RECURSIVE, self.random.choice(self.types), tuple(own))
+
+    def _called(self, writer: Recursion, helper: Function) -> Block:
+        """A local that takes the result of a call."""
+        args = tuple(writer.variable() if writer.chance(0.85) else writer.constant() for _ in helper.params)
+        return (writer.declare("c", helper.result, Call(helper.name, args)),)
 
     def _start(self, writer: Loops, params: tuple[Param, ...]) -> Block:
         """Declarations, an assumption, an early return."""

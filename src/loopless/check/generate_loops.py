@@ -36,20 +36,8 @@ class Loops(Statements):
             return self._scan(depth)
         shapes = self.profile.shapes
         shape = self.random.choices(list(shapes), list(shapes.values()))[0]
-        makers: dict[str, Callable[[int], Block]] = {
-            "up": self._up,
-            "down": self._down,
-            "unequal": self._unequal,
-            "geometric": self._geometric,
-            "two-counters": self._two_counters,
-            "oscillation": self._oscillation,
-            "phases": self._phases,
-            "euclid": self._euclid,
-            "state-machine": self._state_machine,
-            "reset": self._reset,
-            "wild": self._wild,
-        }
-        return makers[shape](depth)
+        maker: Callable[[int], Block] = getattr(self, f"_{shape.replace('-', '_')}")
+        return maker(depth)
 
     # ------------------------------------------------------------------------------------------------- ingredients
 

@@ -1,4 +1,4 @@
-"""What kind of programs to generate, and which features a generated program has."""
+"""What kind of programs to generate."""
 
 from __future__ import annotations
 
@@ -7,40 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from loopless.check.generate_ast import (
-    INT,
-    SCHAR,
-    TYPES,
-    UCHAR,
-    UINT,
-    Assign,
-    Assume,
-    Binary,
-    Break,
-    Call,
-    Cast,
-    Choice,
-    Const,
-    Continue,
-    Declare,
-    DeclareArray,
-    DoWhile,
-    Element,
-    For,
-    Function,
-    GeneratedProgram,
-    GotoLoop,
-    If,
-    Invoke,
-    Param,
-    Return,
-    Step,
-    Switch,
-    While,
-    parts,
-    used,
-    walk,
-)
+from loopless.check.generate_ast import INT, LLONG, SCHAR, SHORT, TYPES, UCHAR, UINT, ULLONG
 from loopless.check.native_signature import CType
 
 LOOP_SHAPES: Final = (
@@ -58,6 +25,19 @@ LOOP_SHAPES: Final = (
 )
 """The shapes of loops: counting up or down, to an inequality, by multiples, and the papers' multi-branch shapes."""
 
+NONLINEAR_SHAPES: Final = (
+    "variable-step",
+    "subtraction",
+    "affine-step",
+    "linear-map",
+    "square-bound",
+    "quadratic",
+    "digits",
+    "euclid",
+    "geometric",
+)
+"""Shapes that move by variables and factors, or stop at products; only profiles that name them have them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -65,7 +45,8 @@ class Profile:
 
     ``shapes`` weighs the loop shapes; ``depth`` bounds how deep loops nest, ``sequence`` how many follow one another;
     ``params`` and ``locals`` bound the numbers of scalars; ``observe`` stores final values in globals, so that a run
-    shows every variable and not only what is returned.
+    shows every variable and not only what is returned. ``recursion`` is for a function that calls itself: a helper or
+    the function under test.
     """
 
     name: str
@@ -99,6 +80,7 @@ class Profile:
     connectives: float = 0.3
     edge_constants: float = 0.04
     observe: float = 0.8
+    recursion: float = 0.0
 
 
 OBSERVED: Final = "final_"
@@ -139,7 +121,54 @@ SINGLE_PATH: Final = replace(
 MULTI_BRANCH: Final = replace(
     _SCALAR, name="multi-branch", depth=1, sequence=1, shapes=_BRANCHING, branches=0.7, continues=0.0, guards=0.0
 )
-NESTS: Final = replace(_SCALAR, name="nests", depth=3, sequence=2, body=(1, 2), exits=0.1, shapes=_COUNTING)
+_USUAL: Final = (*(INT,) * 6, UINT, UINT, UINT, SCHAR, UCHAR, SHORT, LLONG, ULLONG)
+NESTS: Final = replace(
+    _SCALAR,
+    name="nests",
+    types=_USUAL,
+    depth=3,
+    sequence=1,
+    body=(1, 2),
+    exits=0.12,
+    continues=0.03,
+    branches=0.2,
+    division=0.08,
+    masks=0.05,
+    shapes=MappingProxyType({"nest": 30.0, **_COUNTING}),
+)
+NESTS_8: Final = replace(
+    NESTS, name="nests-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2), depth=2, goto_loops=0.0
+)
+NONLINEAR: Final = replace(
+    _SCALAR,
+    name="nonlinear",
+    types=_USUAL,
+    depth=1,
+    sequence=1,
+    body=(1, 2),
+    exits=0.1,
+    continues=0.02,
+    branches=0.15,
+    guards=0.05,
+    ternaries=0.05,
+    division=0.08,
+    shapes=MappingProxyType({**dict.fromkeys(NONLINEAR_SHAPES, 1.0), "variable-step": 2.0, "square-bound": 1.5}),
+)
+NONLINEAR_8: Final = replace(NONLINEAR, name="nonlinear-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2))
+RECURSION: Final = replace(
+    _SCALAR,
+    name="recursion",
+    types=_USUAL,
+    depth=1,
+    sequence=1,
+    params=(1, 3),
+    locals=(1, 2),
+    body=(1, 2),
+    globals=0.5,
+    shapes=_COUNTING,
+    recursion=1.0,
+)
+RECURSION_8: Final = replace(RECURSION, name="recursion-8", types=(SCHAR, UCHAR), params=(1, 2))
 ARRAYS: Final = replace(_SCALAR, name="arrays", arrays=0.95)
 EIGHT_BIT: Final = replace(
     _SCALAR, name="eight-bit", types=(SCHAR, UCHAR), params=(1, 2), locals=(1, 2), sequence=1, goto_loops=0.1
@@ -189,6 +218,11 @@ PROFILES: Final = MappingProxyType(
             SINGLE_PATH,
             MULTI_BRANCH,
             NESTS,
+            NESTS_8,
+            NONLINEAR,
+            NONLINEAR_8,
+            RECURSION,
+            RECURSION_8,
             ARRAYS,
             EIGHT_BIT,
             SINGLE_LOOP,
@@ -200,146 +234,3 @@ PROFILES: Final = MappingProxyType(
 )
 """The profiles by name; ``everything`` is the default one."""
 
-FEATURES: Final = (
-    "while",
-    "for",
-    "do-while",
-    "goto-loop",
-    "branch",
-    "nested-branch",
-    "and",
-    "or",
-    "break",
-    "continue",
-    "return-in-loop",
-    "nest",
-    "loops-in-sequence",
-    "switch",
-    "ternary",
-    "cast",
-    "compound-assignment",
-    "increment",
-    "decrement",
-    "division-by-constant",
-    "division-by-variable",
-    "remainder-by-constant",
-    "remainder-by-variable",
-    "shift-by-constant",
-    "shift-by-variable",
-    "mask",
-    "product",
-    "local-array",
-    "array-parameter",
-    "array-written",
-    "helper-call",
-    "helper-with-loop",
-    "helper-by-reference",
-    "global",
-    "nondet",
-    "assume",
-    "edge-constant",
-    "mixed-types",
-    "mixed-signs",
-    *(ctype.name for ctype in TYPES),
-)
-"""Everything that :func:`features` can report."""
-
-_LOOPS: Final = (While, DoWhile, For, GotoLoop)
-_EDGES: Final = frozenset(
-    edge + off for bits in (7, 8, 15, 16, 31, 32, 63, 64) for edge in (1 << bits, -(1 << bits)) for off in (-1, 0, 1)
-)
-
-
-def features(program: GeneratedProgram) -> frozenset[str]:
-    """The features that a program shows, found by looking at it."""
-    found: set[str] = set()
-    helpers = {helper.name: helper for helper in program.helpers}
-    for node in walk(program):
-        found.update(_of_node(node))
-        if isinstance(node, Call):
-            found.add("nondet" if node.function.startswith("__VERIFIER") else "helper-call")
-    if any(isinstance(helper, Function) and _loops_below(helper) for helper in helpers.values()):
-        found.add("helper-with-loop")
-    if used(program.function) & {var.name for var in program.globals if not var.name.startswith(OBSERVED)}:
-        found.add("global")
-    types = [node.type for node in walk(program) if isinstance(node, Declare | Param | DeclareArray)]
-    found.update(ctype.name for ctype in types)
-    if len(set(types)) > 1:
-        found.add("mixed-types")
-    if len({ctype.signed for ctype in types}) > 1:
-        found.add("mixed-signs")
-    if sum(isinstance(stmt, _LOOPS) for stmt in program.function.body) > 1:
-        found.add("loops-in-sequence")
-    return frozenset(found)
-
-
-def _loops_below(node: object) -> int:
-    return sum(isinstance(item, _LOOPS) for part in parts(node) for item in walk(part))
-
-
-def _below(node: object, kind: type) -> bool:
-    return any(isinstance(item, kind) for part in parts(node) for item in walk(part))
-
-
-_KINDS: Final[dict[type, str]] = {
-    While: "while",
-    DoWhile: "do-while",
-    For: "for",
-    GotoLoop: "goto-loop",
-    If: "branch",
-    Break: "break",
-    Continue: "continue",
-    Switch: "switch",
-    Choice: "ternary",
-    Cast: "cast",
-    Assume: "assume",
-    Invoke: "helper-by-reference",
-    DeclareArray: "local-array",
-}
-
-
-def _of_node(node: object) -> set[str]:
-    found = {_KINDS[type(node)]} if type(node) in _KINDS else set()
-    match node:
-        case While() | DoWhile() | For() | GotoLoop():
-            return (
-                found
-                | ({"nest"} if _loops_below(node) else set())
-                | ({"return-in-loop"} if _below(node, Return) else set())
-            )
-        case If():
-            return found | ({"nested-branch"} if _below(node, If) else set())
-        case Param(array=True):
-            return {"array-parameter"}
-        case Step(_, op):
-            return {"increment" if op == "++" else "decrement"}
-        case Assign(target, op, value):
-            written = {"array-written"} if isinstance(target, Element) else set()
-            return written | ({"compound-assignment"} | _of_operator(op, value) if op else set())
-        case Binary(op, _, right):
-            return _of_operator(op, right)
-        case Const(value) if value in _EDGES and abs(value) > 64:
-            return {"edge-constant"}
-        case _:
-            return found
-
-
-def _of_operator(op: str, right: object) -> set[str]:
-    kind = "constant" if isinstance(right, Const) else "variable"
-    match op:
-        case "&&":
-            return {"and"}
-        case "||":
-            return {"or"}
-        case "/":
-            return {f"division-by-{kind}"}
-        case "%":
-            return {f"remainder-by-{kind}"}
-        case "<<" | ">>":
-            return {f"shift-by-{kind}"}
-        case "&" if isinstance(right, Const):
-            return {"mask"}
-        case "*" if not isinstance(right, Const):
-            return {"product"}
-        case _:
-            return set()

@@ -69,6 +69,8 @@ def valid(program: GeneratedProgram) -> bool:
         if isinstance(helper, Reference):
             references.add(helper.name)
             continue
+        # A function may call itself; whether that ends is the program's affair, as with loops.
+        scope.functions[helper.name] = len(helper.params)
         pure = helper is program.function or not assigned(helper.body) & set(names)
         if not pure or not _valid_function(helper, scope):
             return False

@@ -50,7 +50,8 @@ class Run:
     """One run.
 
     ``iterations`` has the taken back edges by loop name, of all activations; ``nondet_used`` how many inputs were read;
-    ``where`` the place at which the run ended, unless it returned; ``reason`` why it ended, for people.
+    ``where`` the place at which the run ended, unless it returned; ``reason`` why it ended, for people; ``calls``: how
+    often each function was called by another or by itself.
     """
 
     outcome: Outcome
@@ -58,6 +59,7 @@ class Run:
     nondet_used: int = 0
     where: Loc | None = None
     reason: str = ""
+    calls: Mapping[str, int] = field(default_factory=_no_counts)
 
     @property
     def status(self) -> Status:
@@ -228,7 +230,7 @@ class Interpreter:
             outcome, where, reason = self._outcome(services, values, hooked=on_loop is not None)
         finally:
             sys.setrecursionlimit(limit)
-        return Run(outcome, services.iterations, services.drawn, where, reason)
+        return Run(outcome, services.iterations, services.drawn, where, reason, services.calls)
 
     def _outcome(self, services: Services, values: list[Any], *, hooked: bool) -> tuple[Outcome, Loc | None, str]:
         try:

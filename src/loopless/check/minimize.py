@@ -8,7 +8,7 @@ smaller ones, parameters become constants. Each accepted step makes :func:`size`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from loopless.check.generate_ast import (
@@ -47,6 +47,7 @@ from loopless.check.generate_ast import (
 from loopless.check.generate_case import Case
 from loopless.check.generate_inputs import Arguments
 from loopless.check.generate_validate import valid
+from loopless.check.native_signature import CType
 
 _Node = TypeVar("_Node")
 _EXPRESSIONS = (Const, Var, Element, Unary, Binary, Cast, Choice, Call)
@@ -139,6 +140,17 @@ def _candidates(case: Case) -> Iterator[Case]:
 
 def _program_parts(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     """Without a helper or a global, with smaller helpers, with ``int`` for other types."""
+    for at, helper in enumerate(program.helpers):
+        if isinstance(helper, Function):
+            for index, param in enumerate(helper.params):
+                yield _without_parameter(program, at, index)
+                if param.type != INT:
+                    params = (*helper.params[:index], replace(param, type=INT), *helper.params[index + 1 :])
+                    changed = replace(helper, params=params)
+                    yield replace(program, helpers=(*program.helpers[:at], changed, *program.helpers[at + 1 :]))
+            if helper.result != INT:
+                changed = replace(helper, result=INT)
+                yield replace(program, helpers=(*program.helpers[:at], changed, *program.helpers[at + 1 :]))
     for index, helper in enumerate(program.helpers):
         yield replace(program, helpers=program.helpers[:index] + program.helpers[index + 1 :])
         if isinstance(helper, Function):
@@ -159,7 +171,9 @@ def _fewer_parameters(case: Case) -> Iterator[Case]:
         args = case.args[:index] + case.args[index + 1 :]
         params = function.params[:index] + function.params[index + 1 :]
         bodies: list[Block] = [function.body]
-        if param.name in names:
+        if function.name in names:  # calls of itself lose their argument, too
+            bodies = [cast("Block", _without_argument(function.body, function.name, index))]
+        elif param.name in names:
             if isinstance(argument, tuple):
                 bodies = [(DeclareArray(param.name, param.type, argument), *function.body)]
             else:
@@ -170,6 +184,28 @@ def _fewer_parameters(case: Case) -> Iterator[Case]:
         if param.type != INT and not param.array and isinstance(argument, int) and INT.low <= argument <= INT.high:
             typed = (*function.params[:index], replace(param, type=INT), *function.params[index + 1 :])
             yield replace(case, program=replace(case.program, function=replace(function, params=typed)))
+
+
+def _without_parameter(program: GeneratedProgram, at: int, index: int) -> GeneratedProgram:
+    """A helper and all its calls without an argument; valid only where the helper does not name it."""
+    helper = program.helpers[at]
+    assert isinstance(helper, Function)
+    changed = replace(helper, params=helper.params[:index] + helper.params[index + 1 :])
+    helpers = (*program.helpers[:at], changed, *program.helpers[at + 1 :])
+    smaller = replace(program, helpers=helpers)
+    return cast("GeneratedProgram", _without_argument(smaller, helper.name, index))
+
+
+def _without_argument(node: object, function: str, index: int) -> object:
+    """A tree in which all calls of a function have lost an argument."""
+    if isinstance(node, tuple):
+        return tuple(_without_argument(item, function, index) for item in node)
+    if not is_dataclass(node) or isinstance(node, CType):
+        return node
+    if isinstance(node, Call) and node.function == function and index < len(node.args):
+        node = replace(node, args=node.args[:index] + node.args[index + 1 :])
+    parts = {spec.name: _without_argument(getattr(node, spec.name), function, index) for spec in fields(node)}
+    return replace(cast(Any, node), **parts)
 
 
 def _literal(value: int) -> Const:

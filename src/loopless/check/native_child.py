@@ -341,9 +341,9 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
             gc.freeze()
             answers.write(json.dumps(complaint).encode() + b"\n")
         else:
-            answers.writelines(
-                json.dumps(answer).encode() + b"\n" for answer in _answers(cast(_Program, program), request, keep)
-            )
+            for answer in _answers(cast(_Program, program), request, keep):
+                answers.write(json.dumps(answer).encode() + b"\n")
+                answers.flush()  # the parent waits for each answer only as long as one run may take
         answers.flush()
 
 

@@ -140,6 +140,7 @@ class Services:
         self.drawn = 0
         self.uninitialised_drawn = 0
         self.iterations: dict[str, int] = {}
+        self.calls: dict[str, int] = {}
 
     def enter(self, code: Compiled, frame: Frame) -> Activation:
         """An activation of the function begins."""
@@ -272,6 +273,7 @@ class Activation:
                 "unknown", f"calls are nested more than {services.limits.max_depth} deep, at {name}{_at(loc)}", loc
             )
         self.calls += 1
+        services.calls[name] = services.calls.get(name, 0) + 1
         services.charge(1)
         outside = [self.frame.pointer(*a) if isinstance(a, tuple) else a for a in arguments]
         result = execute(services, code, outside)

@@ -1,0 +1,205 @@
+"""The summary of each loop of a program, judged state by state against the loop itself, run alone."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from loopless.check.alone import LoopAlone
+from loopless.check.claims import Claims, Judgement, judge_all
+from loopless.check.interpret import Interpreter, Jump
+from loopless.check.states import all_states, constants, draw_states
+from loopless.errors import LimitError, UsageError
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.fuzzing.rows import Counts, LoopRow
+from loopless.paths import LoopPaths, NoPaths
+from loopless.queries.session import Function, load
+from loopless.refusals import Reason, Refused
+from loopless.summary import Outcome, Summary, paths_of, readable, summarize
+from loopless.terms import Var
+
+STAGES: Final = ("read", "flowgraph", "paths", "summary", "reading", "judge")
+STEPS: Final = 20_000
+"""How many iterations of a run are followed."""
+_FOLDER: Final = re.compile(r"/\S*/(?=case\.c)")
+
+
+@dataclass(slots=True)
+class Subject:
+    """A program that is read: its function under test, and what is known about its loops."""
+
+    function: Function
+    graph: Flowgraph | None
+    refused: Refused | None
+    seconds: dict[str, float]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    paths: dict[str, LoopPaths] = field(default_factory=dict)
+
+    @property
+    def loops(self) -> tuple[LoopInfo, ...]:
+        """Its loops, those around others first."""
+        return self.graph.loops if self.graph is not None else ()
+
+
+def read(text: str, folder: Path, name: str = "f") -> Subject:
+    """Compile a program and take its function apart."""
+    file = folder / "case.c"
+    file.write_text(text, encoding="utf-8")
+    started = time.perf_counter()
+    function = load([file])[name]
+    seconds = {"read": time.perf_counter() - started}  # clang is another process
+    started = time.process_time()
+    graph = function.graph()
+    seconds["flowgraph"] = time.process_time() - started
+    if isinstance(graph, Refused):
+        return Subject(function, None, graph, seconds)
+    return Subject(function, graph, None, seconds)
+
+
+def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
+    """Summarize one loop as the tool does, and note what came of it."""
+    assert subject.graph is not None
+    started = time.process_time()
+    paths = paths_of(subject.graph, loop)
+    row.seconds["paths"] = time.process_time() - started
+    started = time.process_time()
+    outcome: Outcome
+    if isinstance(paths, NoPaths):
+        outcome = paths.refused
+    else:
+        subject.paths[loop.name] = paths
+        row.paths = len(paths.iterative)
+        try:
+            outcome = summarize(paths)
+            row.seconds["summary"] = time.process_time() - started
+            if isinstance(outcome, Summary):
+                started = time.process_time()
+                outcome = readable(outcome)
+                row.seconds["reading"] = time.process_time() - started
+        except LimitError as error:
+            outcome = Refused(Reason.BUDGET, loop.name, str(error))
+    subject.outcomes[loop.name] = outcome
+    noted(row, outcome)
+
+
+def noted(row: LoopRow, outcome: Outcome) -> None:
+    """What came of a loop."""
+    if isinstance(outcome, Refused):
+        row.status, row.causes, row.details = "refused", [cause(outcome)], [told(outcome)]
+        return
+    row.status = "complete" if outcome.complete else "residual"
+    row.causes = sorted({cause(part.why) for part in outcome.residual})
+    row.details = [told(part.why) for part in outcome.residual[:2]]
+    row.pieces, row.strategy = len(outcome.cases), outcome.strategy
+
+
+def short(loop: LoopInfo) -> str:
+    """The loop's name without the folder of its file, the same in every process."""
+    return loop.name.rpartition("/")[2]
+
+
+def cause(refused: Refused) -> str:
+    """A refusal in a word."""
+    return f"{refused.reason.code} {refused.reason.label}"
+
+
+def told(refused: Refused) -> str:
+    """The sentence of a refusal, folders left out."""
+    return _FOLDER.sub("", refused.detail)[:160]
+
+
+@dataclass(slots=True)
+class Court:
+    """Where one summary is judged: the loop alone, and what is said about it."""
+
+    alone: LoopAlone
+    claims: Claims
+    numbers: frozenset[int]
+
+    def judge(self, states: Iterable[Mapping[Var, int]]) -> Judgement:
+        """The summary in these states."""
+        return judge_all(self.alone, self.claims, states, max_steps=STEPS)
+
+    def drawn(self, seed: int, count: int, first: Sequence[Counts] = ()) -> list[Mapping[Var, int]]:
+        """``count`` states, after those in ``first`` (by the names of variables) that this loop can be in."""
+        known = [{var: state[var.name] for var in self.alone.entry if var.name in state} for state in first]
+        fitting = [state for state in known if all(var.type.holds(value) for var, value in state.items())]
+        return [*fitting, *draw_states(self.alone.entry, self.numbers, seed, count)]
+
+
+def court(subject: Subject, loop: LoopInfo) -> Court | str:
+    """Where the loop's summary can be judged, or why it cannot."""
+    assert subject.graph is not None
+    summary, paths = subject.outcomes.get(loop.name), subject.paths.get(loop.name)
+    if not isinstance(summary, Summary) or paths is None:
+        return "there is no summary"
+    try:
+        alone = LoopAlone(subject.graph, loop, {path.id: path.condition for path in paths.iterative})
+    except UsageError as error:
+        return str(error)
+    claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})
+    numbers = constants([part for path in paths.all for part in (path.condition, *path.update.values())])
+    return Court(alone, claims, numbers)
+
+
+def judge_loop(subject: Subject, loop: LoopInfo, row: LoopRow, seed: int, states: int, *, everything: bool) -> None:
+    """Judge one loop's summary in ``states`` states; with ``everything`` also in all states of its header where these
+    are few, else in all that the function's runs come to it with.
+    """
+    found = court(subject, loop)
+    if isinstance(found, str):
+        row.unjudged = _FOLDER.sub("", found) if row.status != "refused" else ""
+        return
+    assert subject.graph is not None
+    started = time.process_time()
+    add_judgement(row, found.judge(found.drawn(seed, states)))
+    if everything and not row.mismatches:
+        header = all_states(found.alone.entry)
+        rest = header if header is not None else entry_states(subject.graph, loop)
+        add_judgement(row, found.judge(rest))
+    row.seconds["judge"] = time.process_time() - started
+
+
+def add_judgement(row: LoopRow, judged: Judgement) -> None:
+    """Add what was found."""
+    row.states += judged.states
+    row.compared += judged.compared
+    for counts, more in ((row.regions, judged.regions), (row.outcomes, judged.outcomes)):
+        for name, count in more.items():
+            counts[name] = counts.get(name, 0) + count
+    row.mismatches += [({var.name: value for var, value in state.items()}, why) for state, why in judged.mismatches]
+
+
+def entry_states(graph: Flowgraph, loop: LoopInfo) -> Iterator[Mapping[Var, int]]:
+    """The states in which the function's runs, on all its arguments, come to the loop; none where these are many."""
+    types = [parameter.type for parameter in graph.parameters]
+    if sum(type_.width or 64 if type_ is not None else 64 for type_ in types) > 16:
+        return
+    interpreter = Interpreter(None, graph)
+    seen: list[Mapping[Var, int]] = []
+
+    def arrived(at: LoopInfo, values: Mapping[Var, int]) -> Jump | None:
+        if at.header != loop.header:
+            return None
+        seen.append(dict(values))
+        return Jump(status="unknown", reason="only the entry is asked for")
+
+    known: set[tuple[tuple[Var, int], ...]] = set()
+    for arguments in _all_arguments(graph):
+        seen.clear()
+        interpreter.run(arguments, on_loop=arrived, max_steps=STEPS)
+        for state in seen:
+            key = tuple(state.items())
+            if key not in known:
+                known.add(key)
+                yield state
+
+
+def _all_arguments(graph: Flowgraph) -> Iterable[tuple[int, ...]]:
+    ranges = [range(p.type.min or 0, (p.type.max or 0) + 1) for p in graph.parameters if p.type is not None]
+    return product(*ranges)

@@ -1,0 +1,55 @@
+"""What a campaign does: which programs, and how closely they are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.check.generate import PROFILES, generate
+from loopless.check.generate_ast import GeneratedProgram
+from loopless.errors import UsageError
+
+EIGHT_BIT_EVERY: Final = 4
+"""Each fourth program is of the profile's 8-bit twin, where there is one: all its states can be judged."""
+STATES: Final = 300
+INPUTS: Final = 20
+LIMIT_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``profile`` names the generator's profile. ``states`` are drawn at the header of each loop, ``inputs`` for the
+    function; ``every``: all states of each N-th 8-bit program are judged, 0 for none. ``loops``, ``functions``: what is
+    judged. ``limit_s`` bounds the work on one loop, and on composing one function.
+    """
+
+    profile: str
+    states: int = STATES
+    inputs: int = INPUTS
+    every: int = 1
+    loops: bool = True
+    functions: bool = True
+    limit_s: float = LIMIT_S
+
+    def eight_bit(self, seed: int) -> bool:
+        """Whether the program of a seed is of the 8-bit twin."""
+        return f"{self.profile}-8" in PROFILES and seed % EIGHT_BIT_EVERY == 0
+
+    def everything(self, seed: int) -> bool:
+        """Whether all states are judged."""
+        return self.every > 0 and self.eight_bit(seed) and seed % (EIGHT_BIT_EVERY * self.every) == 0
+
+    def program(self, seed: int) -> GeneratedProgram:
+        """The program of a seed."""
+        return generate(seed, PROFILES[f"{self.profile}-8" if self.eight_bit(seed) else self.profile])
+
+
+def check_profile(name: str) -> str:
+    """The name, if there is such a profile.
+
+    Raises:
+        UsageError: if there is none; it lists those there are.
+    """
+    if name not in PROFILES:
+        raise UsageError(f"there is no profile {name}; take one of {', '.join(PROFILES)}")
+    return name

@@ -1,0 +1,125 @@
+"""What a campaign notes of each program: plain data, one JSON line a program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loopless.errors import UsageError
+
+Counts = dict[str, int]
+
+
+@dataclass(slots=True)
+class LoopRow:
+    """One loop. ``status``: "complete", "residual" (a part of the states is not answered), "refused", or "limit".
+
+    ``causes`` are codes and names of refusals, ``details`` their sentences. ``states`` were judged, ``compared`` of
+    them with a run that ended; ``mismatches`` are states at the header with what is wrong. ``unjudged``: why the loop
+    was not judged, or not to the end.
+    """
+
+    name: str
+    depth: int = 1
+    status: str = "limit"
+    causes: list[str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+    paths: int = 0
+    pieces: int = 0
+    strategy: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    states: int = 0
+    compared: int = 0
+    regions: Counts = field(default_factory=dict)
+    outcomes: Counts = field(default_factory=dict)
+    mismatches: list[tuple[Counts, str]] = field(default_factory=list)
+    unjudged: str = ""
+
+
+@dataclass(slots=True)
+class FunctionRow:
+    """The function under test. ``status`` as of a loop, of the summary of the whole function; "" where it was not made.
+
+    ``calls`` were evaluated, ``compared`` of them with a native run that ended; ``by``: who answered them ("whole": the
+    summary of the function, "summary": those of its loops, "interpretation", "unknown"). ``mismatches`` are arguments
+    with what is wrong.
+    """
+
+    status: str = ""
+    causes: list[str] = field(default_factory=list)
+    cases: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    calls: int = 0
+    compared: int = 0
+    by: Counts = field(default_factory=dict)
+    unknown: Counts = field(default_factory=dict)
+    outcomes: Counts = field(default_factory=dict)
+    mismatches: list[tuple[list[Any], str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Row:
+    """One program. ``status``: "done", "limit" (``stage`` met a limit), "crash" (an error inside Loopless, or its
+    process died); ``note`` says more. ``stage`` is what was worked on last.
+    """
+
+    profile: str
+    seed: int
+    features: list[str] = field(default_factory=list)
+    status: str = "limit"
+    stage: str = "reading"
+    note: str = ""
+    loops: list[LoopRow] = field(default_factory=list)
+    function: FunctionRow | None = None
+
+    @property
+    def wrong(self) -> bool:
+        """Whether something is to be mended: a mismatch or a crash."""
+        return self.status == "crash" or self.mismatches > 0
+
+    @property
+    def mismatches(self) -> int:
+        """How many answers are wrong."""
+        found = sum(len(loop.mismatches) for loop in self.loops)
+        return found + (len(self.function.mismatches) if self.function is not None else 0)
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(line: str) -> Row:
+        """The row of a line that :meth:`to_json` wrote. Raises ``ValueError``, ``TypeError`` or ``KeyError``."""
+        facts = json.loads(line)
+        loops = [LoopRow(**loop) for loop in facts.pop("loops")]
+        function = facts.pop("function")
+        return Row(**facts, loops=loops, function=None if function is None else FunctionRow(**function))
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """The rows of a file, none where there is no such file; a line that was cut off at the end is left out.
+
+    Raises:
+        UsageError: if the file holds something else.
+    """
+    if not path.exists():
+        return
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            yield Row.from_json(line)
+        except (ValueError, TypeError, KeyError):
+            if number == len(lines):
+                return
+            raise UsageError(f"{path}, line {number}, is no row of a campaign") from None
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Add rows to a file."""
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(row.to_json() + "\n" for row in rows)

@@ -1,0 +1,181 @@
+"""What a campaign came to, as tables in Markdown."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from loopless.fuzzing.loops import STAGES
+from loopless.fuzzing.rows import FunctionRow, LoopRow, Row
+
+
+def report(rows: Sequence[Row]) -> str:
+    """All that a campaign found out: programs, pairs judged, mismatches, shares by construct, causes."""
+    rows = sorted(rows, key=lambda row: (row.profile, row.seed))
+    loops = [(row, loop) for row in rows for loop in row.loops]
+    functions = [(row, row.function) for row in rows if row.function is not None]
+    lines = [_head(rows)]
+    if loops:
+        lines += _loops(loops)
+    if functions:
+        lines += _functions(functions)
+    for row in rows:
+        for name, found in (("loop", _first(row.loops)), ("call", _first([row.function] if row.function else []))):
+            if found is not None:
+                lines += ["", f"{row.profile} {row.seed}, {name} {found[0]}: {found[1][:600]}"]
+        if row.status == "crash":
+            lines += ["", f"{row.profile} {row.seed} crashed at {row.stage or 'its end'}: {_last_line(row.note)}"]
+    return "\n".join(lines)
+
+
+def progress(rows: Sequence[Row], seconds: float) -> str:
+    """One line while the campaign runs."""
+    loops = [loop for row in rows for loop in row.loops]
+    complete = sum(loop.status == "complete" for loop in loops)
+    wrong = sum(row.wrong for row in rows)
+    pairs = sum(loop.compared for loop in loops) + sum(row.function.compared for row in rows if row.function)
+    rate = f", {60 * len(rows) / seconds:.0f} a minute" if seconds > 1 else ""
+    return (
+        f"{len(rows)} programs{rate}, {pairs} pairs compared, {_share(complete, len(loops))} of {len(loops)} loops "
+        f"complete, {wrong} wrong"
+    )
+
+
+def _head(rows: Sequence[Row]) -> str:
+    status = Counter(row.status for row in rows)
+    profiles = ", ".join(sorted({row.profile for row in rows})) or "no profile"
+    mismatches = sum(row.mismatches > 0 for row in rows)
+    return (
+        f"{len(rows)} programs of {profiles}: {mismatches} with a mismatch, {status['crash']} crashed, "
+        f"{status['limit']} met a limit"
+    )
+
+
+def _first(rows: Iterable[LoopRow | FunctionRow]) -> tuple[object, str] | None:
+    return next(((where, why) for row in rows for where, why in row.mismatches), None)
+
+
+def _last_line(text: str) -> str:
+    return text.strip().splitlines()[-1][:200] if text.strip() else ""
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / max(whole, 1):.1f}%"
+
+
+# ------------------------------------------------------------------------------------------------------------- loops
+
+
+def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
+    rows = [loop for _, loop in loops]
+    complete = [loop for loop in rows if loop.status == "complete"]
+    states, compared = sum(loop.states for loop in rows), sum(loop.compared for loop in rows)
+    lines = [
+        "",
+        f"{len(rows)} loops, {_share(len(complete), len(rows))} complete; {states} states judged, {compared} by a run",
+        "status: " + _counted(Counter(loop.status for loop in rows)),
+        "runs: " + _counted(_sum(loop.outcomes for loop in rows)),
+        "regions: " + _counted(_sum(loop.regions for loop in rows)),
+    ]
+    unjudged = Counter(_PLACE.sub("a loop", loop.unjudged)[:80] for loop in rows if loop.unjudged)
+    if unjudged:
+        lines.append("not judged, or not to the end: " + _counted(unjudged))
+    lines += ["", "| stage | ms median | p90 | max | s in all |", "|---|---|---|---|---|"]
+    for stage in STAGES:
+        spent = sorted(1000 * loop.seconds[stage] for loop in rows if stage in loop.seconds)
+        if spent:
+            lines.append(
+                f"| {stage} | {statistics.median(spent):.1f} | {spent[len(spent) * 9 // 10]:.1f} | {spent[-1]:.0f} "
+                f"| {sum(spent) / 1000:.0f} |"
+            )
+    pieces = sorted(loop.pieces for loop in complete)
+    if pieces:
+        middle, high = pieces[len(pieces) // 2], pieces[len(pieces) * 9 // 10]
+        lines += ["", f"pieces of complete loops: median {middle}, p90 {high}, most {pieces[-1]}"]
+    lines += _table("cause of what is not complete | loops", Counter(name for loop in rows for name in loop.causes))
+    kinds = Counter(kind for loop in rows for kind in {kind_of(text) for text in loop.details})
+    lines += _table("what is in the way | loops", kinds, 25)
+    lines += ["", "| construct | loops | complete |", "|---|---|---|"]
+    named = [(frozenset((*row.features, *_own_features(loop))), loop) for row, loop in loops]
+    for name in sorted({name for names, _ in named for name in names}):
+        having = [loop for names, loop in named if name in names]
+        good = sum(loop.status == "complete" for loop in having)
+        lines.append(f"| {name} | {len(having)} | {100 * good / len(having):.0f}% |")
+    return lines
+
+
+def _own_features(loop: LoopRow) -> list[str]:
+    return [f"depth: {loop.depth}", *([f"paths: {loop.paths}"] if loop.paths else [])]
+
+
+_PLACE: Final = re.compile(r"(the loop )?case\.c:\w+:\d+:\d+")
+_KINDS: Final = (
+    ("after k rounds", "pow(", "control grows or shrinks by a factor"),
+    ("after k rounds", "#k*#k", "control is a polynomial in the number of rounds"),
+    ("after k rounds", "#k*", "control steps by an invariant"),
+    ("after k rounds", "", "control has another closed form"),
+    ("take turns has no closed form", "", "a sum over paths that take turns"),
+    ("in each iteration", "is not linear", "an update that is not linear"),
+    ("has no closed form", "", "no closed form of one path"),
+    ("not affine in the number", "", "a condition that is not affine in the number of iterations"),
+    ("holds all along is not decided", "", "a check along the run"),
+    ("ends at some time", "", "whether a run ends by undefined behaviour"),
+    ("budget", "", "the budget"),
+)
+
+
+def kind_of(detail: str) -> str:
+    """What a refusal complains of, without the names of its variables."""
+    for word, other, kind in _KINDS:
+        if word in detail and other in detail:
+            return kind
+    return _PLACE.sub("a loop", detail)[:80]
+
+
+# --------------------------------------------------------------------------------------------------------- functions
+
+
+def _functions(functions: Sequence[tuple[Row, FunctionRow]]) -> list[str]:
+    rows = [function for _, function in functions]
+    calls, compared = sum(row.calls for row in rows), sum(row.compared for row in rows)
+    complete = sum(row.status == "complete" for row in rows)
+    by = _sum(row.by for row in rows)
+    lines = [
+        "",
+        f"{len(rows)} functions: {_share(complete, len(rows))} complete; {calls} calls, {compared} compared natively",
+        "status: " + _counted(Counter(row.status or "not composed" for row in rows)),
+        "native runs: " + _counted(_sum(row.outcomes for row in rows)),
+        "answered by: " + ", ".join(f"{count} {name} ({_share(count, calls)})" for name, count in by.most_common()),
+    ]
+    lines += _table("cause of what is not complete | functions", Counter(name for row in rows for name in row.causes))
+    lines += _table("a call is unknown because | calls", _sum(row.unknown for row in rows), 12)
+    who = ("whole", "summary", "interpretation", "unknown")
+    head = "| construct | functions | complete | " + " | ".join(f"a call by {name}" for name in who) + " |"
+    lines += ["", head, "|---" * (3 + len(who)) + "|"]
+    for name in sorted({name for row, _ in functions for name in row.features}):
+        having = [function for row, function in functions if name in row.features]
+        good = sum(function.status == "complete" for function in having)
+        counts = [sum(bool(function.by.get(each)) for function in having) for each in who]
+        cells = " | ".join(map(str, counts))
+        lines.append(f"| {name} | {len(having)} | {100 * good / len(having):.0f}% | {cells} |")
+    return lines
+
+
+def _table(head: str, counts: Counter[str], most: int | None = None) -> list[str]:
+    if not counts:
+        return []
+    return ["", f"| {head} |", "|---|---|", *(f"| {name} | {count} |" for name, count in counts.most_common(most))]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in Counter(counts).most_common())
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total

@@ -1,0 +1,19 @@
+"""Batches of native runs in which many do not end."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopless.check.native import Limits, NativeHost, NativeOracle, Run
+
+
+def test_many_endless_runs_are_answered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for one answer longer than one run may take, however many runs there are."""
+    with NativeHost() as host, NativeOracle(
+        "int f(int x) { while (x); return x; }", host=host, limits=Limits(seconds=0.25)
+    ) as oracle:
+        assert oracle.run("f", [0]).return_value == 0
+        receive = host._receive
+        monkeypatch.setattr(host, "_receive", lambda seconds: receive(min(seconds, 1.5)))
+        found = oracle.run_many("f", [Run([x]) for x in (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0)])
+    assert [outcome.status for outcome in found] == ["timeout"] * 10 + ["ok"]
