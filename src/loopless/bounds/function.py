@@ -1,0 +1,103 @@
+"""The bounds of all loops of one function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopless.bounds.counting import LAPS, Counter
+from loopless.bounds.facts import with_facts
+from loopless.bounds.model import Bound, Bounds, kept
+from loopless.bounds.nesting import of_any_entry, over_call
+from loopless.bounds.scopes import Scope, Scopes, deciding, scopes_of
+from loopless.bounds.steps import without_larger
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.refusals import Reason, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBounds:
+    """Upper bounds for one loop.
+
+    ``per_entry``: on the laps (taken back edges) of one entry, over the values there; ``any_entry``: the same for
+    whichever entry, over the function's values at entry. ``total``: on the laps in one call of the function, over its
+    values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why there is
+    no bound on one entry; ``refused_total``: why there is none on the call.
+    """
+
+    loop: LoopInfo
+    per_entry: Bounds = ()
+    any_entry: Bounds = ()
+    total: Bounds = ()
+    blocks: Mapping[str, Bounds] = field(default_factory=dict)
+    refused: Refused | None = None
+    refused_total: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBounds:
+    """The bounds of a function's loops by name; ``refused`` where its code outside of loops could not be followed."""
+
+    loops: Mapping[str, LoopBounds]
+    refused: Refused | None = None
+
+
+def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None) -> FunctionBounds:
+    """Bounds for all loops of a function. ``known``: bounds on one entry of loops, by name, found by other means."""
+    given = {loop.header: known[loop.name] for loop in graph.loops if known and loop.name in known}
+    told = frozenset(v for bounds in given.values() for b in bounds for v in b.term.variables | b.when.variables)
+    # What was found by other means may speak of variables that decide nothing, as those that only checks are about.
+    scopes = scopes_of(graph, told & frozenset(graph.variables) - deciding(graph))
+    counters = Counter(scopes, given), Counter(with_facts(scopes), given, in_call=True)
+    whole = scopes.scopes[""]
+    found = {loop.name: _loop(*counters, loop) for loop in graph.loops}
+    return FunctionBounds(found, whole if isinstance(whole, Refused) else None)
+
+
+def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
+    scopes, header = counter.scopes, loop.header
+    scope = scopes.scopes[header]
+    if isinstance(scope, Refused) and header not in counter.given:
+        return LoopBounds(loop, refused=scope, refused_total=scope)
+    per_entry = without_larger(counter.count(header, header, LAPS))
+    any_entry = kept(b for bound in per_entry for b in of_any_entry(counter, header, bound))
+    total = _over_call(in_call, header, LAPS)
+    blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
+    where = str(loop.loc) if loop.loc is not None else loop.name
+    missing = Refused(Reason.NO_BOUND, where, _why(scopes, scope))
+    whole = scopes.scopes[""]
+    beyond = Refused(Reason.NO_BOUND, where, "the bound of one entry is not known in terms of the function's inputs")
+    if not per_entry:
+        beyond = missing
+    elif isinstance(whole, Refused):
+        beyond = whole
+    return LoopBounds(
+        loop,
+        per_entry,
+        any_entry,
+        total,
+        blocks,
+        refused=None if per_entry else missing, refused_total=None if total else beyond
+    )
+
+
+def _own(scopes: Scopes, loop: LoopInfo, label: str) -> bool:
+    return scopes.home(label) == loop.header
+
+
+def _over_call(counter: Counter, header: str, what: str) -> Bounds:
+    around = counter.scopes.ancestors(header)
+    outermost = around[-1] if around else header
+    bounds: list[Bound] = []
+    for bound in counter.count(outermost, header, what):
+        bounds += over_call(counter, outermost, bound)
+    return without_larger(kept(bounds))
+
+
+def _why(scopes: Scopes, scope: Scope | Refused) -> str:
+    if isinstance(scope, Refused):
+        return scope.detail
+    unread = [h for h in scopes.inside(scope.header) if isinstance(scopes.scopes[h], Refused)]
+    if unread:
+        return "a loop inside could not be followed"
+    return "no condition on the way round is about a value that every lap moves towards its limit"

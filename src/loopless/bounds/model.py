@@ -1,0 +1,140 @@
+"""Bounds as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Node,
+    Op,
+    Sum,
+    Term,
+    Var,
+    add,
+    conjunction,
+    const,
+    floor_div,
+    maximum,
+    minimum,
+    neg,
+    polynomial,
+    substitute,
+    walk,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An upper bound on how often something happens, over the values at the beginning; it holds where ``when`` does."""
+
+    term: Term
+    when: Condition = TRUE
+
+    def at(self, values: Mapping[Var, Term]) -> Bound:
+        """The same bound for a beginning with these values."""
+        return Bound(substitute(self.term, values), substitute(self.when, values))
+
+
+Bounds = tuple[Bound, ...]
+"""Several bounds on the same, each of which holds."""
+
+LARGE = 1 << 24
+"""A bound that owes to nothing but the range of a type has a constant beyond this."""
+
+MOST = 4
+"""More bounds than this on the same are not kept."""
+
+
+def size(node: Node) -> int:
+    """How long a term or condition is."""
+    return sum(1 for _ in walk(node))
+
+
+def by_types(term: Term) -> bool:
+    """Whether a bound speaks of the end of a type's range."""
+    for node in walk(term):
+        if isinstance(node, Const) and abs(node.value) >= LARGE:
+            return True
+        if isinstance(node, Sum) and any(abs(c) >= LARGE for m, c in node.items):
+            return True
+    return False
+
+
+def kept(bounds: Iterable[Bound]) -> Bounds:
+    """The bounds worth keeping: unconditional ones before others, those of the source before those of types, short
+    ones before long ones; of two of which one is never larger, that one.
+    """
+    ordered = sorted(set(bounds), key=lambda b: (b.when is not TRUE, by_types(b.term), size(b.term), b.term.key))
+    found: list[Bound] = []
+    for bound in ordered:
+        if any(_no_larger(other, bound) for other in found):
+            continue
+        found = [other for other in found if not _no_larger(bound, other)]
+        found.append(bound)
+    if any(not by_types(bound.term) and bound.when is TRUE for bound in found):
+        found = [bound for bound in found if not by_types(bound.term)]
+    return tuple(found[:MOST])
+
+
+def _no_larger(a: Bound, b: Bound) -> bool:
+    """Whether ``a`` is surely no larger than ``b`` and holds wherever that does."""
+    return a.when in (TRUE, b.when) and minimum(a.term, b.term) is a.term
+
+
+def least(bounds: Bounds) -> Term | None:
+    """One term for all unconditional bounds; None where there is none."""
+    found = [bound.term for bound in bounds if bound.when is TRUE]
+    return minimum(*found) if found else None
+
+
+def ceiling(term: Term, divisor: Term) -> Term:
+    """``term`` / ``divisor`` rounded up."""
+    if isinstance(divisor, Const) and divisor.value == 1:
+        return term
+    if isinstance(divisor, Const):
+        return floor_div(add(term, const(divisor.value - 1)), divisor)
+    return neg(floor_div(neg(term), divisor))
+
+
+def plus(*terms: Term) -> Term:
+    """The sum; where all but one are plain, into that one's ``max`` or ``min``."""
+    total = add(*terms)
+    found = polynomial(total)
+    extremes = [m for m, c in found.items() if _is_extreme(m) and c == 1]
+    if len(extremes) != 1 or len(found) == 1:
+        return total
+    ((atom, _),) = extremes[0]
+    assert isinstance(atom, Op)
+    rest = add(total, neg(atom))
+    if any(isinstance(node, Op) for node in walk(rest)):
+        return total
+    inner = [add(arg, rest) for arg in atom.args]
+    shorter = maximum(*inner) if atom.op == "max" else minimum(*inner)
+    return shorter if size(shorter) < size(total) else total
+
+
+def _is_extreme(monomial: tuple[tuple[Term, int], ...]) -> bool:
+    if len(monomial) != 1 or monomial[0][1] != 1:
+        return False
+    atom = monomial[0][0]
+    return isinstance(atom, Op) and atom.op in ("max", "min")
+
+
+def positive(term: Term) -> Term:
+    """``max(0, term)``."""
+    return maximum(ZERO, term)
+
+
+def both(a: Condition, b: Condition) -> Condition:
+    """Both conditions."""
+    return conjunction((a, b))
+
+
+def number(value: int) -> Term:
+    """A constant."""
+    return const(value)

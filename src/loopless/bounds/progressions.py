@@ -1,0 +1,164 @@
+"""Bounds from closed forms over one path counter: polynomial, geometric and quotient progressions.
+
+Where all laps change the variables of a measure in the same way, the measure is a known function of the number of laps
+so far, and the laps end before it first falls below 1. That number is the least solution of an inequality, a square
+root or a logarithm in plain cases (Looperman, section 7, the first two cases, and the logarithmic bounds of section 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import lcm
+
+from loopless.bounds.model import Bound
+from loopless.bounds.scopes import Lap
+from loopless.recurrences import solve
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Const,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    Wrap,
+    add,
+    const,
+    first_positive,
+    from_polynomial,
+    greater_equal,
+    neg,
+    polynomial,
+    range_of,
+    scale,
+    sub,
+    substitute,
+    walk,
+)
+
+_K = Var("'k", INTEGERS)
+Curve = dict[tuple[int, int], Term]
+"""Σ c·b^k·k^d by (b, d)."""
+
+
+def by_progression(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]) -> Iterator[Bound]:
+    """A bound on the laps, each of which needs ``measure`` ≥ 1, where all change its variables alike."""
+    update = _common_update(measure, laps, variables)
+    if update is None:
+        return
+    try:
+        solution = solve(update, _K)
+        moving = measure.variables & set(update)
+        closed = {var: solution.closed[var] for var in moving if var in solution.closed}
+        terms = {var: c.term for var, c in closed.items() if c.term is not None and not c.valid_from}
+        curve = _curve(substitute(measure, terms)) if len(terms) == len(moving) else None
+        if curve is None:
+            return
+        found = first_positive(curve)
+    except TermTooLarge:
+        return
+    low = range_of(found)[0]
+    grows = (low is not None and low >= 0) or _grows(curve)
+    yield Bound(found, TRUE if grows else greater_equal(found, ZERO))
+
+
+def _common_update(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]) -> Mapping[Var, Term] | None:
+    """What all laps do to the variables of the measure, and to those that they depend on; None where they differ."""
+    update: dict[Var, Term] = {}
+    waiting = sorted(measure.variables)
+    while waiting:
+        var = waiting.pop()
+        if var in update:
+            continue
+        values = {lap.values.get(var, var) for lap in laps}
+        if len(values) != 1:
+            return None
+        (value,) = values
+        if not value.variables <= variables or any(isinstance(node, Wrap) for node in walk(value)):
+            return None
+        if value is not var:
+            update[var] = value
+            waiting += sorted(value.variables)
+    return update or None
+
+
+def _curve(value: Term) -> Curve | None:
+    """A curve that is positive exactly, or at least only, where ``value`` < 1; None where there is none."""
+    quotient = _quotient(value)
+    if quotient is not None:
+        return quotient
+    found: Curve = {(1, 0): const(1)}
+    factor = 1
+    poly = polynomial(value)
+    for monomial in poly:
+        if len(monomial) == 1 and isinstance(monomial[0][0], Op) and monomial[0][0].op == "floor_div":
+            divisor = monomial[0][0].args[1]
+            if not isinstance(divisor, Const) or divisor.value <= 0 or monomial[0][1] != 1:
+                return None
+            factor = lcm(factor, divisor.value)
+    # factor·value, quotients replaced by what is at least as much: factor·value ≤ factor - 1 where value < 1
+    total: list[Term] = []
+    for monomial, coefficient in poly.items():
+        atom = monomial[0][0] if len(monomial) == 1 else None
+        if isinstance(atom, Op) and atom.op == "floor_div" and _K in atom.variables:
+            divisor = atom.args[1]
+            assert isinstance(divisor, Const)
+            most = atom.args[0] if coefficient > 0 else sub(atom.args[0], const(divisor.value - 1))
+            total.append(scale(most, coefficient * factor // divisor.value))
+        else:
+            total.append(scale(from_polynomial({monomial: coefficient}), factor))
+    found = {}
+    for monomial, coefficient in polynomial(sub(const(factor), add(*total))).items():
+        key, rest = _split(monomial)
+        if key is None:
+            return None
+        found[key] = add(found.get(key, ZERO), from_polynomial({rest: coefficient}))
+    # value ≥ 1 needs factor - factor·value ≤ 0
+    return found
+
+
+def _split(monomial: tuple[tuple[Term, int], ...]) -> tuple[tuple[int, int] | None, tuple[tuple[Term, int], ...]]:
+    """The power of the counter in a product, and the rest."""
+    base, degree = 1, 0
+    rest: list[tuple[Term, int]] = []
+    for atom, exponent in monomial:
+        if atom is _K:
+            degree += exponent
+        elif isinstance(atom, Op) and atom.op == "pow" and atom.args[1] is _K and isinstance(atom.args[0], Const):
+            base *= atom.args[0].value ** exponent
+        elif _K in atom.variables:
+            return None, ()
+        else:
+            rest.append((atom, exponent))
+    return ((base, degree) if base >= 1 else None), tuple(rest)
+
+
+def _quotient(value: Term) -> Curve | None:
+    """c·floor(a / b^k) + e ≥ 1 is a ≥ m·b^k with a constant m."""
+    poly = polynomial(value)
+    constant = poly.pop((), 0)
+    if len(poly) != 1:
+        return None
+    ((monomial, coefficient),) = poly.items()
+    if len(monomial) != 1 or monomial[0][1] != 1 or coefficient <= 0:
+        return None
+    atom = monomial[0][0]
+    if not isinstance(atom, Op) or atom.op != "floor_div" or _K in atom.args[0].variables:
+        return None
+    divisor = atom.args[1]
+    key, rest = _split(((divisor, 1),))
+    if key is None or rest or key[0] < 2 or key[1]:
+        return None
+    least = -((constant - 1) // coefficient)
+    return {key: const(least), (1, 0): neg(atom.args[0])} if least >= 1 else None
+
+
+def _grows(curve: Curve) -> bool:
+    """Whether the curve is positive in the end, whatever the values."""
+    moving = {key: c for key, c in curve.items() if c is not ZERO}
+    top = max(moving)
+    low = range_of(moving[top])[0]
+    return top != (1, 0) and low is not None and low > 0
+
+

@@ -1,0 +1,432 @@
+"""Once around: the ways through one lap of a loop, or through the whole function, with inner loops passed over.
+
+A run falls apart into complete laps of loops and one way without repetition through the function (Looperman, section
+2.1: a backbone). Here both are executed on symbols. An inner loop is entered, does its laps, which gives what it
+changes new values that nothing is known of yet, and is left by its last, incomplete lap, which is executed like
+straight code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
+from loopless.flowgraph.model import (
+    Allocate,
+    Assume,
+    Call,
+    Check,
+    Copy,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Load,
+    LoopInfo,
+    Origin,
+    Statement,
+    Store,
+)
+from loopless.logic import feasible
+from loopless.paths.build import changed_variables, simplest
+from loopless.paths.execution import (
+    MAX_PATHS,
+    MAX_VISITS,
+    Execution,
+    Finished,
+    State,
+    TooManyPaths,
+    Unreadable,
+    forward_order,
+)
+from loopless.paths.model import Exit, Unknown
+from loopless.refusals import Reason, Refused
+from loopless.source.ir import Loc
+from loopless.terms import (
+    ZERO,
+    Condition,
+    Or,
+    Term,
+    Var,
+    conjunction,
+    conjuncts,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+)
+
+Moves = tuple[frozenset[Var], frozenset[Var]]
+"""The variables that a loop never raises, and those that it never lowers."""
+
+MAX_LAPS = 16
+"""Alternatives of one effect are looked at each by itself where that makes no more laps than this."""
+
+Relation = Callable[[Term, Term], Condition]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """An inner loop that is passed over: the values at its entry (those that differ from the beginning of the scope),
+    and the symbols for what its complete laps make of the variables that it changes.
+    """
+
+    header: str
+    before: tuple[tuple[Var, Term], ...]
+    after: tuple[tuple[Var, Var], ...]
+    number: int
+
+    def entry(self) -> dict[Var, Term]:
+        """The values at the loop's entry, of the variables that have changed by then."""
+        return dict(self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Stand(State):
+    """Where a way stands: a state, the inner loops that it passed, the blocks of the scope that it may have visited."""
+
+    passed: tuple[Passage, ...] = ()
+    visited: frozenset[str] = frozenset()
+
+    @property
+    def holds(self) -> Condition:
+        """What must be true of the values at the beginning of the scope, and of the symbols, to come here."""
+        return conjunction(self.condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Lap:
+    """One complete lap of a loop: from its header back to it. ``values`` are those that change."""
+
+    condition: Condition
+    values: Mapping[Var, Term]
+    passed: tuple[Passage, ...]
+    visited: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A loop, or the function (``loop`` None): its complete laps, and by block the stands in which it is visited.
+
+    Blocks of inner loops are not listed but for the headers of the loops directly inside, where the stands are those at
+    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end.
+    """
+
+    loop: LoopInfo | None
+    laps: tuple[Lap, ...]
+    visits: Mapping[str, tuple[Stand, ...]]
+    changed: frozenset[Var]
+    labels: frozenset[str]
+    ends: tuple[Stand, ...] = ()
+
+    def passages(self) -> tuple[Passage, ...]:
+        """All passages over inner loops, in the order in which they were met."""
+        stands: list[Lap | Stand] = [*self.laps, *(stand for stands in self.visits.values() for stand in stands)]
+        found = {passage.number: passage for stand in stands for passage in stand.passed}
+        return tuple(found[number] for number in sorted(found))
+
+    @property
+    def header(self) -> str:
+        """The label of the loop's header; empty for the function."""
+        return self.loop.header if self.loop is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """All scopes of a function by their headers, the function's under the empty name; refusals where there is none."""
+
+    graph: Flowgraph
+    scopes: Mapping[str, Scope | Refused]
+    variables: frozenset[Var]
+    by_header: Mapping[str, LoopInfo] = field(default_factory=dict)
+
+    def inside(self, header: str) -> list[str]:
+        """The headers of the loops inside the scope, its own included."""
+        return [h for h in self.by_header if header in ("", h) or header in self.ancestors(h)]
+
+    def ancestors(self, header: str) -> list[str]:
+        """The headers of the loops around a loop, the innermost first."""
+        found: list[str] = []
+        parent = self.by_header[header].parent
+        while parent is not None:
+            found.append(parent)
+            parent = self.by_header[parent].parent
+        return found
+
+    def parent(self, header: str) -> str | None:
+        """The header of the loop around a loop, empty for an outermost one; None where the label is no header."""
+        loop = self.by_header.get(header)
+        return None if loop is None else loop.parent or ""
+
+    def home(self, label: str) -> str:
+        """The header of the innermost loop that a block lies in; empty where there is none."""
+        around = [loop for loop in self.by_header.values() if label in loop.blocks]
+        return max(around, key=lambda loop: loop.depth).header if around else ""
+
+
+def scopes_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Scopes:
+    """All scopes of a function. The values of ``watched`` are followed too, though nothing may depend on them."""
+    wanted = deciding(graph, watched)
+    live = live_at_entry(graph.blocks, watched)
+    found: dict[str, Scope | Refused] = {}
+    moves: dict[str, Moves] = {}
+    inner_first = sorted(graph.loops, key=lambda loop: -loop.depth)
+    for loop in (*inner_first, None):
+        around = Around(graph, loop, wanted, live, moves)
+        try:
+            around.run()
+        except TooManyPaths:
+            detail = "there are too many different ways through the loop's body or through the function"
+            found[around.start if loop is not None else ""] = Refused(Reason.BUDGET, around.where, detail)
+            continue
+        except Unreadable as unreadable:
+            found[around.start if loop is not None else ""] = unreadable.refused
+            continue
+        scope = found[around.start if loop is not None else ""] = around.scope()
+        if loop is not None:
+            moves[loop.header] = _moves(graph, scope, wanted)
+    return Scopes(graph, found, wanted, {loop.header: loop for loop in graph.loops})
+
+
+def deciding(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> frozenset[Var]:
+    """The variables on which it depends which way a run takes, or what ``watched`` hold; directly or through others."""
+    wanted = set(watched)
+    for block in graph.blocks.values():
+        for edge in block.edges:
+            wanted |= edge.condition.variables
+        for statement in block.statements:
+            if isinstance(statement, Assume):
+                wanted |= statement.condition.variables
+    size = -1
+    while size != len(wanted):
+        size = len(wanted)
+        for block in graph.blocks.values():
+            for statement in block.statements:
+                if any(target in wanted for target in defined_by(statement)):
+                    wanted |= used_by(statement)
+            for edge in block.edges:
+                for target, value in edge.assigns:
+                    if target in wanted:
+                        wanted |= value.variables
+    return frozenset(wanted)
+
+
+class Around(Execution[Stand]):
+    """One lap of a loop, or the function, executed on symbols."""
+
+    questions: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        graph: Flowgraph,
+        loop: LoopInfo | None,
+        wanted: frozenset[Var],
+        live: Mapping[str, frozenset[Var]],
+        moves: Mapping[str, Moves],
+    ) -> None:
+        labels = loop.blocks if loop is not None else frozenset(graph.blocks)
+        place = loop.loc if loop is not None else graph.loc
+        super().__init__(graph, live, labels, str(place) if place is not None else graph.source_name)
+        self.loop = loop
+        self.labels = labels
+        self.start = loop.header if loop is not None else graph.entry
+        self.variables = wanted
+        self.moves = moves
+        inside = [info for info in graph.loops if info.blocks < labels or (loop is None and info.blocks <= labels)]
+        self.inner = {info.header: info for info in inside}
+        self.changed_by = {header: changed_variables(graph, info) & wanted for header, info in self.inner.items()}
+        self.visits: dict[str, tuple[Stand, ...]] = {}
+        self.ends: list[Stand] = []
+        self._numbers = 0
+
+    # -- the whole ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """All ways. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
+        following = {label: list(self._following(label)) for label in self.labels}
+        waiting: dict[str, list[Stand]] = {self.start: [Stand((), self._entry_values(), (), ())]}
+        visits = 0
+        for label in forward_order(self.start, following):
+            states = self.merged(label, waiting.pop(label, []))
+            visits += len(states)
+            if len(states) > MAX_PATHS or visits > MAX_VISITS:
+                raise TooManyPaths
+            for target, state in self._onward(label, states):
+                waiting.setdefault(target, []).append(state)
+        if waiting:
+            detail = "jumps enter a cycle at several places"
+            raise Unreadable(Refused(Reason.IRREDUCIBLE, self.where, detail))
+
+    def scope(self) -> Scope:
+        """What was found."""
+        changed = changed_variables(self.graph, self.loop) if self.loop is not None else frozenset[Var]()
+        complete = self.merged(self.start, [done.state for done in self.finished])
+        apart = [part for stand in complete for part in _apart(stand)]
+        laps = tuple(_lap(stand) for stand in (apart if len(apart) <= MAX_LAPS else complete))
+        return Scope(self.loop, laps, self.visits, changed, self.labels, tuple(self.ends))
+
+    def _following(self, label: str) -> Iterable[str]:
+        for target in self.graph.blocks[label].successors:
+            if target in self.labels and target != self.start and not self._returns(label, target):
+                yield target
+
+    def _returns(self, label: str, target: str) -> bool:
+        """Whether this is the way back of an inner loop."""
+        return target in self.inner and label in self.inner[target].blocks
+
+    def _entry_values(self) -> dict[Var, Term]:
+        """A pointer parameter points to the start of what it points to."""
+        if self.loop is not None:
+            return {}
+        parameters = self.graph.parameters
+        return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
+
+    def _innermost(self, label: str) -> bool:
+        """Whether the block lies in no inner loop of the scope."""
+        return not any(label in info.blocks for info in self.inner.values())
+
+    def _directly_inside(self, header: str) -> bool:
+        parent = self.inner[header].parent
+        return parent == (self.loop.header if self.loop is not None else None)
+
+    def _onward(self, label: str, states: Sequence[Stand]) -> Iterable[tuple[str, Stand]]:
+        block = self.graph.blocks[label]
+        inner = label in self.inner and label != self.start
+        if self._innermost(label) or (inner and self._directly_inside(label)):
+            states = [replace(state, visited=state.visited | {label}) for state in states]
+            self.visits[label] = tuple(states)
+        if inner:
+            states = [self._passed_over(label, state) for state in states]
+        for state in states:
+            for after in self.through(block, state):
+                if block.end is not None:
+                    self.ends.append(after)
+                    continue
+                for _, edge, taken in self.ways(block, after):
+                    target = edge.target
+                    if self.loop is not None and target == self.start:
+                        self.finished.append(Finished(self.along(taken, edge), None))
+                    elif target in self.labels and not self._returns(label, target):
+                        yield target, self.along(taken, edge)
+        if len(self.finished) > 4 * MAX_PATHS:
+            raise TooManyPaths
+
+    def _passed_over(self, header: str, state: Stand) -> Stand:
+        """The state at the last visit of an inner loop's header."""
+        self._numbers += 1
+        live = self.live[header]
+        after = {}
+        symbols = []
+        for var in sorted(self.changed_by[header], key=lambda v: v.key):
+            symbol = Var(f"{var.name}'{self._numbers}" if var in live else _dead(var).name, var.type)
+            after[var] = symbol
+            symbols.append((var, symbol))
+        before = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
+        known = [relation(state.values.get(var, var), after[var]) for var, relation in self._directions(header, live)]
+        state = replace(state, condition=conjuncts(conjunction((*state.condition, *known))))
+        passage = Passage(header, before, tuple(symbols), self._numbers)
+        return replace(state, values={**state.values, **after}, passed=(*state.passed, passage))
+
+    def _directions(self, header: str, live: Collection[Var]) -> Iterator[tuple[Var, Relation]]:
+        """How the old value of a variable relates to what the laps of a loop make of it."""
+        falls, rises = self.moves.get(header, (frozenset(), frozenset()))
+        yield from ((var, greater_equal) for var in sorted(falls) if var in live)
+        yield from ((var, less_equal) for var in sorted(rises) if var in live)
+
+    # -- what differs from other executions ---------------------------------------------------------------------------
+
+    def wanted(self, target: Var) -> bool:
+        return target in self.variables
+
+    def keeps(self, label: str, check: Check) -> bool:  # noqa: ARG002
+        return check.condition.variables <= self.variables
+
+    def beyond(self) -> bool:
+        return True
+
+    def leave(self, state: Stand, condition: Condition, exit: Exit) -> None:
+        """Runs that end are no laps, and what they visit before is counted where it is visited."""
+
+    def same(self, state: Stand) -> tuple[object, ...]:
+        return (state.unknowns, tuple(passage.number for passage in state.passed))
+
+    def merged(self, label: str, states: list[Stand]) -> list[Stand]:
+        """As for other executions; but what is used no more is unknown from here on, not unchanged."""
+        needed = self.live[label] & self.variables
+        groups: dict[tuple[object, ...], list[Stand]] = {}
+        for state in states:
+            kept = {v: t if v in needed else _dead(v) for v, t in state.values.items() if t is not v}
+            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
+            groups.setdefault(key, []).append(replace(state, values=kept))
+        return [self.union(group) for group in groups.values()]
+
+    def union(self, group: list[Stand]) -> Stand:
+        visited = frozenset[str]().union(*(state.visited for state in group))
+        return replace(super().union(group), visited=visited)
+
+    def effect(self, state: Stand, statement: Statement) -> tuple[Stand]:
+        match statement:
+            case Havoc(target=target, origin=origin, name=name, loc=loc):
+                return (self._unknown(state, target, origin, name, loc),)
+            case Load():
+                return (self._load(state, statement),)
+            case Call() | Allocate():
+                for target in defined_by(statement):
+                    state = self._unknown(state, target, Origin.CALL, "call", statement.loc)
+                return (state,)
+            case Store() | Fill() | Copy():
+                return (state,)
+            case _:
+                raise AssertionError(statement)
+
+    def _unknown(self, state: Stand, target: Var, origin: Origin, name: str, loc: Loc | None) -> Stand:
+        if not self.wanted(target):
+            return state
+        self._numbers += 1
+        var = Var(f"{name}()'{self._numbers}", target.type)
+        return self.take(state, Unknown(var, origin, name, loc), target)
+
+    def _load(self, state: Stand, load: Load) -> Stand:
+        if not any(self.wanted(target) for target in defined_by(load)):
+            return state
+        found = self.loaded(state, load)
+        if isinstance(found, Term):
+            return self.bind(state, load.target, found, load.loc)
+        for target in defined_by(load):
+            state = self._unknown(state, target, Origin.MEMORY, found, load.loc)
+        return state
+
+
+def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[Var]) -> Moves:
+    """The variables that no lap of the loop raises, and those that none lowers."""
+    assert scope.loop is not None
+    changed = changed_variables(graph, scope.loop) & wanted
+
+    def never(var: Var, wrong: Relation) -> bool:
+        return not any(
+            var in lap.values and feasible(conjunction((lap.condition, wrong(lap.values[var], var))), solver=False)
+            for lap in scope.laps
+        )
+
+    return frozenset(v for v in changed if never(v, greater)), frozenset(v for v in changed if never(v, less))
+
+
+def _dead(var: Var) -> Var:
+    """The symbol for a value that is used no more."""
+    return Var(f"{var.name}'dead", var.type)
+
+
+def _apart(stand: Stand) -> list[Stand]:
+    """The alternatives of a condition, each by itself, where one conjunct has some: each may have its own bound."""
+    either = [part for part in stand.condition if isinstance(part, Or)]
+    if len(either) != 1:
+        return [stand]
+    rest = tuple(part for part in stand.condition if part is not either[0])
+    return [replace(stand, condition=(*rest, *conjuncts(part))) for part in either[0].args]
+
+
+def _lap(stand: Stand) -> Lap:
+    condition = stand.holds
+    values = {var: simplest(term, condition) for var, term in stand.values.items()}
+    return Lap(condition, {v: t for v, t in values.items() if t is not v}, stand.passed, stand.visited)

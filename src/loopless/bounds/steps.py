@@ -1,0 +1,185 @@
+"""What a lap does to a measure: how much it grows at most, or to what it is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from loopless.bounds.model import Bounds
+from loopless.bounds.scopes import Passage
+from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, feasible, over_approximation
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Const,
+    Sum,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    const,
+    greater,
+    greater_equal,
+    less_equal,
+    negate,
+    polynomial,
+    sub,
+    substitute,
+    walk,
+)
+
+_OPERATIONS = 300_000
+_MOST_DEGREE = 2
+_MOST_GROWTH = 1 << 20
+"""A measure that a single lap raises by more than this, for no reason that is in the source, is no measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grows:
+    """The measure grows by at most ``by``, a constant or a term over what does not change; ``by`` may be negative."""
+
+    by: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Becomes:
+    """The measure is ``value`` at the end, whatever it was; a term over what does not change."""
+
+    value: Term
+
+
+Step = Grows | Becomes
+
+
+def entails(known: Condition, claim: Condition, *, solver: bool = False) -> bool:
+    """Whether ``claim`` surely holds wherever ``known`` does; False also where that is not known.
+
+    What is not Presburger counts as unknown values, one for each term; with ``solver``, Z3 is asked about claims on
+    products.
+    """
+    products = solver and any(isinstance(node, Sum) and _degree(node) > 1 for node in walk(claim))
+    small = all(_degree(node) <= _MOST_DEGREE for node in walk(claim) if isinstance(node, Sum))
+    return not feasible(conjunction((known, negate(claim))), solver=products and small)
+
+
+def _degree(term: Sum) -> int:
+    return max(sum(e for _, e in monomial) for monomial, _ in term.items)
+
+
+def straight(term: Term, passed: Iterable[Passage]) -> Term | None:
+    """``term`` as if the inner loops that were passed over had changed nothing.
+
+    What they change is to be added; that is right only where ``term`` is linear in what they change, else None.
+    """
+    for passage in reversed(tuple(passed)):
+        symbols = {symbol: var for var, symbol in passage.after}
+        if not _linear_in(term, symbols):
+            return None
+        entry = passage.entry()
+        try:
+            term = substitute(term, {symbol: entry.get(var, var) for symbol, var in symbols.items()})
+        except TermTooLarge:
+            return None
+    return term
+
+
+def _linear_in(term: Term, symbols: Mapping[Var, Var]) -> bool:
+    for monomial in polynomial(term):
+        inside = [atom for atom, _ in monomial if not atom.variables.isdisjoint(symbols)]
+        if inside and not (len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var)):
+            return False
+    return True
+
+
+def step(
+    measure: Term,
+    values: Mapping[Var, Term],
+    passed: tuple[Passage, ...],
+    condition: Condition,
+    variables: frozenset[Var],
+    changed: frozenset[Var],
+) -> Step | None:
+    """What becomes of ``measure`` where ``values`` are assigned under ``condition``, inner loops aside.
+
+    ``variables`` are those of the program, all else being symbols for what is not known; ``changed`` are those that
+    change while the measure is watched. None where nothing useful is known.
+    """
+    if not any(var in values for var in measure.variables):
+        return Grows(const(0))
+    try:
+        after = substitute(measure, values)
+        plain = straight(after, passed)
+        if plain is None or any(var.name.endswith("'dead") for var in plain.variables):
+            return None
+        difference = sub(plain, measure)
+    except TermTooLarge:
+        return None
+    found = growth(difference, condition, variables, changed)
+    if found is not None:
+        return Grows(found)
+    if after.variables <= variables - changed:
+        return Becomes(after)
+    return None
+
+
+def growth(difference: Term, condition: Condition, variables: frozenset[Var], changed: frozenset[Var]) -> Term | None:
+    """An upper bound of ``difference`` under ``condition``: a constant, or a term over what does not change."""
+    if isinstance(difference, Const):
+        return difference
+    most = most_of(difference, condition)
+    if most is not None and most <= _MOST_GROWTH:
+        return const(most)
+    if difference.variables <= variables - changed:
+        return difference
+    return None
+
+
+def most_of(term: Term, condition: Condition) -> int | None:
+    """The greatest value of ``term`` under ``condition``, or some bound of it; None where none is found."""
+    try:
+        with budget(_OPERATIONS):
+            try:
+                return _region(condition).range_of(term)[1]
+            except NotPresburger:
+                pass
+            try:
+                relaxed = over_approximation(condition).condition
+                return None if relaxed is FALSE else _region(relaxed).range_of(term)[1]
+            except NotPresburger:
+                pass
+    except EmptyRegion:
+        return -_MOST_GROWTH
+    except BudgetExceeded:
+        return None
+    return next((limit for limit in (-1, 0) if entails(condition, less_equal(term, const(limit)), solver=True)), None)
+
+
+_regions: dict[Condition, Region] = {}
+
+
+def _region(condition: Condition) -> Region:
+    found = _regions.get(condition)
+    if found is None:
+        found = _regions[condition] = Region.of(condition)
+    return found
+
+
+def at_least_one(term: Term) -> Condition:
+    """``term`` ≥ 1."""
+    return greater_equal(term, const(1))
+
+
+def is_positive(term: Term) -> Condition:
+    """``term`` > 0."""
+    return greater(term, const(0))
+
+
+def without_larger(bounds: Bounds) -> Bounds:
+    """The bounds without those that are nowhere less than another one, as far as the logic tells."""
+    found = list(bounds)
+    for bound in bounds[::-1]:
+        others = [other for other in found if other is not bound and other.when is TRUE]
+        if any(entails(bound.when, less_equal(other.term, bound.term)) for other in others):
+            found.remove(bound)
+    return tuple(found)

@@ -1,0 +1,291 @@
+"""The iterative paths of a loop as linear transitions: rows that hold before a step, and affine values after it.
+
+A transition keeps the condition that it stands for, exactly, beside a linear relaxation of it: what is not linear (a
+quotient, a product, a bit operation, memory) has a name, an auxiliary variable with the linear facts that are known of
+it. What is found on the relaxation is proved on the conditions and updates of the paths themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from loopless.bounds.linearize import Linearizer, range_under
+from loopless.flowgraph.model import Origin
+from loopless.logic import feasible
+from loopless.paths import LoopPaths, Path, Unknown
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Node,
+    Op,
+    Or,
+    Term,
+    Var,
+    Wrap,
+    add,
+    at_most_zero,
+    between,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    equals_zero,
+    floor_div,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    mod,
+    neg,
+    negate,
+    not_zero,
+    replace_terms,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_PARTS = 24
+"""A path is split into at most so many transitions."""
+
+MAX_TRANSITIONS = 40
+"""And all paths together into about so many."""
+
+MAX_CONJUNCTS = 40
+"""Longer conditions are not split."""
+
+MAX_TURNS = 3
+"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A part of an iterative path.
+
+    ``condition``: when it is taken, exactly; the parts of a path cover its condition. ``rows``: affine terms that are
+    ≥ 0 whenever it is taken; ``wide``: further ones that stem from the ranges of types or have numbers as large.
+    ``after``: the values after the step, affine over the variables before it and auxiliary ones, which ``rows`` and
+    ``wide`` speak of too.
+    """
+
+    name: str
+    path: Path
+    condition: Condition
+    rows: tuple[Term, ...]
+    wide: tuple[Term, ...]
+    after: Mapping[Var, Term]
+
+    def step(self, term: Term) -> Term:
+        """The affine ``term`` after the step, in terms of what is before."""
+        return substitute(term, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The transitions of a loop over its ``state`` and its ``parameters``, the variables that it does not change.
+
+    ``fixed``: the parameters that are names of terms.
+    """
+
+    paths: LoopPaths
+    transitions: tuple[Transition, ...]
+    state: tuple[Var, ...]
+    parameters: tuple[Var, ...]
+    fixed: Mapping[Var, Term]
+
+
+UNTOLD = ("unknown", "unsupported")
+"""Kinds of exits of which it is not known that the run leaves the loop there."""
+
+
+def with_untold(paths: LoopPaths) -> LoopPaths:
+    """The paths with what nothing is known of as iterations after which every variable may have any value."""
+    untold = [path for path in paths.exits if path.exit is not None and path.exit.kind in UNTOLD]
+    plain = paths.uncounted()
+    if not untold:
+        return plain
+    made = []
+    for path in untold:
+        values = {var: Var(f"?{path.id} {var.name}", var.type) for var in plain.state}
+        unknowns = tuple(Unknown(value, Origin.UNSUPPORTED, value.name, None) for value in values.values())
+        made.append(replace(path, exit=None, update=values, unknowns=(*path.unknowns, *unknowns), result=None))
+    return replace(plain, iterative=(*plain.iterative, *made))
+
+
+def system(paths: LoopPaths, given: Condition, *, split: bool) -> System:
+    """The iterative paths under ``given``, which holds at the header in all states that count.
+
+    ``split``: alternatives in conditions and updates make several transitions of a path; otherwise each path is one,
+    with what holds in all its alternatives.
+    """
+    changed = frozenset(paths.state).union(
+        *(path.update for path in paths.iterative),
+        *({u.var for u in path.unknowns} for path in paths.iterative),
+    )
+    checks = _checks(paths)
+    most = min(MAX_PARTS, MAX_TRANSITIONS // max(len(paths.iterative), 1))
+    found: list[Transition] = []
+    fixed: dict[Var, Term] = {}
+    for path in paths.iterative:
+        whole = [(given, path.condition, path.update)]
+        parts = list(_parts(path, given, most)) if split and len(conjuncts(path.condition)) <= MAX_CONJUNCTS else whole
+        for number, (extra, condition, update) in enumerate(parts, start=1):
+            exact = conjunction((extra, path.condition))
+            if exact is FALSE or not feasible(exact, solver=False):
+                continue
+            name = path.id if len(parts) == 1 else f"{path.id}.{number}"
+            linearizer = Linearizer(conjunction((extra, condition)), name, changed)
+            found.append(_linear(Transition(name, path, exact, (), (), update), linearizer, checks))
+            fixed |= linearizer.fixed
+    unknown = {u.var for path in paths.iterative for u in path.unknowns}
+    state = tuple(v for v in paths.state if v not in unknown)
+    parameters = tuple(sorted((set(paths.invariants) - changed) | set(fixed), key=lambda v: v.key))
+    return System(paths, tuple(found), state, parameters, fixed)
+
+
+def _checks(paths: LoopPaths) -> frozenset[Condition]:
+    """Conditions without which the behaviour is undefined: what they bound, they bound by the ranges of types."""
+    needed: set[Condition] = set()
+    asked: set[Condition] = set()
+    for path in paths.exits:
+        assert path.exit is not None
+        opposite = {node for node in walk(negate(path.condition)) if isinstance(node, Compare)}
+        if path.exit.kind == "undefined":
+            needed |= opposite
+        else:
+            asked |= opposite
+            asked |= {node for node in walk(path.condition) if isinstance(node, Compare)}
+    return frozenset(needed - asked)
+
+
+def _linear(taken: Transition, linearizer: Linearizer, checks: frozenset[Condition]) -> Transition:
+    for part in conjuncts(linearizer.condition):
+        if not isinstance(part, Compare) or part.relation == "ne":
+            continue
+        term = linearizer.term(part.term)
+        linearizer.row(neg(term), wide=part in checks)
+        if part.relation == "eq":
+            linearizer.row(term)
+    for part in conjuncts(linearizer.condition):
+        if isinstance(part, Compare) and part.relation == "ne":
+            linearizer.excluded(linearizer.term(part.term))
+    after = {var: linearizer.term(term) for var, term in taken.after.items()}
+    occurring = {v for row in (*linearizer.rows, *after.values()) for v in row.variables} | set(after)
+    linearizer.ranges(v for v in occurring if v.type.width is not None)
+    for var, term in after.items():
+        linearizer.within(term, var)
+    return replace(taken, rows=tuple(linearizer.rows), wide=tuple(linearizer.wide), after=after)
+
+
+# -- alternatives -----------------------------------------------------------------------------------------------------
+
+Part = tuple[Condition, Condition, Mapping[Var, Term]]
+"""What was chosen, and condition and update with the choices made."""
+
+
+def parts_of(path: Path) -> list[Condition]:
+    """The conditions of the transitions that a path is split into."""
+    return [conjunction((extra, path.condition)) for extra, _, _ in _parts(path, TRUE, MAX_PARTS)]
+
+
+def _parts(path: Path, given: Condition, most: int) -> Iterator[Part]:
+    waiting: list[Part] = [(given, path.condition, path.update)]
+    made = 0
+    while waiting:
+        extra, condition, update = waiting.pop(0)
+        whole = conjunction((extra, condition))
+        if whole is FALSE or not feasible(whole, solver=False):
+            continue
+        found = None if made + len(waiting) + 1 >= most else _alternative(extra, condition, update)
+        if found is None:
+            made += 1
+            yield extra, condition, update
+        else:
+            waiting += found
+
+
+def _alternative(extra: Condition, condition: Condition, update: Mapping[Var, Term]) -> list[Part] | None:
+    """The first thing to choose, as parts that cover everything."""
+    whole = conjunction((extra, condition))
+    for root in (extra, condition, *update.values()):
+        for node in walk(root):
+            choices = _choices(node, whole)
+            if choices is not None:
+                assert isinstance(node, Term)
+                return [
+                    (
+                        conjunction((_replaced(extra, node, value), when)),
+                        _replaced(condition, node, value),
+                        {v: replace_terms(t, {node: value}) for v, t in update.items()},
+                    )
+                    for when, value in choices
+                ]
+    for source in (extra, condition):
+        for part in conjuncts(source):
+            if isinstance(part, Compare) and part.relation != "ne":
+                continue
+            branches = part.args if isinstance(part, Or) else None
+            if isinstance(part, Compare):
+                branches = (less(part.term, ZERO), greater(part.term, ZERO))
+            if branches is None:
+                continue
+            rest = conjunction(p for p in conjuncts(source) if p is not part)
+            kept = (rest, condition) if source is extra else (extra, rest)
+            return [(conjunction((kept[0], branch)), kept[1], update) for branch in branches]
+    return None
+
+
+def _choices(node: Node, whole: Condition) -> list[tuple[Condition, Term]] | None:
+    """For a term that is one of several affine ones: when it is which."""
+    match node:
+        case Ite():
+            return [(node.condition, node.then), (negate(node.condition), node.otherwise)]
+        case Op(op="min" | "max") if len(node.args) <= 3:
+            order = less_equal if node.op == "min" else greater_equal
+            return [(conjunction(order(a, b) for b in node.args if b is not a), a) for a in node.args]
+        case Op(op="trunc_div" | "trunc_rem") if isinstance(node.args[1], Const) and node.args[1].value > 0:
+            a, b = node.args
+            below = floor_div if node.op == "trunc_div" else mod
+            return [(greater_equal(a, ZERO), below(a, b)), (less(a, ZERO), neg(below(neg(a), b)))]
+        case Wrap():
+            return _turns(node, whole)
+        case _:
+            return None
+
+
+def _turns(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
+    width, least, most = node.type.width, node.type.min, node.type.max
+    low, high = range_under(node.arg, whole)
+    if width is None or least is None or most is None or low is None or high is None:
+        return None
+    first, last = (low - least) >> width, (high - least) >> width
+    if last - first >= MAX_TURNS:
+        return None
+    values = [add(node.arg, const(-turn << width)) for turn in range(first, last + 1)]
+    return [(between(least, value, most), value) for value in values]
+
+
+def _replaced(condition: Condition, node: Term, value: Term) -> Condition:
+    match condition:
+        case Compare():
+            build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
+            return build(replace_terms(condition.term, {node: value}))
+        case And():
+            return conjunction(_replaced(arg, node, value) for arg in condition.args)
+        case Or():
+            return disjunction(_replaced(arg, node, value) for arg in condition.args)
+        case _:
+            return condition
+
+
+def difference(transition: Transition, term: Term) -> Term:
+    """By how much a step changes the affine ``term``."""
+    return sub(transition.step(term), term)
+

@@ -1,0 +1,50 @@
+"""How much a counter grows over a call: never less than it does, and no more than expected."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from counted import arguments_of
+from loopless.bounds.cost import cost_of
+from loopless.check.interpret import Interpreter
+from loopless.terms import evaluate
+from loops_in_c import graph, variable
+
+COSTS = {
+    "sequence": (
+        "int f(int x, int y) { int c = 0; while (x > 0) { x--; y++; c++; } while (y > 0) { y--; c++; } return c; }",
+        lambda x, y: 2 * max(0, x) + max(0, y),
+    ),
+    "towards each other": (
+        "int f(int x, int y) { int c = 0; while (x < y) { x++; c++; } while (y < x) { y++; c++; } return c; }",
+        lambda x, y: abs(x - y),
+    ),
+    "weights": (
+        "int f(int n) { int c = 0; for (int i = 0; i < n; i++) { if (i % 3 == 0) c += 5; else c += 2; } return c; }",
+        lambda n: 5 * max(0, n),
+    ),
+    "flag": (
+        "int f(int n) { int c = 0, flag = 1; while (flag > 0) { c++; if (n > 0) { n--; flag = 1; } else flag = 0; } return c; }",
+        lambda n: max(0, n) + 1,
+    ),
+    "nest": (
+        "int f(int n) { int c = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c += 3; return c; }",
+        lambda n: 3 * max(0, n) ** 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_costs(name):
+    source, expected = COSTS[name]
+    g = graph(source)
+    cost = cost_of(g, variable(g, "c"))
+    assert cost.upper is not None
+    assert cost.lower is not None
+    interpreter = Interpreter(None, g)
+    for row in itertools.product((-3, 0, 1, 2, 7, 12), repeat=len(g.parameters)):
+        truth = interpreter.run(row).outcome.return_value
+        values = {**arguments_of(g, row), variable(g, "c"): 0}
+        assert evaluate(cost.lower, values) <= truth <= evaluate(cost.upper, values) <= expected(*row), row
