@@ -26,13 +26,12 @@ from loopless.automaton import classify
 from loopless.check.generate import generate, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import build
-from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.source import ir, load
 from loopless.source.compile import compile_ir
 from loopless.source.reader import read_module
 from loopless.stepping import no_stepping
-from loopless.summary import FunctionSummary, Summary, summarize, summarize_function
+from loopless.summary import FunctionSummary, Summary, paths_of, summarize, summarize_function
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -74,7 +73,7 @@ def stages(files: list[Path]) -> None:
             for loop in graph.loops:  # type: ignore[attr-defined]
                 loops += 1
                 begun = time.perf_counter()
-                spent, paths = timed(lambda graph=graph, loop=loop: loop_paths(graph, loop))
+                spent, paths = timed(lambda graph=graph, loop=loop: paths_of(graph, loop))
                 seconds["paths"] += spent
                 spent, _ = timed(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
                 seconds["summary"] += spent
@@ -136,8 +135,8 @@ def summaries() -> None:
     paths_spent = spent_in_all = 0.0
     for name in TIMED:
         graph = own_loops.graph(own_loops.program(own_loops.text(name)))
-        summarize(loop_paths(graph, graph.loops[0]))
-        spent, paths = processor(lambda graph=graph: loop_paths(graph, graph.loops[0]))
+        summarize(paths_of(graph, graph.loops[0]))
+        spent, paths = processor(lambda graph=graph: paths_of(graph, graph.loops[0]))
         paths_spent += spent
         with watched(seconds):
             found, outcome = processor(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
@@ -200,7 +199,7 @@ def counting() -> None:
             file.write_text(text)
             program = load([file])
         graph = build(program.inlined.functions["f"], program.inlined)
-        outcomes = {loop.name: summarize(loop_paths(graph, loop)) for loop in graph.loops}
+        outcomes = {loop.name: summarize(paths_of(graph, loop)) for loop in graph.loops}
         whole = summarize_function(graph, outcomes)
         assert isinstance(whole, FunctionSummary)
         interpreter = Interpreter(program.inlined, graph)

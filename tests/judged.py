@@ -12,9 +12,9 @@ from loopless.check.interpret import Interpreter
 from loopless.check.native import Limits, NativeOracle, Run
 from loopless.check.states import all_states, constants, draw_states
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import LoopPaths, loop_paths
+from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
-from loopless.summary import Outcome, Summary, summarize
+from loopless.summary import Outcome, Summary, paths_of, summarize
 from loopless.terms import IntType, evaluate, holds
 from loops_in_c import graph
 
@@ -44,7 +44,7 @@ def judge(
 ) -> Counter[str]:
     """Compare the first loop's summary with the interpreter; how often each outcome was confirmed."""
     interpreter = Interpreter(None, g)
-    found = summarize(loop_paths(g, g.loops[0]))
+    found = summarize(paths_of(g, g.loops[0]))
     evaluator = Evaluator(g, interpreter, lambda _: found)
     counts: Counter[str] = Counter()
     for arguments in entries:
@@ -105,7 +105,7 @@ def judge_alone(
     that half of the states take.
     """
     g = graph(source)
-    paths = loop_paths(g, g.loops[0])
+    paths = paths_of(g, g.loops[0])
     assert isinstance(paths, LoopPaths), paths
     summary = summarize(paths)
     assert isinstance(summary, Summary), summary
@@ -118,7 +118,7 @@ def judge_alone(
         for state in entries[::2]:
             for var in state:
                 if near is not None and var.name in near:
-                    state[var] = chosen.choice(near[var.name])
+                    state[var] = var.type.wrap(chosen.choice(near[var.name]))
     else:
         every = all_states(alone.entry)
         assert every is not None

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import LoopPaths, NoPaths, loop_paths
+from loopless.paths import LoopPaths, NoPaths
 from loopless.refusals import Refused
 from loopless.source import load
-from loopless.summary import Summary, summarize
+from loopless.summary import Summary, paths_of, summarize
 from loopless.terms import Var
 
 
@@ -29,7 +29,7 @@ def paths(source: str, loop: int = 0, names: list[str] | None = None) -> LoopPat
     """The paths of one loop, for the variables of ``names``."""
     g = graph(source)
     interest = None if names is None else [v for v, info in g.variables.items() if info.shown in names]
-    return loop_paths(g, g.loops[loop], interest)
+    return paths_of(g, g.loops[loop], interest)
 
 
 def summary(source: str, loop: int = 0) -> Summary:

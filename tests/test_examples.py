@@ -12,11 +12,11 @@ from loopless.automaton import classify
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import LoopPaths, loop_paths
+from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
 from loopless.source import load
 from loopless.source.program import Program
-from loopless.summary import FunctionSummary, Outcome, summarize, summarize_function
+from loopless.summary import FunctionSummary, Outcome, paths_of, summarize, summarize_function
 
 FACTS = [fact for file in example_files() for fact in expectations(file)]
 
@@ -35,7 +35,7 @@ def graph(file: Path, function: str) -> Flowgraph:
 @functools.cache
 def outcomes(file: Path, function: str) -> dict[str, Outcome]:
     g = graph(file, function)
-    return {loop.name: summarize(loop_paths(g, loop)) for loop in g.loops}
+    return {loop.name: summarize(paths_of(g, loop)) for loop in g.loops}
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def test_the_number_of_loops(fact: Loops) -> None:
 def test_type_and_paths_of_a_loop(fact: LoopFact) -> None:
     g = graph(fact.file, fact.function)
     loop = sorted(g.loops, key=lambda found: (found.line, found.column))[fact.index - 1]
-    paths = loop_paths(g, loop)
+    paths = paths_of(g, loop)
     if fact.kind == "type":
         assert classify(paths).type == fact.value
     else:

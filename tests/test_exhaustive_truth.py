@@ -8,9 +8,8 @@ from loopless.check.exhaustive import every_entry
 from loopless.check.generate import PROFILES, generate, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
-from loopless.summary import summarize
+from loopless.summary import paths_of, summarize
 from loops_in_c import graph
 
 ONE_INPUT = [
@@ -29,7 +28,7 @@ TWO_INPUTS = [
 
 def compare(g: Flowgraph) -> dict[str, int]:
     """Every entry state; the number of runs by status. Summaries must answer some of them."""
-    evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(loop_paths(g, loop)))
+    evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(paths_of(g, loop)))
     counts: dict[str, int] = {}
     for arguments, run in every_entry(g, max_steps=20_000):
         own = evaluator.run(arguments, max_steps=20_000)

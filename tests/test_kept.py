@@ -11,10 +11,9 @@ from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeOracle
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
-from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.source import load
-from loopless.summary import summarize
+from loopless.summary import paths_of, summarize
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.c"))
 
@@ -27,7 +26,7 @@ def test_a_kept_case_evaluates_to_its_native_outcome(file: Path) -> None:
     case = load_case(file)
     program = load([file])
     graph = build(program.inlined.functions[case.function], program.inlined)
-    evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(loop_paths(graph, loop)))
+    evaluator = Evaluator(graph, Interpreter(program.inlined, graph), lambda loop: summarize(paths_of(graph, loop)))
     found = evaluator.run(list(case.args), case.nondet)
     if file.stem in REFUSED:
         assert (found.status, REFUSED[file.stem] in found.reason) == ("unknown", True)

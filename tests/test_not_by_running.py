@@ -13,10 +13,9 @@ import pytest
 from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
-from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.stepping import SteppingForbidden, enumerating, no_stepping
-from loopless.summary import summarize
+from loopless.summary import paths_of, summarize
 from loops_in_c import graph
 
 WITHOUT_ENUMERATION = 0
@@ -40,7 +39,7 @@ STARTS: dict[str, dict[str, int]] = {
 
 
 def evaluator(g: Flowgraph) -> Evaluator:
-    return Evaluator(g, Interpreter(None, g), lambda loop: summarize(loop_paths(g, loop)))
+    return Evaluator(g, Interpreter(None, g), lambda loop: summarize(paths_of(g, loop)))
 
 
 def evaluated(name: str) -> Evaluation:

@@ -11,7 +11,7 @@ import pytest
 
 from loopless.cli.app import COMMANDS, _Group, _loopless
 
-THREE = """int f(int x, int n) {
+THREE = """int more(void); int f(int x, int n) {
     while (x < n) x += 3;
     return x;
 }
@@ -26,7 +26,7 @@ int g(int n) {
 int h(int n) {
     int c = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) c++;
+        for (int j = 0; more(); j++) c++;
     return c;
 }
 """
@@ -266,10 +266,15 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_help_work(run, example):
+def test_the_examples_of_the_help_work(run, tmp_path, example):
     import shlex
 
-    done = run(*shlex.split(example)[1:])
+    words = shlex.split(example)[1:]
+    for at, word in enumerate(words):
+        if word.endswith(".json"):  # an answer of an earlier day
+            words[at] = str(tmp_path / word)
+            (tmp_path / word).write_text(run("bound", "examples/looperman/fig1.c", "--format", "json").stdout)
+    done = run(*words)
     assert done.returncode in (0, 3), done.stderr
     assert done.stderr == ""
     assert done.stdout

@@ -82,7 +82,7 @@ def test_regions_name_their_loop_or_their_reason(answer, program):
     assert (nested["status"], nested["complete"]) == ("exact", False)
     (residual,) = nested["residual"]
     assert residual["code"].startswith("L")
-    assert residual["when"]["text"] in ("n >= 0", "n > -1")
+    assert residual["when"]["text"] in ("n >= 2", "n > 1")
 
 
 def test_inputs_and_pointers(answer, program):

@@ -8,7 +8,7 @@ import pytest
 
 from loopless.errors import UsageError
 from loopless.queries.assumptions import names_in, parse_condition
-from loopless.terms import INTEGERS, EvaluationError, Var, holds
+from loopless.terms import INTEGERS, Var, holds
 
 NAMES = {name: Var(name, INTEGERS) for name in ("x", "y", "z", "s.count", "a[3]", "*p", "p->next")}
 
@@ -94,8 +94,7 @@ def test_a_constant_zero_divisor_is_refused():
 def test_a_divisor_that_is_zero_at_a_point_does_not_hold_there():
     condition = parse_condition("x / y == 1", lookup)
     assert holds(condition, {NAMES["x"]: 3, NAMES["y"]: 2})
-    with pytest.raises(EvaluationError):
-        holds(condition, {NAMES["x"]: 3, NAMES["y"]: 0})
+    assert not holds(condition, {NAMES["x"]: 3, NAMES["y"]: 0})
 
 
 def test_deep_parentheses_are_read_quickly():

@@ -11,7 +11,7 @@ import pytest
 from logic.hard_cases import run_hard_query, run_hard_subtraction
 from loopless.errors import LimitError, UsageError
 from loopless.queries import limits as limits_module
-from loopless.queries.limits import Limits, Overrun, Pool, run_all
+from loopless.queries.limits import Limits, Overrun, Pool, note, run_all
 from loopless.refusals import Reason
 
 
@@ -152,3 +152,25 @@ def test_a_pool_takes_arguments_and_goes_on_after_an_overrun(method):
         overrun = pool.call(1, 30)
         assert isinstance(overrun, Overrun)
         assert pool.call(0, 8) == 64
+
+
+def notes_and_sleeps(seconds: float) -> str:
+    note("began", 30.0)
+    note("halfway", 0.3)
+    time.sleep(seconds)
+    return "done"
+
+
+def test_what_a_job_noted_is_there_when_it_overruns() -> None:
+    limits = Limits(time_s=20.0)
+    (late,) = run_all([functools.partial(notes_and_sleeps, 20.0)], limits)
+    assert isinstance(late, Overrun)
+    assert late.noted == "halfway"
+    assert late.seconds < 15
+    assert run_all([functools.partial(notes_and_sleeps, 0.0)], limits) == ["done"]
+
+
+def test_a_process_does_a_number_of_jobs_only() -> None:
+    with Pool([os.getpid], Limits(), most=2) as pool:
+        found = [pool.call(0) for _ in range(6)]
+    assert found[0] == found[1] != found[2] == found[3] != found[4] == found[5]

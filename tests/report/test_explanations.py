@@ -11,7 +11,7 @@ import pytest
 
 from loopless.report.explanations import explain
 
-ABOUT_LOOPS = ("L101", "L102", "L202", "L203", "L204", "L205", "L206", "L207", "L301")
+ABOUT_LOOPS = ("L101", "L102", "L105", "L106", "L202", "L203", "L204", "L205", "L206", "L207", "L301")
 
 
 @pytest.mark.parametrize("code", ABOUT_LOOPS)

@@ -15,6 +15,7 @@ import click
 from loopless.errors import LimitError, LooplessError, UsageError
 
 ANSWERED: Final = 0
+VIOLATED: Final = 1
 BAD_INPUT: Final = 2
 UNKNOWN: Final = 3
 INTERNAL: Final = 101
@@ -24,15 +25,17 @@ COMMANDS: Final[Mapping[str, str]] = {
     "loops": "loopless.cli.loops",
     "summarize": "loopless.cli.summarize",
     "classify": "loopless.cli.classify",
+    "bound": "loopless.cli.bound",
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
+    "fuzz": "loopless.cli.fuzz",
 }
 """The module of each command, imported when it is called; it has a click command named ``command``."""
 
 _EPILOG: Final = """\b
 Exit status:
   0    answered (loops, classify, and eval on a stream: every item has its line)
-  1    violated (commands that check a property)
+  1    violated (commands that check a property; fuzz: an answer is wrong)
   2    bad usage or bad input
   3    the question asked has no complete answer; --unknown-ok makes it 0
   101  an internal error

@@ -11,13 +11,14 @@ from loopless.automaton import Automaton, Classification, build_automaton, class
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import simplify
-from loopless.paths import LoopPaths, NoPaths, Path, loop_paths
+from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
-from loopless.queries.assumptions import narrowed, parse_condition, restricted
+from loopless.queries.assumptions import parse_condition
 from loopless.queries.limits import failure
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
-from loopless.summary import Merged, Summary, merged, readable, summarize
+from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
+from loopless.summary.narrowing import narrowed, restricted
 from loopless.summary.reading import Guards
 from loopless.terms import TRUE, Condition, Term, Var
 
@@ -126,24 +127,30 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
-    found = loop_paths(graph, name.info, _interest(graph, name.info, question))
+    found = paths_of(graph, name.info, _interest(graph, name.info, question))
     if isinstance(found, NoPaths):
         return LoopAnswer(name, refused=found.refused)
+    shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    answer = LoopAnswer(name, found, shown={v: shown[v] for v in _occurring(found) if v in shown})
+    answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in _occurring(shown_paths) if v in shown})
     assumed = _assumed(graph, name.info, question.assume)
     if assumed is not None and question.assume is not None:
         found = narrowed(found, assumed)
-        answer = replace(answer, paths=found, assumptions=(f"on entry: {question.assume.strip()}",))
+        shown_paths = found.uncounted()
+        answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
     if question.classify:
-        answer = _classified(answer, found)
-    shown_paths = _readable(found)
+        answer = _classified(answer, shown_paths)
+    shown_paths = _readable(shown_paths)
     answer = replace(answer, paths=shown_paths)
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)
+    if assumed is None:
+        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question))
+        if paths is not found:
+            answer = replace(answer, paths=_readable(paths.uncounted()))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
     if assumed is not None:

@@ -13,17 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
-from loopless.paths import LoopPaths, Path
-from loopless.summary.model import Summary
 from loopless.terms import (
-    FALSE,
     INTEGERS,
-    Compare,
     Condition,
     Const,
     Term,
@@ -31,7 +26,6 @@ from loopless.terms import (
     Var,
     add,
     conjunction,
-    conjuncts,
     const,
     disjunction,
     equal,
@@ -44,9 +38,7 @@ from loopless.terms import (
     negate,
     not_equal,
     not_zero,
-    polynomial,
     sub,
-    substitute,
     trunc_div,
     trunc_rem,
 )
@@ -245,89 +237,3 @@ def names_in(text: str) -> tuple[str, ...]:
 
     parse_condition(text, note)
     return tuple(names)
-
-
-def narrowed(paths: LoopPaths, assumed: Condition) -> LoopPaths:
-    """The paths under those parts of an assumption on the entry values that every iteration keeps true.
-
-    Paths that cannot be taken then are left out, and variables that the assumption fixes are replaced by their value.
-    """
-    kept = _inductive(paths, list(conjuncts(assumed)))
-    if not kept:
-        return paths
-    whole = conjunction(kept)
-    fixed = {v: c for v, c in (_fixed(part) for part in kept) if v is not None and v not in paths.state}
-
-    def under(path: Path) -> Path | None:
-        condition = substitute(conjunction((path.condition, whole)), fixed)
-        if not feasible(condition):
-            return None
-        update = {v: substitute(t, fixed) for v, t in path.update.items()}
-        result = substitute(path.result, fixed) if path.result is not None else None
-        return replace(path, condition=condition, update=update, result=result)
-
-    iterative = tuple(p for p in map(under, paths.iterative) if p is not None)
-    exits = tuple(p for p in map(under, paths.exits) if p is not None)
-    return replace(paths, iterative=iterative, exits=exits)
-
-
-def _fixed(part: Condition) -> tuple[Var | None, Term]:
-    """``(x, c)`` for a condition x = c, else ``(None, …)``."""
-    if isinstance(part, Compare) and part.relation == "eq":
-        poly = polynomial(part.term)
-        rest = [m for m in poly if m]
-        if len(rest) == 1 and len(rest[0]) == 1 and rest[0][0][1] == 1 and isinstance(rest[0][0][0], Var):
-            factor, constant = poly[rest[0]], poly.get((), 0)
-            if abs(factor) == 1:
-                return rest[0][0][0], const(-constant * factor)
-    return None, const(0)
-
-
-def _inductive(paths: LoopPaths, parts: list[Condition]) -> list[Condition]:
-    """The largest subset of ``parts`` that every iterative path keeps true (each is dropped that one may break)."""
-    changed = True
-    while changed and parts:
-        changed = False
-        for part in parts:
-            if not all(_keeps(path, parts, part) for path in paths.iterative):
-                parts = [other for other in parts if other is not part]
-                changed = True
-                break
-    return parts
-
-
-def _keeps(path: Path, parts: list[Condition], part: Condition) -> bool:
-    if not part.variables & set(path.update):
-        return True
-    try:
-        after = substitute(part, dict(path.update))
-    except TermTooLarge:
-        return False
-    return not feasible(conjunction((*parts, path.condition, negate(after))))
-
-
-def restricted(summary: Summary, assumed: Condition) -> Summary:
-    """What the summary says about the entry values that satisfy ``assumed``, in simpler words where there are any."""
-    cases = tuple(
-        replace(case, when=when) for case in summary.cases if (when := _given(case.when, assumed)) is not FALSE
-    )
-    undefined = tuple(
-        replace(u, when=when) for u in summary.undefined if (when := _given(u.when, assumed)) is not FALSE
-    )
-    residual = tuple(replace(r, when=when) for r in summary.residual if (when := _given(r.when, assumed)) is not FALSE)
-    diverges = _given(summary.diverges, assumed)
-    return replace(summary, cases=cases, undefined=undefined, residual=residual, diverges=diverges)
-
-
-def _given(when: Condition, assumed: Condition) -> Condition:
-    """``when``, simplified under ``assumed``; false where the two have nothing in common."""
-    if when is FALSE:
-        return FALSE
-    try:
-        variables = when.variables | assumed.variables
-        here, given = Region.of(when, variables), Region.of(assumed, variables)
-        if here.disjoint(given):
-            return FALSE
-        return here.gist(given).condition()
-    except (NotPresburger, BudgetExceeded):
-        return conjunction((when, assumed))

@@ -28,7 +28,8 @@ class Evaluation:
 
     ``status``: "ok", "diverges", "undefined", "aborted", "assumption-failed", "error-reached" or "unknown" (then
     ``reason``). ``outputs``: per pointer parameter what it points to afterwards. ``iterations``: taken back edges by
-    loop, but for loops in which the run ended by a summary: that does not count them then. ``by``: "summary" where no
+    loop, but for loops in which the run ended by a summary: that does not count them then, and for inner loops whose
+    iterations the summary of the loop around them does not give. ``by``: "summary" where no
     loop was iterated, else "interpretation". ``jumped``: the loops that a summary passed over; ``iterated``: those that
     ran. ``whole``: whether the summary of the function gave it all.
     """
@@ -88,6 +89,10 @@ class Evaluator:
         """What the summary of the whole function says about a call."""
         return self._whole.leap(values, nondet) if self._whole is not None else None
 
+    def inside(self, loop: LoopInfo) -> frozenset[str]:
+        """The names of the loops inside ``loop``, and its own."""
+        return frozenset(other.name for other in self._graph.loops if other.header in loop.blocks)
+
     def summary(self, loop: LoopInfo) -> Summary | None:
         """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
         if loop.header not in self._usable:
@@ -107,6 +112,7 @@ class _Trip:
         self.jumped: set[str] = set()
         self.counted: dict[str, int] = {}
         self.ended_by_summary = False
+        self.uncounted: set[str] = set()
         self.ended_in: LoopInfo | None = None
         self.whole = False
 
@@ -137,7 +143,10 @@ class _Trip:
     def _jump(self, summary: Summary, values: Mapping[Var, int]) -> Jump | None:
         for case in summary.cases:
             if holds(case.when, values):
-                return _leave(summary, case, values)
+                jump = _leave(summary, case, values)
+                if jump is not None:
+                    self.uncounted |= self._evaluator.inside(summary.loop) - jump.iterations.keys()
+                return jump
         if holds(summary.diverges, values):
             self.ended_by_summary, self.ended_in = True, summary.loop
             return Jump(status="diverges", reason=f"the loop {summary.loop.name} never ends from these values")
@@ -152,10 +161,11 @@ class _Trip:
 def _leave(summary: Summary, case: Case, values: Mapping[Var, int]) -> Jump | None:
     if case.exit.edge is None:
         return None
+    counts = {summary.loop.name: case.iterations, **case.totals}
     return Jump(
         {var: evaluate(term, values) for var, term in case.then.items()},
         (case.exit.block, case.exit.edge),
-        {summary.loop.name: evaluate(case.iterations, values)},
+        {name: evaluate(count, values) for name, count in counts.items()},
     )
 
 
@@ -196,11 +206,13 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
 
 
 def _counts(run: Run, trip: _Trip, graph: Flowgraph) -> dict[str, int]:
-    """The iterations of each loop; of one that never ends, or ends undefined, a summary does not say how many."""
+    """The iterations of each loop; of one that never ends, or ends undefined, a summary does not say how many, nor of
+    one inside whose total has no closed form.
+    """
     counts = {loop.name: 0 for loop in graph.loops} | dict(run.iterations)
-    unknown: set[str] = set()
+    unknown = set(trip.uncounted)
     if trip.ended_in is not None:
-        unknown = {loop.name for loop in graph.loops if loop.header in trip.ended_in.blocks}
+        unknown |= {loop.name for loop in graph.loops if loop.header in trip.ended_in.blocks}
     elif trip.whole and run.outcome.status in ("diverges", "undefined"):
         unknown = set(counts)
     return {name: count for name, count in counts.items() if name not in unknown}

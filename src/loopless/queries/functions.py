@@ -123,9 +123,7 @@ def compose(
     if isinstance(graph, Refused):
         return graph
     found = known if known is not None else {}
-    found[function.code.name] = Refused(
-        Reason.RECURSION, function.place, f"{function.name} can call itself again, and recursion is not summarized"
-    )
+    found[function.code.name] = function.recursion
 
     def callee(name: str) -> FunctionOutcome | None:
         if name not in found:

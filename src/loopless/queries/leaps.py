@@ -43,8 +43,6 @@ class Whole:
         self._file = graph.loc.file if graph.loc is not None else graph.source_name
         # Pointers of a call that is evaluated point to memory of their own, as the flowgraph takes them to do.
         self._granted = frozenset(graph.assumptions)
-        by_header = {loop.header: loop for loop in graph.loops}
-        self._inner = {by_header[loop.parent].name: loop.name for loop in graph.loops if loop.parent is not None}
         usable = self._granted.issuperset(summary.assumptions)
         self._find = (_compiled(summary) or _interpreted(summary)) if usable else None
 
@@ -79,7 +77,7 @@ class Whole:
     def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Leap | None:
         if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
             return None
-        if any(self._inner.get(step.loop, step.loop) not in case.iterations for step in case.passed):
+        if case.uncounted:
             return None  # how often inner loops are taken is not told
         iterations = dict(zip(case.iterations, found, strict=False))
         if case.kind != "return":

@@ -49,13 +49,15 @@ class Limits:
 class Overrun:
     """A job that gave no result: it met a limit, or it failed.
 
-    ``traceback`` is for developers; ``seconds``: how long it was worked on.
+    ``traceback`` is for developers; ``seconds``: how long it was worked on; ``noted``: what it said last by
+    :func:`note`.
     """
 
     reason: Reason
     detail: str
     traceback: str = ""
     seconds: float = 0.0
+    noted: Any = None
 
     def refused(self, where: str) -> Refused:
         """As the refusal of the loop at ``where``."""
@@ -92,10 +94,18 @@ def run_all(
 class Pool(Generic[_T]):
     """Child processes that can call any of ``functions``. Use as a context manager, which ends them."""
 
-    def __init__(self, functions: Sequence[Callable[..., _T]], limits: Limits, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        functions: Sequence[Callable[..., _T]],
+        limits: Limits,
+        *,
+        fresh: bool = False,
+        most: int | None = None,
+    ) -> None:
+        """``fresh`` gives each job a process of its own, ``most`` each process that many jobs."""
         self.functions = functions
         self.limits = limits
-        self._fresh = fresh
+        self._most = 1 if fresh else most
         self._idle: list[_Child] = []
         self._busy: list[_Child] = []
 
@@ -148,7 +158,7 @@ class Pool(Generic[_T]):
             if isinstance(answer, Overrun) and child.ended:
                 yield child.key, answer
                 continue
-            if self._fresh:
+            if self._most is not None and child.jobs >= self._most:
                 child.end()
             else:
                 self._idle.append(child)
@@ -175,6 +185,8 @@ class _Child:
         self.ready = False
         self.ended = False
         self.latest = float("inf")
+        self.jobs = 0
+        self.noted: Any = None
         self._request: Any = None
         self._asked = time.monotonic()
         self._base = 0
@@ -188,7 +200,8 @@ class _Child:
 
     def ask(self, request: Any) -> None:
         """Send a request as soon as the child is ready, from when on the time counts."""
-        self._request = request
+        self._request, self.noted = request, None
+        self.jobs += 1
         self._set_limits()
         if self.ready:
             self._send()
@@ -215,6 +228,11 @@ class _Child:
                 self.ready = True
                 self._set_limits()
                 self._send()
+                continue
+            if kind == "note":
+                self.noted, more_s = value
+                end = self.limits.deadline if self.limits.deadline is not None else float("inf")
+                self.latest = min(end, time.monotonic() + more_s)
                 continue
             return kind, value
         limit = self.limits.memory_mb
@@ -243,7 +261,7 @@ class _Child:
 
     def _overrun(self, reason: Reason, detail: str) -> Overrun:
         self.end()
-        return Overrun(reason, detail, seconds=time.monotonic() - self._asked)
+        return Overrun(reason, detail, seconds=time.monotonic() - self._asked, noted=self.noted)
 
     def _memory(self) -> int:
         """The resident memory of the child in bytes; 0 where the system does not say."""
@@ -295,6 +313,19 @@ def _no_interruption() -> Iterator[None]:
 # -- in the child -----------------------------------------------------------------------------------------------------
 
 
+_noting: list[Connection] = []
+"""In a child, the way to its parent."""
+
+
+def note(value: Any, more_s: float) -> None:
+    """From inside a job: how far it is, in case it overruns, and ``more_s`` seconds from now for what comes next.
+
+    Without meaning outside of a child process.
+    """
+    for connection in _noting:
+        connection.send_bytes(pickle.dumps(("note", (value, more_s))))
+
+
 def _serve(
     connection: Connection,
     functions: Sequence[Callable[..., Any]],
@@ -302,6 +333,7 @@ def _serve(
     parent: int,
 ) -> None:
     _settle(memory_mb, parent)
+    _noting[:] = [connection]
     connection.send_bytes(pickle.dumps(("ready", None)))
     while True:
         try:
@@ -314,6 +346,7 @@ def _serve(
 def _settle(memory_mb: int | None, parent: int) -> None:
     """Make this process a quiet child: it ends with its parent, leaves interrupts and standard output to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

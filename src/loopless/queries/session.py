@@ -14,7 +14,7 @@ from loopless import source
 from loopless.errors import UsageError
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
-from loopless.refusals import Refused
+from loopless.refusals import Reason, Refused
 from loopless.source.compile import check_file
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ class Function:
         self.program = program
         self.code = code
         self._graph: Flowgraph | Overrun | None = None
+        self._written: Flowgraph | None = None
+        self._recursion: Refused | None = None
 
     @property
     def name(self) -> str:
@@ -136,20 +138,42 @@ class Function:
         return self.code.source_name
 
     def graph(self) -> Flowgraph | Refused:
-        """The function as blocks and edges; built when first asked for."""
+        """The function as blocks and edges, a linear recursion as the loop it is; built when first asked for."""
         if self._graph is None:
-            from loopless.flowgraph import Options, build
-
-            module = self.program.source.inlined
-            settings = self.program.settings
-            options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
-            try:
-                self._graph = build(module.functions[self.code.name], module, options)
-            except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
-                self._graph = failure(error)
+            self._build()
+        assert self._graph is not None
         if isinstance(self._graph, Overrun):
             return self._graph.refused(self.place)
         return self._graph
+
+    def _build(self) -> None:
+        from loopless.flowgraph import Options, as_loop, build
+
+        module = self.program.source.inlined
+        settings = self.program.settings
+        options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
+        try:
+            self._graph = self._written = build(module.functions[self.code.name], module, options)
+            found = as_loop(module.functions[self.code.name], module, options)
+        except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
+            self._graph = failure(error)
+            return
+        if isinstance(found, Refused):
+            self._recursion = found
+        elif found is not None:
+            self._graph = found
+
+    def as_written(self) -> Flowgraph | Refused:
+        """The function as blocks and edges in which a recursion is calls: what judges run."""
+        found = self.graph()
+        return found if self._written is None else self._written
+
+    @property
+    def recursion(self) -> Refused:
+        """Why a call of the function by itself is not followed."""
+        self.graph()
+        detail = f"{self.name} can call itself again through other functions, and that is not summarized"
+        return self._recursion or Refused(Reason.RECURSION, self.place, detail)
 
     @property
     def trouble(self) -> str:
@@ -167,7 +191,8 @@ class Function:
         return tuple(Loop(self, id) for id in self._names())
 
     def _names(self) -> Iterator[LoopName]:
-        if not _may_loop(self.program.source.inlined.functions[self.code.name]):
+        code = self.program.source.inlined.functions[self.code.name]
+        if not _may_loop(code) and not any(i.callee_name == code.name for i in code.instructions()):
             return
         graph = self.graph()
         if isinstance(graph, Refused):

@@ -64,6 +64,7 @@ def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> l
         if count is not ZERO:
             word = "iteration" if count is ONE else "iterations"
             lines.append(f"    {names.text(count)} {word} of {_short(name, summary)}")
+    lines += [f"    iterations of {_short(name, summary)}: not known" for name in sorted(case.uncounted)]
     return lines
 
 
@@ -131,6 +132,7 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         "points_to": case.points_to or None,
         "exit": {"line": case.line, "kind": case.kind},
         "iterations": {name: expression(count, names) for name, count in case.iterations.items()},
+        "uncounted": sorted(case.uncounted),
         "passed": [{"loop": step.loop, "case": step.case} for step in case.passed],
         "lines": list(case.lines),
         "reads": [names.name(var) for var in case.inputs],

@@ -101,6 +101,7 @@ def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
             **expression(case.iterations, names),
             "per_path": {path: expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
+        "totals": _totals(case.totals, names),
         "trace": _trace(case.trace, case.exit_path, names),
     }
 
@@ -112,6 +113,7 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
         "then": _values(found.then, found.result, names),
         "exit": _exit(found.exit),
         "iterations": expression(found.iterations, names),
+        "totals": _totals(found.totals, names),
         "traces": [
             {
                 "cases": list(traced.cases),
@@ -121,6 +123,10 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
             for traced in found.traces
         ],
     }
+
+
+def _totals(totals: Mapping[str, Term], names: Names) -> dict[str, Any]:
+    return {name: expression(totals[name], names) for name in sorted(totals)}
 
 
 def _values(values: Mapping[Var, Term], result: Term | None, names: Names) -> dict[str, Any]:

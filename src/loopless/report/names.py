@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 
 from loopless.queries.answers import LoopAnswer
 from loopless.summary import Cycle, FunctionSummary, Step
-from loopless.terms import Condition, Node, Term, TermTooLarge, Var, smt, substitute, text
+from loopless.terms import Condition, Node, Op, Term, TermTooLarge, Var, smt, substitute, text, walk
+
+_NAMED = frozenset(("first_positive", "first_zero"))
+_SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
+"""Names for first times, which no variable of the lines may have."""
 
 
 class Names:
@@ -17,13 +22,17 @@ class Names:
     as ``x``.
     """
 
-    def __init__(self, answer: LoopAnswer | FunctionSummary) -> None:
-        self.shown: Mapping[Var, str] = answer.shown
+    def __init__(
+        self, answer: LoopAnswer | FunctionSummary, more: Iterable[Node] = (), shown: Mapping[Var, str] | None = None
+    ) -> None:
+        """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names."""
+        self.shown: Mapping[Var, str] = {**answer.shown, **(shown or {})}
         nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
-        occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-        wanted = {var: answer.shown.get(var, var.name) for var in occurring}
+        occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)
+        wanted = {var: self.shown.get(var, var.name) for var in occurring}
         count = Counter(wanted.values())
         taken = {var.name for var in occurring}
+        self.short: Mapping[str, str] = {}
         self._renamed: dict[Var, Term] = {
             var: Var(name, var.type)
             for var, name in wanted.items()
@@ -40,7 +49,27 @@ class Names:
 
     def text(self, node: Node) -> str:
         """A term or condition in C syntax."""
-        return text(self._named(node))
+        shown = text(self._named(node))
+        for long, short in self.short.items():
+            shown = shown.replace(long, short)
+        return shown
+
+    def shortened(self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]) -> list[str]:
+        """The ``lines`` about ``nodes``, with names for first times that stand there more than once, and what these are
+        in lines behind them.
+        """
+        plain = lines(self)
+        parts = dict.fromkeys(part for node in nodes for part in walk(node))
+        found = [self.text(part) for part in parts if isinstance(part, Op) and part.op in _NAMED]
+        whole = " ".join(line.strip() for line in plain)
+        taken = {self.name(part) for part in parts if isinstance(part, Var)}
+        free = (name for name in _SHORT if name not in taken)
+        short = dict(zip((long for long in found if whole.count(long) > 1), free, strict=False))
+        if not short:
+            return plain
+        other = copy(self)
+        other.short = dict(sorted(short.items(), key=lambda pair: -len(pair[0])))  # one may stand in another
+        return [*lines(other), *(f"    where {name} = {long}" for long, name in short.items())]
 
     def smt(self, node: Node) -> str | None:
         """A term or condition in SMT-LIB; None where there is no counterpart."""
@@ -71,6 +100,7 @@ def _nodes(answer: LoopAnswer) -> Iterator[Node]:
     if answer.summary is not None:
         for case in answer.summary.cases:
             yield from (case.when, case.iterations, *case.then, *case.then.values(), *case.per_path.values())
+            yield from case.totals.values()
             yield from _times(case.trace)
             yield from _some(case.result)
         yield answer.summary.diverges

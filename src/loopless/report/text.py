@@ -84,19 +84,31 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
     for undefined in summary.undefined:
         place = f" in line {undefined.line}" if undefined.line else ""
         about = f" ({undefined.kind.replace('-', ' ')}{place})"
-        lines += region_lines("undefined", undefined.when, about, names)
+        lines += _region("undefined", undefined.when, about, names)
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
     for refused, regions in reasons.items():
-        lines += region_lines("unknown", disjunction(regions), "", names)
+        lines += _region("unknown", disjunction(regions), "", names)
         lines += ["  " + line for line in why(refused)]
     return lines
 
 
+def _region(title: str, when: Condition, about: str, names: Names) -> list[str]:
+    return names.shortened(lambda own: region_lines(title, when, about, own), (when,))
+
+
 def _case_lines(case: Merged, names: Names) -> list[str]:
+    conditions = (case.when, *(traced.when for traced in case.traces))
+    values = (case.iterations, *case.totals.values(), *case.then.values())
+    result = () if case.result is None else (case.result,)
+    return names.shortened(lambda own: _lines_of(case, own), (*values, *conditions, *result))
+
+
+def _lines_of(case: Merged, names: Names) -> list[str]:
     lines = condition_lines("  when ", case.when, names)
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
+    lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
     lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
     if case.result is not None:
@@ -163,6 +175,10 @@ def exit_words(exit: Exit) -> str:
             return f"undefined behaviour ({exit.detail.replace('-', ' ')}){place}"
         case "assumption":
             return f"no such run, an assumption fails{place}"
+        case "endless":
+            return f"never leaves the loop{place}"
+        case "unknown":
+            return f"not known: what the loop{place} does"
         case _:
             return f"{exit.kind}{place}"
 

@@ -1,0 +1,158 @@
+"""``loopless bound``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
+from loopless.cli.options import deadline_of, format_option, in_time, limits, reading, settings_of, show_trouble
+
+
+@click.command("bound", short_help="How often each loop and line runs, at most and at least.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--function", "functions", metavar="F", multiple=True, help="Only this function.")
+@click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
+              help="Only this loop: its place, or its full name.")  # fmt: skip
+@click.option("--at", "at", metavar="n=10,m=3", help="Numbers, for these values of the function's inputs.")
+@click.option("--method", type=click.Choice(["all", "looperman"]), default="all", show_default=True,
+              help="Everything, or Looperman's algorithm alone.")  # fmt: skip
+@click.option("--cost", metavar="VAR", help="How much this variable grows in a call, too.")
+@click.option("--entry", metavar="F", help="The loops of the whole program in a run from this function, say main.")
+@click.option("--flow-facts", "facts_for", type=click.Choice(["pragma", "ffx", "ais"]),
+              help="Print numbers for WCET tools instead: pragmas, OTAWA's FFX, comments for aiT.")  # fmt: skip
+@click.option("--compare", "compared", is_flag=True, help="The FILEs are two JSON answers: what got worse.")
+@click.option("--unwindset", "unwind", is_flag=True, help="Print CBMC's option --unwindset instead.")
+@format_option("text", "json")
+@reading
+@limits
+@click.pass_obj
+def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
+    """How often each loop runs: its iterations (taken back edges) in one call of its function, in one entry, and the
+    visits of its lines; exactly where its summary says so, else at most.
+
+    Bounds are over the function's inputs, those of one entry over the values there. They count the runs that meet
+    undefined behaviour up to there. Several FILEs are linked into one program.
+
+    \b
+    Examples:
+      loopless bound examples/looperman/fig3.c
+      loopless bound examples/looperman/fig3.c --at n=10
+      loopless bound examples/looperman/fig2.c --method looperman --format json
+      loopless bound examples/looperman/fig3.c --at n=10 --unwindset
+      loopless bound examples/looperman/fig3.c --at n=10 --flow-facts ffx
+      loopless bound examples/looperman/fig3.c --cost comparisons
+      loopless bound --compare old.json new.json
+    """
+    if options["compared"]:
+        return _compare(files, options)
+    from loopless.queries.session import load_while_importing
+
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    with in_time(until):
+        program = load_while_importing(files, settings, ("loopless.queries.bounds",))
+        from loopless.queries.bounds import answer_bounds, parse_values
+        from loopless.queries.selection import select_loops
+
+        given = parse_values(options["at"]) if options["at"] else None
+        entry = (options["entry"],) if options["entry"] else ()
+        loops = select_loops(program, entry or options["functions"], options["places"])
+        if entry:
+            loops = program[entry[0]].loops
+        functions = list(dict.fromkeys(loop.function for loop in loops))
+        for function in functions:
+            function.graph()
+        costly = _function_with(functions, options["cost"])
+    answers = answer_bounds(functions, options["method"], settings, until)
+    show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
+    names = [loop.name for loop in loops]
+    from loopless.queries.costs import answer_cost, run_bounds
+    from loopless.report.bounds import (
+        bound_text,
+        bounds_json,
+        cost_json,
+        cost_text,
+        facts,
+        facts_of_run,
+        run_json,
+        run_text,
+        selected,
+        unwindset,
+        unwindset_of_run,
+    )
+
+    cost = None
+    if costly is not None:
+        cost = answer_cost(costly, options["cost"], answers[functions.index(costly)], settings, until)
+
+    complete = all(not bound.call.has_gap for _, bound in selected(answers, names))
+    runs = run_bounds(program, answers[0]) if options["entry"] and answers else []
+    if options["facts_for"]:
+        from loopless.report.flow_facts import flow_facts
+
+        known, missing = facts_of_run(answers[0], runs, given) if runs else facts(answers, names, given)
+        click.echo(flow_facts(known, options["facts_for"]))
+        for name in missing:
+            click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
+        complete = not missing
+    elif options["unwind"]:
+        text, missing = unwindset_of_run(answers[0], runs, given) if runs else unwindset(answers, names, given)
+        click.echo(text)
+        for name in missing:
+            click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
+        complete = not missing
+    elif options["format_"] == "json":
+        from loopless.report.document import document, dump
+
+        shown, whole = bounds_json(answers, names, given)
+        more: dict[str, Any] = {} if cost is None else {"cost": cost_json(cost, given)}
+        if options["entry"] and answers:
+            more["run"] = {"entry": answers[0].name, "loops": run_json(answers[0], runs, given)}
+        click.echo(dump(document("bound", loops=shown, functions=whole, **more, time_ms=request.elapsed_ms)))
+    elif options["entry"] and answers:
+        click.echo(run_text(answers[0], runs, given))
+    else:
+        parts = [cost_text(cost, given)] if cost is not None else []
+        click.echo("\n\n".join([*parts, bound_text(answers, names, given)]))
+    if cost is not None:
+        complete = complete and cost.cost.upper is not None
+    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _function_with(functions: list[Any], name: str | None) -> Any:
+    """The function that ``--cost`` is about."""
+    if name is None:
+        return None
+    from loopless.queries.costs import function_with
+
+    return function_with(functions, name)
+
+
+def _compare(files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """What got worse from one JSON answer to another."""
+    import json
+
+    from loopless.errors import UsageError
+    from loopless.report.comparison import compare
+
+    if len(files) != 2:
+        raise click.UsageError("--compare takes two JSON files")
+    documents = []
+    for file in files:
+        try:
+            documents.append(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{file} cannot be read as JSON: {error}") from None
+    changes = compare(*documents)
+    if options["format_"] == "json":
+        from loopless.report.document import document, dump
+
+        rows = [{"name": change.name, "what": change.what, "worse": change.worse} for change in changes]
+        click.echo(dump(document("bound", loops=[], functions=[], changes=rows)))
+    else:
+        shown = [f"{'worse' if change.worse else 'changed'}: {change.name}: {change.what}" for change in changes]
+        click.echo("\n".join(shown) if shown else "no changes")
+    return VIOLATED if any(change.worse for change in changes) else ANSWERED

@@ -1,0 +1,119 @@
+"""``loopless fuzz``."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from loopless.cli.app import ANSWERED, Request
+
+if TYPE_CHECKING:
+    from loopless.fuzzing.rows import Row
+
+VIOLATED: Final = 1
+LOG: Final = "programs.jsonl"
+"""The file in the folder of ``--keep`` that has a line for each program."""
+
+
+@click.command("fuzz", short_help="Judge summaries of random programs by runs, for as long as you like.")
+@click.option("--profile", metavar="NAME", default="nests", show_default=True,
+              help="What kind of programs, as nests, nonlinear, recursion, single-loop, composed, everything.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
+              help="The first seed; the others count up from there.")
+@click.option("--programs", metavar="N", type=click.IntRange(min=1), help="How many programs; default: no end.")
+@click.option("--seconds", metavar="S", type=click.FloatRange(min=0, min_open=True),
+              help="Start no program after this time.")
+@click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Worker processes.")
+@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+              help="Keep minimized cases and the log there; what the log has is not done again.")
+@click.option("--only", type=click.Choice(["loops", "functions"]), help="Judge only loops, or only whole functions.")
+@click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
+              help="States drawn at the header of each loop.")
+@click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
+              help="Inputs drawn for each function.")
+@click.option("--every", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Judge all states of each N-th 8-bit program; 0: of none.")
+@click.option("--loop-timeout", metavar="S", type=click.FloatRange(min=0, min_open=True), default=20.0,
+              show_default=True, help="Seconds for each loop.")
+@click.option("--report", is_flag=True, help="Only show the table of what the log has.")
+@click.pass_obj
+def command(request: Request, /, **options: Any) -> int:
+    """Draw random programs and compare what summaries say of them with what runs do, until stopped (Ctrl-C).
+
+    Loops: from any state at a loop's header, the state lies in one region only, and exit, values and iterations are as
+    that says. Functions: a call evaluated by the function's summary, by those of its loops, interpreted, and run
+    natively comes to the same. A fourth of the programs has 8-bit variables, where all states are judged.
+
+    Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
+
+    \b
+    Examples (for a night: --seconds 36000 -j 4 --keep DIR):
+      loopless fuzz --profile single-path --programs 2 --only loops --every 0
+      loopless fuzz --profile composed --programs 1 --only functions --inputs 3
+    """
+    from loopless.fuzzing.plan import Plan, check_profile
+    from loopless.fuzzing.rows import read_rows
+    from loopless.fuzzing.table import report
+
+    del request
+    plan = Plan(
+        profile=check_profile(options["profile"]),
+        states=options["states"],
+        inputs=options["inputs"],
+        every=options["every"],
+        loops=options["only"] != "functions",
+        functions=options["only"] != "loops",
+        limit_s=options["loop_timeout"],
+    )
+    keep: Path | None = options["keep"]
+    rows: list[Row] = []
+    if keep is not None:
+        rows = [row for row in read_rows(keep / LOG) if row.profile == plan.profile]
+    if not options["report"]:
+        _work(plan, rows, options)
+    click.echo(report(rows))
+    return VIOLATED if any(row.wrong for row in rows) else ANSWERED
+
+
+def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
+    """Add the rows of programs that are not done, until all are or somebody ends it."""
+    from loopless.fuzzing.campaign import campaign
+    from loopless.fuzzing.rows import write_rows
+    from loopless.fuzzing.table import progress
+
+    keep: Path | None = options["keep"]
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    done = {row.seed for row in rows}
+    first: int = options["seed"]
+    wanted = itertools.count(first) if options["programs"] is None else range(first, first + options["programs"])
+    seeds = (seed for seed in wanted if seed not in done)
+    started = time.monotonic()
+    until = None if options["seconds"] is None else started + options["seconds"]
+    before, shown = len(rows), sys.stderr.isatty()
+
+    def ended(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, ended)
+    with tempfile.TemporaryDirectory(prefix="loopless-fuzz-") as base:
+        try:
+            for row in campaign(plan, seeds, Path(base), jobs=options["jobs"], until=until, keep=keep):
+                rows.append(row)
+                if keep is not None:
+                    write_rows(keep / LOG, [row])
+                if shown:
+                    line = progress(rows[before:], time.monotonic() - started)
+                    click.echo(f"\r\033[K{line}", nl=False, err=True)
+        except KeyboardInterrupt:
+            pass
+    if shown:
+        click.echo(err=True)

@@ -1,0 +1,386 @@
+"""How often loops and lines run: exact counts from summaries, bounds where there are none."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
+from math import log2
+from typing import Final
+
+from loopless.bounds import (
+    Bound,
+    Bounds,
+    Claim,
+    Growth,
+    LoopBounds,
+    claim,
+    claim_of_call,
+    function_bounds,
+    growth_of,
+    least,
+)
+from loopless.bounds.laps import lap_paths
+from loopless.bounds.model import by_types
+from loopless.bounds.ranking import rank
+from loopless.bounds.scopes import Scopes, scopes_of
+from loopless.errors import LimitError, LooplessError, UsageError
+from loopless.flowgraph.model import Flowgraph
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.session import Function, Program
+from loopless.queries.settings import Settings
+from loopless.refusals import Reason, Refused
+from loopless.summary import FunctionSummary
+from loopless.terms import (
+    TRUE,
+    Condition,
+    EvaluationError,
+    Node,
+    Read,
+    Term,
+    Var,
+    add,
+    conjunction,
+    disjunction,
+    evaluate,
+    holds,
+    maximum,
+    walk,
+)
+
+_KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
+
+METHODS: Final = ("all", "looperman")
+"""``all``: summaries first; ``looperman``: its algorithm alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineBound:
+    """How often a source line of a loop's own body is come to at most in one call."""
+
+    line: int
+    upper: Term
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBound:
+    """What is known of how often a loop runs.
+
+    ``entry``: the iterations of one entry, over the values there; ``call``: those of one call of the function, over its
+    inputs; ``any_entry``: no entry in a call takes more iterations than that, over the inputs. ``lines``: the visits of
+    lines in one call. ``refused``: why there is no bound on one entry, ``refused_call``: why there is none on a call.
+    """
+
+    answer: LoopAnswer
+    entry: Claim
+    call: Claim
+    any_entry: Term | None = None
+    lines: tuple[LineBound, ...] = ()
+    refused: Refused | None = None
+    refused_call: Refused | None = None
+    from_header: bool = False
+    """Whether the loop is left from its header only."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBound:
+    """The bounds of one function: ``call`` is about the iterations of all its loops, those of inlined functions too.
+
+    ``shown``: the source names of the variables; ``own``: the names of the loops that stand in the function's text.
+    """
+
+    name: str
+    place: str
+    loops: tuple[LoopBound, ...] = ()
+    call: Claim = field(default_factory=lambda: Claim(None, gap=TRUE))
+    shown: Mapping[Var, str] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
+    refused: Refused | None = None
+    trouble: str = ""
+    time_ms: float = 0.0
+
+
+def growth(term: Term | None, shown: Mapping[Var, str]) -> Growth | None:
+    """How fast a bound grows with its variables, by their names in the source."""
+    return None if term is None else growth_of(term, lambda var: shown.get(var, var.name))
+
+
+def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
+    """The class that an exact count reaches for some inputs of a size, as ``Omega(n*m)``; None where none is seen.
+
+    It is the class of the upper bound where the count grows by that degree along some ray of inputs.
+    """
+    grows = growth(found.upper, shown)
+    if not found.exact or found.upper is None or grows is None or len(grows.products) != 1:
+        return None
+    if grows.degree == 0:
+        return grows.text("Omega") if grows.products == frozenset(((),)) else None
+    variables = sorted(found.upper.variables | found.when.variables, key=lambda var: var.key)
+    if len(variables) > _MOST_RAYS or grows.degree.denominator != 1:
+        return None
+    for signs in product((1, 0, -1), repeat=len(variables)):
+        counts = [_count_at(found, {v: s * t for v, s in zip(variables, signs, strict=True)}) for t in _SIZES]
+        known = [count for count in counts if count is not None and count > 0]
+        if len(known) == len(_SIZES) and all(_power_of(a, b) == grows.degree for a, b in pairwise(known)):
+            return grows.text("Omega")
+    return None
+
+
+_SIZES: Final = (1 << 12, 1 << 13, 1 << 14)
+_MOST_RAYS: Final = 5
+
+
+def _count_at(found: Claim, values: Mapping[Var, int]) -> int | None:
+    """The count where it is known to be exact; types that cannot hold a value have none."""
+    if found.upper is None or not all(var.type.holds(value) for var, value in values.items()):
+        return None
+    try:
+        return evaluate(found.upper, values) if holds(found.when, values) and not holds(found.never, values) else None
+    except EvaluationError:
+        return None
+
+
+def _power_of(a: int, b: int) -> int:
+    """The exponent with which a count grows from ``a`` to ``b`` when its inputs double."""
+    return round(log2(b / a))
+
+
+def answer_bounds(
+    functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
+) -> list[FunctionBound]:
+    """The bounds of ``functions``, in their order, each under its limits."""
+    if method == "looperman":
+        found = [_without_summaries(function) for function in functions]
+    else:
+        found = answer_functions(functions, Question(), settings, until)
+    jobs = [
+        functools.partial(_job, function.program, function.program.functions.index(function), answer)
+        for function, answer in zip(functions, found, strict=True)
+    ]
+    results: Sequence[FunctionBound | Overrun]
+    if settings.fenced:
+        results = run_all(jobs, Limits(settings.loop_timeout_s, settings.loop_memory_mb, until), settings.processes)
+    else:
+        results = [job() for job in jobs]
+    return [
+        result if isinstance(result, FunctionBound) else _overrun(function, answer, result)
+        for function, answer, result in zip(functions, found, results, strict=True)
+    ]
+
+
+def _without_summaries(function: Function) -> FunctionAnswer:
+    loops = tuple(LoopAnswer(replace(loop.id, info=None)) for loop in function.loops)
+    return FunctionAnswer(function.name, function.place, loops=loops)
+
+
+def _overrun(function: Function, answer: FunctionAnswer, overrun: Overrun) -> FunctionBound:
+    """What the summaries alone say, where the search for bounds took too long."""
+    refused = overrun.refused(function.place)
+    loops = tuple(_of_summary(loop, answer.summary, refused) for loop in answer.loops)
+    shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
+    return FunctionBound(
+        function.name, function.place, loops, _whole(loops), shown, refused=refused, trouble=overrun.traceback
+    )
+
+
+def _of_summary(loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused) -> LoopBound:
+    entry = claim(loop.summary, ())
+    call = claim_of_call(whole, loop.loop.name, ())
+    missing = None if entry.upper is not None else refused
+    return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
+
+
+def _job(program: Program, index: int, answer: FunctionAnswer) -> FunctionBound:
+    """The bounds of one function; errors inside Loopless become refusals."""
+    started = time.perf_counter()
+    function = program.functions[index]
+    trouble = ""
+    try:
+        found = bound_function(function, answer)
+    except LimitError as error:
+        found = _failed(function, answer, Refused(Reason.BUDGET, function.place, str(error)))
+    except LooplessError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a bug in one function's work must not take the others with it
+        failed = failure(error)
+        found, trouble = _failed(function, answer, failed.refused(function.place)), failed.traceback
+    spent = 1000 * (time.perf_counter() - started)
+    return replace(found, time_ms=spent, trouble=trouble or found.trouble)
+
+
+def _failed(function: Function, answer: FunctionAnswer, refused: Refused) -> FunctionBound:
+    loops = tuple(_of_summary(loop, answer.summary, refused) for loop in answer.loops)
+    shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
+    return FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
+
+
+def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
+    """The bounds of a function, beside the summaries of ``answer``; worked out in this process."""
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return replace(_failed(function, answer, graph), trouble=function.trouble)
+    by_name = {loop.loop.name: loop for loop in answer.loops}
+    found = function_bounds(graph)
+    if answer.loops and any(loop.paths is not None for loop in answer.loops):
+        scopes = functools.cache(lambda: scopes_of(graph))
+        ranked = {name: _ranked(by_name[name], bounds.per_entry, scopes) for name, bounds in found.loops.items()}
+        if any(ranked.values()):
+            found = function_bounds(graph, {name: bounds for name, bounds in ranked.items() if bounds})
+    claims = {name: claim(by_name[name].summary, bounds.per_entry) for name, bounds in found.loops.items()}
+    known = {name: _added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
+    if any(known.values()):
+        given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
+        found = function_bounds(graph, given)
+    loops = []
+    for loop in answer.loops:
+        bounds = found.loops.get(loop.loop.name)
+        if bounds is None:
+            loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
+            continue
+        entry = claims[loop.loop.name]
+        call = claim_of_call(answer.summary, loop.loop.name, bounds.total)
+        loops.append(
+            LoopBound(
+                loop,
+                entry,
+                call,
+                least(bounds.any_entry),
+                _lines(graph, bounds),
+                (bounds.refused or _partly(loop)) if entry.has_gap else None,
+                (bounds.refused_total or _partly(loop)) if call.has_gap else None,
+                all(label == bounds.loop.header for label, _ in bounds.loop.exits),
+            )
+        )
+    shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+    whole = _whole(loops)
+    beyond = _beyond(function)
+    if beyond is not None:
+        whole = Claim(None, gap=TRUE)
+    return FunctionBound(function.name, function.place, tuple(loops), whole, shown, graph.assumptions, beyond)
+
+
+def _partly(loop: LoopAnswer) -> Refused:
+    detail = "from some values no condition on the way round is about a value that every lap moves towards its limit"
+    return Refused(Reason.NO_BOUND, loop.loop.place, detail)
+
+
+def _no_loop(loop: LoopAnswer) -> Refused:
+    return Refused(Reason.NO_BOUND, loop.loop.place, "it is no loop of the flowgraph")
+
+
+def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) -> Bounds:
+    """What ranking functions say, where conditions by themselves say nothing, or nothing but the end of a type: by the
+    loop's paths, else by its laps, for which loops inside need no summary.
+    """
+    best = least(bounds)
+    if best is not None and not by_types(best):
+        return ()
+    known = answer.paths
+    if known is not None and all(path.exit is None or path.exit.kind in _KNOWN_ENDS for path in known.exits):
+        found = rank(known)
+        if not isinstance(found, Refused):
+            return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
+    loop = next((info for info in scopes().graph.loops if info.name == answer.loop.name), None)
+    if loop is None or not any(info.parent == loop.header for info in scopes().graph.loops):
+        return ()
+    laps = lap_paths(scopes(), loop.header)
+    found = laps if isinstance(laps, Refused) else rank(laps)
+    if isinstance(found, Refused):
+        return ()
+    return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
+
+
+def _added(found: Claim, bounds: Bounds) -> Bounds:
+    """What a summary says where no unconditional bound is known."""
+    if found.upper is None or least(bounds) is not None or _reads(found.upper):
+        return ()
+    return (Bound(found.upper, found.when),)
+
+
+def _reads(node: Node) -> bool:
+    return any(isinstance(part, Read) for part in walk(node))
+
+
+def _beyond(function: Function) -> Refused | None:
+    """Why the loops of a call are not only those of the function: it calls functions with loops, or itself."""
+    seen: set[str] = set()
+    waiting = [function.code.name]
+    by_name = {other.code.name: other for other in function.program.functions}
+    while waiting:
+        current = by_name[waiting.pop()]
+        graph = current.graph()
+        if isinstance(graph, Refused):
+            detail = f"what {current.name} calls is not known"
+            return Refused(graph.reason, function.place, detail)
+        for name in sorted(graph.callees & by_name.keys()):
+            if name == function.code.name:
+                return Refused(Reason.RECURSION, function.place, f"{function.name} calls itself")
+            if name not in seen and by_name[name].loops:
+                detail = f"the loops of {by_name[name].name}, which is called, are not counted"
+                return Refused(Reason.UNKNOWN_CALL, function.place, detail)
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
+    return None
+
+
+def _whole(loops: Iterable[LoopBound]) -> Claim:
+    """The iterations of all loops together."""
+    calls = [loop.call for loop in loops]
+    lower = add(*(call.lower for call in calls))
+    never = disjunction(call.never for call in calls)
+    uppers = [call.upper for call in calls if call.upper is not None]
+    if len(uppers) < len(calls):
+        return Claim(None, lower, never=never, gap=TRUE)
+    exact = all(call.exact for call in calls)
+    gap = disjunction(call.gap for call in calls)
+    undefined = disjunction(call.undefined for call in calls)
+    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined)
+
+
+def _lines(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
+    """The greatest bound among the blocks of each line; lines with a block that has none are left out."""
+    found: dict[int, list[Term | None]] = {}
+    for label, known in bounds.blocks.items():
+        block = graph.blocks[label]
+        places = [s.loc for s in block.statements] + [e.loc for e in block.edges]
+        upper = least(known)
+        for line in {p.line for p in places if p is not None and p.line and p.file == bounds.loop.file}:
+            found.setdefault(line, []).append(upper)
+    return tuple(
+        LineBound(line, maximum(*(u for u in uppers if u is not None)))
+        for line, uppers in sorted(found.items())
+        if all(u is not None for u in uppers)
+    )
+
+
+def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
+    """The number that a bound comes to at these values, by the names of the source; None where it does not hold there,
+    or depends on something else.
+    """
+    if term is None:
+        return None
+    variables = term.variables | when.variables
+    values = {var: given[name] for var in variables if (name := shown.get(var, var.name)) in given}
+    try:
+        return evaluate(term, values) if holds(when, values) else None
+    except EvaluationError:
+        return None
+
+
+def parse_values(text: str) -> dict[str, int]:
+    """``n=10,m=3``. Raises ``UsageError``."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, sign, value = part.partition("=")
+        try:
+            found[name.strip()] = int(value.strip(), 0)
+        except ValueError:
+            sign = ""
+        if not sign or not name.strip():
+            raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
+    return found

@@ -1,0 +1,144 @@
+"""How much a counter variable grows over a call, and how often loops run in a whole program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.bounds.cost import Cost, cost_of
+from loopless.errors import UsageError
+from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.selection import variables_named
+from loopless.queries.session import Function, LoopName, Program
+from loopless.queries.settings import Settings
+from loopless.refusals import Refused
+from loopless.terms import Term, add, maximum
+
+
+@dataclass(frozen=True, slots=True)
+class CostAnswer:
+    """The growth of the variable that the source calls ``variable`` over a call of the function of ``bound``."""
+
+    variable: str
+    bound: FunctionBound
+    cost: Cost
+
+
+def function_with(functions: Sequence[Function], name: str) -> Function:
+    """The one function that has a variable of this name, or ``main`` among several. Raises ``UsageError``."""
+    found = []
+    for function in functions:
+        graph = function.graph()
+        if not isinstance(graph, Refused) and variables_named(graph, name, graph.variables):
+            found.append(function)
+    if len(found) > 1:
+        found = [function for function in found if function.name == "main"] or found
+    if len(found) == 1:
+        return found[0]
+    if found:
+        choices = ", ".join(f.name for f in found)
+        raise UsageError(f"several functions have a variable {name}: {choices}; use --function")
+    raise UsageError(f"no function with loops has a variable {name}")
+
+
+def answer_cost(
+    function: Function, name: str, bound: FunctionBound, settings: Settings, until: float | None = None
+) -> CostAnswer:
+    """Bounds on the growth of a variable over a call, under the limits of a loop."""
+    job = functools.partial(_cost, function.program, function.program.functions.index(function), name)
+    if not settings.fenced:
+        return CostAnswer(name, bound, job())
+    (found,) = run_all([job], Limits(settings.loop_timeout_s, settings.loop_memory_mb, until))
+    cost = Cost(None, None, found.refused(function.place)) if isinstance(found, Overrun) else found
+    return CostAnswer(name, bound, cost)
+
+
+def _cost(program: Program, index: int, name: str) -> Cost:
+    function = program.functions[index]
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return Cost(None, None, graph)
+    named = variables_named(graph, name, graph.variables)
+    if len(named) > 1:
+        raise UsageError(f"{name} may be any of {', '.join(v.name for v in named)} in {function.name}; name one")
+    try:
+        return cost_of(graph, named[0])
+    except Exception as error:  # noqa: BLE001  # an error here must not take the bounds with it
+        return Cost(None, None, failure(error).refused(function.place))
+
+
+@dataclass(frozen=True, slots=True)
+class RunBound:
+    """How often a loop runs in a run of the program from an entry function, all its copies by inlining together.
+
+    ``total``: its iterations in all; ``any_entry``: those of any one entry; both over the inputs of the entry function.
+    ``copies``: the loops of the entry function that it stands for; ``number``: its place among the loops of its own
+    function in the order of their ends.
+    """
+
+    loop: LoopName
+    total: Term | None
+    any_entry: Term | None
+    copies: tuple[LoopBound, ...]
+    number: int = 0
+
+
+def run_bounds(program: Program, entry: FunctionBound) -> list[RunBound]:
+    """The loops that a run of the program from the function of ``entry`` comes to, in the order of the source."""
+    copies: dict[str, list[LoopBound]] = {}
+    for bound in entry.loops:
+        copies.setdefault(bound.answer.loop.place, []).append(bound)
+    found = []
+    for function in program.functions:
+        loops = [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
+        for loop in loops:
+            own = copies.pop(loop.place, None)
+            if own is not None:
+                found.append(replace(_together(loop, own), number=by_end(loops).index(loop)))
+    return found
+
+
+def _together(loop: LoopName, copies: Sequence[LoopBound]) -> RunBound:
+    totals = [bound.call.upper for bound in copies if bound.call.upper is not None and not bound.call.has_gap]
+    entries = [_of_entry(bound) for bound in copies]
+    known = [term for term in entries if term is not None]
+    return RunBound(
+        loop,
+        add(*totals) if len(totals) == len(copies) else None,
+        maximum(*known) if len(known) == len(copies) else None,
+        tuple(copies),
+    )
+
+
+def _of_entry(bound: LoopBound) -> Term | None:
+    """A bound on any entry; what is entered once at most takes no more than it takes in all."""
+    if bound.any_entry is not None:
+        return bound.any_entry
+    return None if bound.call.has_gap else bound.call.upper
+
+
+RETURNS: Final = "~returns"
+"""How the names of the loops end that stand for what a recursion does on its way up again."""
+
+
+def is_recursion(loop: LoopName) -> bool:
+    """Whether a loop stands for a function that calls itself."""
+    return loop.column == 0 or loop.name.endswith(RETURNS)
+
+
+def by_end(loops: Sequence[LoopName]) -> list[LoopName]:
+    """The loops in the order of their ends: inner ones before those around them."""
+    children: dict[str | None, list[LoopName]] = {}
+    plain = [loop for loop in loops if not is_recursion(loop)]
+    for loop in sorted(plain, key=lambda loop: (loop.line, loop.column, loop.name)):
+        children.setdefault(loop.parent, []).append(loop)
+
+    def order(parent: str | None) -> Iterator[LoopName]:
+        for loop in children.get(parent, ()):
+            yield from order(loop.name)
+            yield loop
+
+    return list(order(None))

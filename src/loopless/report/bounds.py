@@ -1,0 +1,349 @@
+"""Bounds as text, as JSON, and as options for CBMC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from loopless.bounds import Claim
+from loopless.queries.bounds import FunctionBound, LoopBound, growth, lower_class, value_at
+from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
+from loopless.queries.session import LoopName
+from loopless.report.flow_facts import Fact
+from loopless.report.json_report import expression, refused_json
+from loopless.report.json_report import loop as loop_json
+from loopless.report.names import Names
+from loopless.report.text import condition_lines, region_lines, why
+from loopless.terms import FALSE, TRUE, Condition, Const, Node, Term, range_of
+
+Values = Mapping[str, int]
+_MOST_UNWOUND: Final = 1 << 20
+"""A bound that only a type gives is no number to unwind to where it is larger."""
+
+
+def _names(found: FunctionBound, bound: LoopBound) -> Names:
+    return Names(bound.answer, _nodes(bound), found.shown)
+
+
+def _nodes(bound: LoopBound) -> Iterator[Node]:
+    for claim in (bound.entry, bound.call):
+        yield from (claim.lower, claim.when, claim.never, claim.gap)
+        if claim.upper is not None:
+            yield claim.upper
+    if bound.any_entry is not None:
+        yield bound.any_entry
+    yield from (line.upper for line in bound.lines)
+
+
+def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tuple[FunctionBound, LoopBound]]:
+    """The loops that are asked for, with their functions: those of these names."""
+    wanted = set(names)
+    return [(found, bound) for found in answers for bound in found.loops if bound.answer.loop.name in wanted]
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+
+
+def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> str:
+    """The loops one by one, then the functions."""
+    chosen = selected(answers, names)
+    parts = ["\n".join(_loop_lines(found, bound, given)) for found, bound in chosen]
+    inside = [found for found in answers if any(other is found for other, _ in chosen)]
+    parts += ["\n".join(_function_lines(found, given)) for found in inside]
+    return "\n\n".join(parts) if parts else "no loops"
+
+
+def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
+    names, name = _names(found, bound), bound.answer.loop.name
+    lines = [f"{name}: {_headline(bound.call, found, names)} in a call"]
+    if bound.call.upper is None and bound.entry.upper is not None:
+        lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
+    if given and bound.call.upper is not None:
+        value = value_at(bound.call.upper, bound.call.when, given, found.shown)
+        lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
+    lines += _conditions(bound.call if bound.call.upper is not None else bound.entry, names)
+    if bound.entry.upper is not None and bound.call.upper is not None:
+        lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
+        lines += ["  " + line for line in _conditions(bound.entry, names)]
+    if bound.answer.loop.parent is not None and bound.any_entry is not None:
+        lines.append(f"  any entry: at most {names.text(bound.any_entry)}")
+    same = {bound.call.upper, bound.entry.upper}
+    lines += [
+        f"  line {line.line}: at most {names.text(line.upper)} times in a call"
+        for line in bound.lines
+        if line.upper not in same and line.line != bound.answer.loop.line
+    ]
+    for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
+        lines += why(refused)
+    return lines
+
+
+def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
+    grows = growth(claim.upper, found.shown)
+    return _words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
+
+
+def _words(claim: Claim, names: Names) -> str:
+    if claim.upper is None:
+        return "no bound on the iterations" if claim.never is not TRUE else "never ends"
+    return f"{'exactly' if claim.exact else 'at most'} {names.text(claim.upper)} iterations"
+
+
+_FEWER: Final = "a run that meets undefined behaviour may take fewer"
+
+
+def _conditions(claim: Claim, names: Names) -> list[str]:
+    lines: list[str] = []
+    if claim.upper is not None and claim.when is not TRUE:
+        lines += condition_lines("  valid when ", claim.when, names)
+    if claim.upper is not None and claim.may_be_fewer:
+        lines.append(f"  {_FEWER}")
+    if claim.never not in (FALSE, TRUE):
+        lines += region_lines("never ends", claim.never, "", names)
+    if claim.upper is not None and claim.gap is not FALSE:
+        lines += region_lines("no bound", claim.gap, "", names)
+    return lines
+
+
+def _given(given: Values) -> str:
+    return ", ".join(f"{name}={value}" for name, value in given.items())
+
+
+def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
+    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when) if n is not None]
+    names = Names(found.loops[0].answer, nodes, found.shown)
+    lines = [f"{found.name}: {_headline(found.call, found, names)} in all"]
+    if given and found.call.upper is not None:
+        value = value_at(found.call.upper, found.call.when, given, found.shown)
+        lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
+    lines += _conditions(found.call, names)
+    return lines + (why(found.refused) if found.refused is not None else [])
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def bounds_json(
+    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The ``loops`` and the ``functions`` of a document."""
+    loops = [_loop_json(found, bound, given) for found, bound in selected(answers, names)]
+    return loops, [_function_json(found, given) for found in answers]
+
+
+def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> dict[str, Any]:
+    names = _names(found, bound)
+    call, entry = bound.call, bound.entry
+    refused = bound.refused or bound.refused_call
+    shown = loop_json(bound.answer)
+    return {
+        **shown,
+        "assumptions": [*shown["assumptions"], *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
+        "status": _status(bound),
+        "refused": refused_json(refused) if refused is not None else None,
+        "upper": _maybe(call.upper, names),
+        "lower": expression(call.lower, names),
+        "exact": call.exact,
+        "valid_when": expression(call.when, names),
+        "big_o": _big_o(call.upper, found),
+        "value": value_at(call.upper, call.when, given, found.shown) if given else None,
+        "per_entry": {
+            "upper": _maybe(entry.upper, names),
+            "lower": expression(entry.lower, names),
+            "exact": entry.exact,
+            "valid_when": expression(entry.when, names),
+            "any": _maybe(bound.any_entry, names),
+        },
+        "edges": [
+            {
+                "line": line.line,
+                "upper": expression(line.upper, names),
+                "value": value_at(line.upper, TRUE, given, found.shown) if given else None,
+            }
+            for line in bound.lines
+        ],
+    }
+
+
+def _status(bound: LoopBound) -> str:
+    if bound.call.exact or (bound.call.upper is None and bound.entry.exact):
+        return "exact"
+    return "refused" if bound.call.upper is None and bound.entry.upper is None else "over-approximate"
+
+
+def _maybe(term: Term | None, names: Names) -> dict[str, Any] | None:
+    return None if term is None else expression(term, names)
+
+
+def _big_o(term: Term | None, found: FunctionBound) -> str | None:
+    grows = growth(term, found.shown)
+    return None if grows is None else grows.text()
+
+
+def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
+    call = found.call
+    nodes: list[Term | Condition] = [n for n in (call.upper, call.lower, call.when, call.never) if n is not None]
+    names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
+    return {
+        "name": found.name,
+        "upper": None if names is None else _maybe(call.upper, names),
+        "lower": None if names is None else expression(call.lower, names),
+        "exact": call.exact,
+        "valid_when": None if names is None else expression(call.when, names),
+        "big_o": _big_o(call.upper, found),
+        "big_omega": lower_class(call, found.shown),
+        "value": value_at(call.upper, call.when, given, found.shown) if given else None,
+        "refused": refused_json(found.refused) if found.refused is not None else None,
+    }
+
+
+# -- CBMC -------------------------------------------------------------------------------------------------------------
+
+
+def unwindset(
+    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
+) -> tuple[str, list[str]]:
+    """CBMC's option with a number for each loop that has one, and the names of the loops that have none.
+
+    CBMC counts the visits of a loop's header in one entry, and numbers the loops of a function from 0 by the places
+    where they end.
+    """
+    limits: list[str] = []
+    missing: list[str] = []
+    for found, bound in selected(answers, names):
+        loop = bound.answer.loop
+        if loop.name.endswith(RETURNS):
+            continue  # the way back up of a recursion: CBMC counts calls only
+        own = [b.answer.loop for b in found.loops if b.answer.loop.inlined_from is None]
+        most = _number(bound, found, given)
+        if most is None:
+            missing.append(bound.answer.loop.name)
+        else:
+            limits.append(f"{_cbmc_name(loop, own)}:{most + 1}")
+    return ("--unwindset " + ",".join(limits) if limits else ""), missing
+
+
+def _cbmc_name(loop: LoopName, own: Sequence[LoopName]) -> str:
+    """How CBMC names a loop; a function that calls itself goes by its own name."""
+    if is_recursion(loop):
+        return loop.function
+    return f"{loop.function}.{by_end(own).index(loop)}"
+
+
+def facts(
+    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
+) -> tuple[list[Fact], list[str]]:
+    """Numbers for the loops, for WCET tools, and the names of the loops that have none."""
+    found: list[Fact] = []
+    missing: list[str] = []
+    for function, bound in selected(answers, names):
+        loop = bound.answer.loop
+        if is_recursion(loop):
+            continue
+        most = _number(bound, function, given)
+        total = _value(bound.call.upper, bound.call.when, function, given) if function.name == "main" else None
+        least = most if bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
+        found.append(Fact(loop.file, loop.line, least, most, total, bound.call.exact, bound.from_header))
+        if most is None:
+            missing.append(loop.name)
+    return found, missing
+
+
+def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int | None:
+    pairs = ((bound.any_entry, TRUE), (bound.call.upper, bound.call.when))
+    values = [_value(term, when, found, given) for term, when in pairs]
+    return min((value for value in values if value is not None), default=None)
+
+
+def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
+    """The number that a bound comes to at the given values, else for all values of the types, if it is small."""
+    value = value_at(term, when, given or {}, found.shown)
+    if value is None and term is not None and when is TRUE:
+        most = range_of(term)[1]
+        value = most if most is not None and most <= _MOST_UNWOUND else None
+    return value
+
+
+# -- counters, whole programs -----------------------------------------------------------------------------------------
+
+
+def facts_of_run(
+    entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
+) -> tuple[list[Fact], list[str]]:
+    """As :func:`facts`, for the loops of a run of the program."""
+    found: list[Fact] = []
+    for run in loops:
+        most, total = _value(run.any_entry, TRUE, entry, given), _value(run.total, TRUE, entry, given)
+        exact = all(copy.call.exact for copy in run.copies)
+        from_header = all(copy.from_header for copy in run.copies)
+        found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
+    return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
+
+
+def unwindset_of_run(
+    entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
+) -> tuple[str, list[str]]:
+    """As :func:`unwindset`, for the loops of a run of the program."""
+    numbers = [(run, _value(run.any_entry, TRUE, entry, given)) for run in loops]
+    limits = [f"{run.loop.function}.{run.number}:{most + 1}" for run, most in numbers if most is not None]
+    missing = [run.loop.name for run, most in numbers if most is None]
+    return ("--unwindset " + ",".join(limits) if limits else ""), missing
+
+
+def cost_text(answer: CostAnswer, given: Values | None) -> str:
+    """The growth of a variable, as text."""
+    names, cost = _cost_names(answer), answer.cost
+    head = f"{answer.variable} grows in a call of {answer.bound.name} by"
+    words = f"{head} at most {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
+    if cost.lower is not None:
+        words += f", at least {names.text(cost.lower)}"
+    value = value_at(cost.upper, TRUE, given, answer.bound.shown) if given else None
+    lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
+    return "\n".join(lines + (why(cost.refused) if cost.refused is not None else []))
+
+
+def _cost_names(answer: CostAnswer) -> Names:
+    nodes = [term for term in (answer.cost.upper, answer.cost.lower) if term is not None]
+    return Names(answer.bound.loops[0].answer, nodes, answer.bound.shown)
+
+
+def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
+    """The ``cost`` of a document."""
+    names, cost = _cost_names(answer), answer.cost
+    return {
+        "variable": answer.variable,
+        "function": answer.bound.name,
+        "upper": _maybe(cost.upper, names),
+        "lower": _maybe(cost.lower, names),
+        "value": value_at(cost.upper, TRUE, given, answer.bound.shown) if given else None,
+        "refused": refused_json(cost.refused) if cost.refused is not None else None,
+    }
+
+
+def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> str:
+    """The loops of a run of the program, one a line."""
+    lines = [f"in a run from {entry.name}:"]
+    for row in run_json(entry, loops, given):
+        total, each = row["upper"], row["any"]
+        plain = row["value"] is None or (total is not None and total["text"] == str(row["value"]))
+        value = "" if plain else f" (= {row['value']})"
+        shown = f"at most {total['text']} iterations{value}" if total is not None else "no bound on the iterations"
+        lines.append(f"  {row['name']}: {shown}{', at most ' + each['text'] + ' in an entry' if each else ''}")
+    return "\n".join(lines + (why(entry.refused) if entry.refused is not None else []))
+
+
+def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> list[dict[str, Any]]:
+    """The loops of a run of the program."""
+    rows = []
+    for found in loops:
+        nodes = [term for term in (found.total, found.any_entry) if term is not None]
+        names = Names(found.copies[0].answer, nodes, entry.shown)
+        rows.append(
+            {
+                "name": found.loop.name,
+                "upper": _maybe(found.total, names),
+                "any": _maybe(found.any_entry, names),
+                "value": value_at(found.total, TRUE, given or {}, entry.shown),
+            }
+        )
+    return rows

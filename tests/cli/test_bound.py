@@ -1,0 +1,204 @@
+"""``loopless bound``: what it says of the papers' programs and of small ones, as text, JSON and options."""
+
+from __future__ import annotations
+
+import pytest
+
+NEST = """int f(int n, int m) {
+    int c = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 7; j++) c++;
+    while (m > 3) m -= 2;
+    return c;
+}
+int g(unsigned x) {
+    while (x != 1) { if (x % 2) x = 3 * x + 1; else x = x / 2; }
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def nest(tmp_path):
+    file = tmp_path / "nest.c"
+    file.write_text(NEST, encoding="utf-8")
+    return file
+
+
+def loops_by_line(document):
+    return {loop["line"]: loop for loop in document["loops"]}
+
+
+def test_exact_counts_are_called_exact(answer):
+    status, document = answer("bound", "examples/looperman/fig1.c", "--at", "x=10")
+    assert status == 0
+    (loop,) = document["loops"]
+    assert (loop["status"], loop["exact"], loop["value"], loop["big_o"]) == ("exact", True, 3, "O(x)")
+    assert loop["lower"] == loop["upper"]
+    assert loop["valid_when"]["text"] == "true"
+
+
+def test_counts_say_that_undefined_behaviour_may_end_them(answer, run, tmp_path):
+    may_overflow, cannot = tmp_path / "may.c", tmp_path / "cannot.c"
+    may_overflow.write_text("int f(int n, int c) { for (int i = 0; i < n; i++) c++; return c; }")
+    cannot.write_text("unsigned f(int n, unsigned c) { for (int i = 0; i < n; i++) c++; return c; }")
+    for file, said in ((may_overflow, True), (cannot, False)):
+        _, document = answer("bound", file)
+        (loop,) = document["loops"]
+        assert loop["exact"]
+        assert any("undefined behaviour" in text for text in loop["assumptions"]) is said
+        assert ("undefined behaviour may take fewer" in run("bound", file).stdout) is said
+
+
+def test_the_algorithm_alone_says_at_most(answer, run):
+    status, document = answer("bound", "examples/looperman/fig1.c", "--method", "looperman", "--at", "x=10")
+    assert status == 0
+    (loop,) = document["loops"]
+    assert (loop["status"], loop["exact"], loop["value"]) == ("over-approximate", False, 3)
+    assert "at most" in run("bound", "examples/looperman/fig1.c", "--method", "looperman").stdout.splitlines()[0]
+
+
+def test_lines_have_bounds_of_their_own(answer, run):
+    _, document = answer("bound", "examples/looperman/fig2.c", "--at", "n=100")
+    (loop,) = document["loops"]
+    assert {edge["line"]: edge["value"] for edge in loop["edges"]}[14] == 3
+    assert loop["value"] == 100
+    assert "line 14: at most min(3, max(0, n)) times" in run("bound", "examples/looperman/fig2.c").stdout
+
+
+def test_functions_have_the_sum_of_their_loops(answer, nest):
+    status, document = answer("bound", nest, "--function", "f", "--at", "n=5,m=10")
+    assert status == 0
+    assert {line: loop["value"] for line, loop in loops_by_line(document).items()} == {3: 5, 4: 35, 5: 4}
+    (function,) = document["functions"]
+    assert (function["name"], function["value"]) == ("f", 44)
+
+
+def test_exact_counts_have_a_lower_class(answer, tmp_path):
+    file = tmp_path / "classes.c"
+    file.write_text(
+        "int f(int n, int m) { int c = 0; while (n > 0) { if (m > 0) m--; else n--; c++; } return c; }\n"
+        "int h(int n) { int c = 0; for (int i = 0; i < n; i += 3) c++; return c; }\n"
+        "int g(int n, const int *a) { int i = 0; while (i < n && a[i]) i++; return i; }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file)
+    classes = {found["name"]: (found["big_o"], found["big_omega"]) for found in document["functions"]}
+    assert classes == {"f": ("O(m + n)", None), "h": ("O(n)", "Omega(n)"), "g": ("O(n)", None)}
+
+
+def test_a_loop_without_a_bound_is_status_3(answer, run, nest):
+    status, document = answer("bound", nest, "--function", "g")
+    assert status == 3
+    (loop,) = document["loops"]
+    assert loop["refused"]["code"] == "L209"
+    assert loop["valid_when"]["text"] != "true"
+    assert run("bound", nest, "--function", "g", "--unknown-ok").returncode == 0
+
+
+def test_options_for_cbmc(run, nest):
+    """Loops are numbered by their ends, inner ones first; the number is that of the header's visits."""
+    done = run("bound", nest, "--function", "f", "--at", "n=5,m=10", "--unwindset")
+    assert done.stdout == "--unwindset f.1:6,f.0:8,f.2:5\n"
+    done = run("bound", nest, "--function", "f", "--unwindset")
+    assert done.stdout == "--unwindset f.0:8\n"
+    assert done.returncode == 3
+    assert "no number for" in done.stderr
+
+
+@pytest.mark.parametrize("at", ["n", "n=x", "=3"])
+def test_wrong_values(run, nest, at):
+    done = run("bound", nest, "--at", at)
+    assert done.returncode == 2
+    assert "--at" in done.stderr
+
+
+def test_a_counter(answer, run, nest):
+    _, document = answer("bound", nest, "--function", "f", "--cost", "c", "--at", "n=5,m=0")
+    assert document["cost"]["value"] == 35
+    assert run("bound", nest, "--function", "f", "--cost", "c").stdout.startswith("c grows in a call of f by at most ")
+    assert run("bound", nest, "--cost", "nothing").returncode == 2
+
+
+PROGRAM = """static int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(void) {
+    int t = 0;
+    for (int k = 0; k < 3; k++)
+        t += sum(10) + sum(k);
+    return t;
+}
+"""
+
+
+def test_a_whole_program(answer, run, tmp_path):
+    """sum runs for 10 and for k in 0, 1, 2: 3 * 10 + 3 iterations, 10 at most in an entry."""
+    file = tmp_path / "program.c"
+    file.write_text(PROGRAM, encoding="utf-8")
+    status, document = answer("bound", file, "--entry", "main")
+    assert status == 0
+    found = {loop["name"].split(":")[-3]: (loop["value"], loop["any"]["text"]) for loop in document["run"]["loops"]}
+    assert found == {"sum": (33, "10"), "main": (3, "3")}
+    assert "at most 33 iterations, at most 10 in an entry" in run("bound", file, "--entry", "main").stdout
+    assert run("bound", file, "--entry", "main", "--unwindset").stdout == "--unwindset sum.0:11,main.0:4\n"
+
+
+def test_flow_facts(run, nest):
+    at = ("--function", "f", "--at", "n=5,m=10")
+    pragmas = run("bound", nest, *at, "--flow-facts", "pragma").stdout.splitlines()
+    assert [line.split(": ", 1)[1] for line in pragmas] == [
+        '_Pragma( "loopbound min 0 max 5" )',
+        '_Pragma( "loopbound min 0 max 7" )',
+        '_Pragma( "loopbound min 0 max 4" )',
+    ]
+    assert f'<loop source="{nest}" line="4" maxcount="7"/>' in run("bound", nest, *at, "--flow-facts", "ffx").stdout
+    assert "/* ai: loop here min 0 max 8 end; */" in run("bound", nest, *at, "--flow-facts", "ais").stdout
+
+
+def test_comparison(run, tmp_path, nest):
+    texts = {
+        "old": NEST,
+        "worse": NEST.replace("j < 7", "j < n"),
+        "moved": "\n\n" + NEST,
+    }
+    for name, text in texts.items():
+        nest.write_text(text, encoding="utf-8")
+        done = run("bound", nest, "--function", "f", "--format", "json")
+        (tmp_path / f"{name}.json").write_text(done.stdout, encoding="utf-8")
+    same = run("bound", "--compare", tmp_path / "old.json", tmp_path / "moved.json")
+    assert (same.returncode, same.stdout) == (0, "no changes\n")
+    worse = run("bound", "--compare", tmp_path / "old.json", tmp_path / "worse.json")
+    assert worse.returncode == 1
+    assert worse.stdout.startswith("worse: ")
+    assert "O(n^2)" in worse.stdout
+    better = run("bound", "--compare", tmp_path / "worse.json", tmp_path / "old.json")
+    assert better.returncode == 0
+    assert run("bound", "--compare", tmp_path / "old.json").returncode == 2
+
+
+def test_a_loop_in_phases_around_a_loop_of_inputs_has_a_bound(answer, tmp_path):
+    file = tmp_path / "phases.c"
+    file.write_text(
+        "extern int __VERIFIER_nondet_int(void);\n"
+        "int h(int x, int y) {\n"
+        "    while (x > 0) { x += y; y--; while (x > 100 && __VERIFIER_nondet_int()) x -= 2; }\n"
+        "    return x;\n"
+        "}\n"
+    )
+    _, document = answer("bound", file, "--at", "x=10,y=3")
+    # From the values behind each iteration: x is 13, 15, 16, 16, 15, 13, 10, 6, 1, -5.
+    assert max(loop["value"] or 0 for loop in document["loops"] if loop["parent"] is None) == 10
+
+
+def test_a_bound_by_a_check_knows_what_its_variable_was_set_to(answer, tmp_path):
+    file = tmp_path / "set.c"
+    file.write_text(
+        "int f(int n, int m, int c) {\n"
+        "    c = 2147483000;\n"
+        "    for (int i = 0; i < n; i++)\n"
+        "        for (int j = 0; j < m; j *= 2) c++;\n"
+        "    return c;\n"
+        "}\n"
+    )
+    _, document = answer("bound", file, "--at", "n=2,m=2,c=2147483640")
+    # The run ends where c overflows, after 2147483647 - 2147483000 iterations.
+    assert loops_by_line(document)[4]["value"] >= 647

@@ -1,0 +1,78 @@
+"""``loopless fuzz``: a table at the end, a log that is gone on with, an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+SMALL = ("fuzz", "--profile", "single-path", "--only", "loops", "--states", 50, "--every", 0)
+
+
+def test_a_few_programs_and_the_log_is_gone_on_with(run: Command, tmp_path: Path) -> None:
+    done = run(*SMALL, "--seed", 1, "--programs", 2, "--keep", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2 programs of single-path: 0 with a mismatch, 0 crashed, 0 met a limit\n")
+    assert "| construct | loops | complete |" in done.stdout
+    log = (tmp_path / "programs.jsonl").read_text()
+    assert log.count("\n") == 2
+    more = run(*SMALL, "--seed", 1, "--programs", 3, "--keep", tmp_path)
+    assert more.returncode == 0
+    assert more.stdout.startswith("3 programs of single-path")
+    assert (tmp_path / "programs.jsonl").read_text().startswith(log)
+    table = run(*SMALL, "--keep", tmp_path, "--report")
+    assert table.returncode == 0
+    assert table.stdout == more.stdout
+
+
+def test_a_wrong_answer_in_the_log_gives_status_one(run: Command, tmp_path: Path) -> None:
+    run(*SMALL, "--seed", 1, "--programs", 1, "--keep", tmp_path)
+    log = tmp_path / "programs.jsonl"
+    log.write_text(log.read_text().replace('"mismatches": []', '"mismatches": [[{"n": 3}, "planted"]]', 1))
+    done = run(*SMALL, "--keep", tmp_path, "--report")
+    assert done.returncode == 1
+    assert "1 with a mismatch" in done.stdout
+    assert "loop {'n': 3}: planted" in done.stdout
+
+
+def test_functions_are_called(run: Command) -> None:
+    done = run("fuzz", "--profile", "composed", "--only", "functions", "--programs", 2, "--seed", 1, "--inputs", 5)
+    assert done.returncode == 0, done.stdout
+    assert "| construct | functions | complete |" in done.stdout
+    assert "calls, " in done.stdout
+
+
+def test_an_interrupt_ends_with_the_table(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "loopless", *map(str, SMALL), "--keep", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as child:
+        ends = time.monotonic() + 120
+        while not (tmp_path / "programs.jsonl").exists() and time.monotonic() < ends:
+            time.sleep(0.1)
+        child.send_signal(signal.SIGINT)
+        out, error = child.communicate(timeout=60)
+    assert child.returncode == 0, error
+    assert " programs of single-path: 0 with a mismatch" in out
+    assert "Traceback" not in error
+
+
+def test_time_ends_it(run: Command) -> None:
+    done = run(*SMALL, "--seconds", 0.01)
+    assert done.returncode == 0
+    assert "programs of" in done.stdout
+
+
+def test_bad_usage(run: Command, tmp_path: Path) -> None:
+    unknown = run("fuzz", "--profile", "no-such")
+    assert unknown.returncode == 2
+    assert "there is no profile no-such; take one of everything," in unknown.stderr
+    (tmp_path / "programs.jsonl").write_text("no row\n\n")
+    assert run("fuzz", "--keep", tmp_path, "--report").returncode == 2
+    assert run("fuzz", "-j", 0).returncode == 2

@@ -1,0 +1,90 @@
+"""What ``bound`` claims in the end, upper, lower, exact and never, against counts of the interpreter."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
+from loopless.check.interpret import Interpreter
+from loopless.queries.bounds import answer_bounds
+from loopless.queries.session import load
+from loopless.queries.settings import Settings
+from loopless.terms import EvaluationError, evaluate, holds
+
+EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
+
+
+def drawn(parameter, chosen: random.Random) -> object:
+    if parameter.object is not None:
+        return [chosen.choice((0, 1, 3, -2, 9, 40, 127)) for _ in range(64)]
+    values = (chosen.choice(EDGES), chosen.randint(-200, 200), chosen.randint(-3, 20), chosen.randint(-3, 20))
+    return parameter.type.wrap(values[chosen.randrange(4)])
+
+
+def compare(claim, values, run, count: int, seen: Counter[str]) -> None:
+    """A run that ends without undefined behaviour is as claimed; any run takes no more; fewer only where that is said."""
+    try:
+        if not holds(claim.when, values) or holds(claim.never, values):
+            seen["never"] += holds(claim.never, values)
+            assert not (holds(claim.never, values) and run.status == "ok")
+            return
+        upper = None if claim.upper is None else evaluate(claim.upper, values)
+        lower = evaluate(claim.lower, values)
+        fewer = holds(claim.undefined, values)
+    except EvaluationError:  # it speaks of memory or of globals
+        return
+    seen["upper"] += upper is not None
+    assert upper is None or count <= upper, (values, count, upper)
+    if run.status == "ok":
+        seen["exact"] += claim.exact
+        assert lower <= count, (values, count, lower)
+        assert not claim.exact or count == upper, (values, count, upper)
+    elif run.status == "undefined" and count < lower:
+        seen["fewer"] += 1
+        assert fewer, (values, count, lower)
+
+
+def judge(folder, text: str, seed: int, rows=()) -> Counter[str]:
+    """The claims on the loops of ``f``, and on all together, for random inputs and ``rows``."""
+    file = folder / f"{seed}.c"
+    file.write_text(text)
+    program = load([file], Settings(loop_timeout_s=8.0, workers=1))
+    function = program["f"]
+    (found,) = answer_bounds([function], "all", program.settings)
+    assert not found.trouble
+    g, chosen, seen = function.graph(), random.Random(seed), Counter()
+    interpreter = Interpreter(program.source.inlined, g)
+    for arguments in [*rows, *([drawn(p, chosen) for p in g.parameters] for _ in range(30))]:
+        run = interpreter.run(arguments, nondet_stream(seed), max_steps=50_000)
+        pairs = zip(g.parameters, arguments, strict=True)
+        values = {p.var: a if isinstance(a, int) else 0 for p, a in pairs if p.var is not None}
+        for loop in found.loops:
+            compare(loop.call, values, run, run.iterations.get(loop.answer.loop.name, 0), seen)
+        if found.loops:
+            compare(found.call, values, run, sum(run.iterations.values()), seen)
+    return seen
+
+
+@pytest.mark.parametrize(("profile", "first"), [("nests", 700), ("composed", 700), ("everything", 700)])
+def test_claims_on_random_programs(tmp_path, profile, first):
+    seen: Counter[str] = Counter()
+    for seed in range(first, first + 3):
+        seen += judge(tmp_path, print_program(generate(seed, PROFILES[profile])), seed)
+    assert seen["upper"] > 20
+
+
+OVERFLOWS = """int f(int n, int m) {
+    int c = 2147483000;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) c++;
+    return c;
+}"""
+
+
+def test_runs_that_meet_undefined_behaviour_may_take_fewer_and_the_claim_says_so(tmp_path):
+    seen = judge(tmp_path, OVERFLOWS, 1, [(100, 100), (1000, 10), (10, 10), (1, 1000)])
+    assert seen["fewer"] > 0
+    assert seen["exact"] > 0
