@@ -180,3 +180,33 @@ def test_bounds_of_wide_types_are_exact() -> None:
     region = Region.of(t.conjunction((t.equal(doubled, t.const(6)), t.greater(wide, t.const(3)))))
     assert region.sample() == {wide: 2**63 + 3}
     assert region.range_of(wide) == (2**63 + 3, 2**63 + 3)
+
+
+def test_whether_a_term_is_quasi_affine_is_known_without_asking_isl() -> None:
+    byte, bit = Var("b", t.IntType(8)), Var("c", t.IntType(1))
+    terms = [
+        t.mul(Z, X),
+        t.mul(t.mod(X, t.const(3)), Z),
+        t.mul(t.mod(X, t.const(30)), t.mod(Z, t.const(29))),
+        t.mul(Z, Z),
+        t.add(t.floor_div(Z, t.const(7)), t.mod(Z, X)),
+        t.wrap(t.mul(byte, t.const(3)), t.IntType(8)),
+        t.bit_and(Z, t.const(0b1010101010101)),
+        t.bit_and(Z, t.const(0b110011)),
+        t.bit_or(bit, t.mod(X, t.const(2))),
+        t.bit_or(bit, byte),
+        t.ite(t.less(t.mul(X, Z), t.const(3)), X, Z),
+        t.table(t.mod(Z, t.const(3)), [4, 9, 1]),
+        t.table(t.mod(Z, t.const(99)), [i * i for i in range(99)]),
+        t.power(t.const(2), Z),
+    ]
+    answers = set()
+    for term_ in terms:
+        try:
+            Region.of(t.equal(Var("y", t.INTEGERS), term_))
+            expressed = True
+        except logic.NotPresburger:
+            expressed = False
+        assert logic.is_quasi_affine(term_) == expressed, term_
+        answers.add(expressed)
+    assert answers == {True, False}

@@ -48,9 +48,13 @@ def anything(draw: st.DrawFn, depth: int = 2) -> Term:
 
 
 def solutions(c: Condition) -> int:
+    """How many points satisfy ``c``, of those at which each of its terms has a value."""
+    terms = [node for node in t.walk(c) if isinstance(node, Term)]
     count = 0
     for p in points(TRIPLE):
         with suppress(EvaluationError):
+            for part in terms:
+                t.evaluate(part, p)
             count += t.holds(c, p)
     return count
 

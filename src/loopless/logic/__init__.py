@@ -18,7 +18,7 @@ Conditions for people
     ``simplify(condition, context)``, ``pruned(condition)``, ``shortest_where(term, condition)``,
     ``equal_where(a, b, condition, region)``.
 Quick questions
-    ``feasible(condition)``: False means surely not.
+    ``feasible(condition)``: False means surely not. ``is_quasi_affine(term)``: whether regions can speak of it.
 Beyond Presburger
     ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`.
 Limits
@@ -39,7 +39,7 @@ from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import pruned, simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
-from loopless.logic.translate import NotPresburger
+from loopless.logic.translate import NotPresburger, is_quasi_affine
 
 __all__ = [
     "DEFAULT_OPERATIONS",
@@ -62,6 +62,7 @@ __all__ = [
     "first",
     "for_all",
     "greatest",
+    "is_quasi_affine",
     "last",
     "least",
     "over_approximation",

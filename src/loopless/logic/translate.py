@@ -7,12 +7,12 @@ Translations are exact for values of the variables within their types' ranges. T
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 import islpy as isl
 
 from loopless.logic.engine import context
 from loopless.terms import (
-    NAMED_FUNCTIONS,
     And,
     Compare,
     Condition,
@@ -192,6 +192,9 @@ class Frame:
         return isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
 
     def _translate(self, term: Term) -> isl.PwAff:
+        blocked = _obstacle(term)
+        if blocked is not None:
+            raise NotPresburger(blocked)
         match term:
             case Const():
                 return self.constant(term.value)
@@ -206,7 +209,7 @@ class Frame:
             case Op():
                 return self._operator(term)
             case _:
-                raise NotPresburger(term)
+                raise AssertionError(term)
 
     def _choose(self, where: isl.Set, then: Term, otherwise: Term) -> isl.PwAff:
         taken = self.function(then).intersect_domain(where)
@@ -228,21 +231,12 @@ class Frame:
 
     def _product(self, monomial: Monomial) -> isl.PwAff:
         """A product: one quasi-affine factor times factors of few values, over which it is split."""
-        atoms = [atom for atom, _ in monomial]
-        counts = {atom: _count(atom) for atom in atoms}
-        once = [atom for atom, exponent in monomial if exponent == 1]
-        kept = max(once, key=lambda atom: counts[atom] or MAX_CASES + 1, default=None)
-        cases = 1
-        for atom in atoms:
-            if atom is not kept:
-                cases *= counts[atom] or MAX_CASES + 1
-        if cases > MAX_CASES:
-            raise NotPresburger(Sum(((monomial, 1),)))
+        kept, _ = _kept(monomial)
         base = self.constant(1) if kept is None else self.function(kept)
         for atom, exponent in monomial:
             if atom is not kept:
                 base = self._times_small(base, atom, exponent)
-        return base if len(atoms) == 1 else base.coalesce()
+        return base if len(monomial) == 1 else base.coalesce()
 
     def _times_small(self, base: isl.PwAff, atom: Term, exponent: int) -> isl.PwAff:
         low, high = range_of(atom)
@@ -287,8 +281,6 @@ class Frame:
         return total
 
     def _operator(self, term: Op) -> isl.PwAff:
-        if term.op in NAMED_FUNCTIONS and not (term.op == "table" and len(term.args) <= MAX_TABLE):
-            raise NotPresburger(term)
         functions = [self.function(arg) for arg in term.args]
         left, right = term.args[0], term.args[-1]
         match term.op:
@@ -308,7 +300,7 @@ class Frame:
             case "shr" if isinstance(right, Const) and right.value >= 0:
                 return self._divide("floor_div", functions[0], 1 << right.value)
             case _:
-                raise NotPresburger(term)
+                raise AssertionError(term)
 
     def _table(self, term: Op, index: isl.PwAff) -> isl.PwAff:
         """One piece for each run of equal entries; the first and the last reach beyond the table."""
@@ -348,12 +340,12 @@ class Frame:
         if isinstance(left, Const):
             a, left, right = b, right, left
         if isinstance(right, Const):
-            both = self._masked(a, right.value, term)
+            both = self._masked(a, right.value)
             b = self.constant(right.value)
-        elif _is_bit(left) and _is_bit(right):
-            both = a.min(b)
         else:
-            raise NotPresburger(term)
+            assert _is_bit(left)
+            assert _is_bit(right)
+            both = a.min(b)
         match term.op:
             case "bit_and":
                 return both
@@ -362,25 +354,77 @@ class Frame:
             case _:
                 return a.add(b).sub(both.scale_val(value(2)))
 
-    def _masked(self, function: isl.PwAff, mask: int, term: Op) -> isl.PwAff:
+    def _masked(self, function: isl.PwAff, mask: int) -> isl.PwAff:
         """``function & mask``: for each run of ones from bit i to below j, (f mod 2^j) - (f mod 2^i)."""
         if mask < 0:
-            return function.sub(self._masked(function, ~mask, term))
+            return function.sub(self._masked(function, ~mask))
         total = self.constant(0)
-        bit = runs = 0
-        while mask >> bit:
-            if not mask >> bit & 1:
-                bit += 1
-                continue
-            runs += 1
-            if runs > MAX_BIT_RUNS:
-                raise NotPresburger(term)
-            start = bit
-            while mask >> bit & 1:
-                bit += 1
-            high, low = (function.mod_val(value(1 << end)) for end in (bit, start))
+        for start, end in _runs_of_ones(mask):
+            high, low = (function.mod_val(value(1 << bit)) for bit in (end, start))
             total = total.add(high.sub(low))
         return total
+
+
+def is_quasi_affine(term: Term) -> bool:
+    """Whether :meth:`Frame.function` and :meth:`Frame.points` accept the term; asks isl nothing."""
+    return not any(isinstance(node, Term) and _obstacle(node) is not None for node in walk(term))
+
+
+def _obstacle(term: Term) -> Term | None:
+    """What is not quasi-affine in ``term`` even if its operands are: itself, or one of its products."""
+    match term:
+        case Const() | Var() | Wrap() | Ite():
+            return None
+        case Sum():
+            large = (monomial for monomial, _ in term.items if _kept(monomial)[1] > MAX_CASES)
+            return next((Sum(((monomial, 1),)) for monomial in large), None)
+        case Op():
+            return None if _is_quasi_affine(term) else term
+        case _:
+            return term
+
+
+def _is_quasi_affine(term: Op) -> bool:
+    left, right = term.args[0], term.args[-1]
+    match term.op:
+        case "min" | "max":
+            return True
+        case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
+            return isinstance(right, Const) and right.value != 0
+        case "bit_and" | "bit_or" | "bit_xor":
+            for mask in (right, left):
+                if isinstance(mask, Const):
+                    return len(_runs_of_ones(max(mask.value, ~mask.value))) <= MAX_BIT_RUNS
+            return _is_bit(left) and _is_bit(right)
+        case "table":
+            return len(term.args) <= MAX_TABLE
+        case "shl" | "shr":
+            return isinstance(right, Const) and right.value >= 0
+        case _:
+            return False
+
+
+def _kept(monomial: Monomial) -> tuple[Term | None, int]:
+    """The factor of a product over whose values it is not split, and how many cases the others make."""
+    counts = {atom: _count(atom) or MAX_CASES + 1 for atom, _ in monomial}
+    once = [atom for atom, exponent in monomial if exponent == 1]
+    kept = max(once, key=lambda atom: counts[atom], default=None)
+    return kept, prod(count for atom, count in counts.items() if atom is not kept)
+
+
+def _runs_of_ones(mask: int) -> list[tuple[int, int]]:
+    """The runs of ones in a nonnegative number: from which bit, to below which."""
+    runs = []
+    bit = 0
+    while mask >> bit:
+        if not mask >> bit & 1:
+            bit += 1
+            continue
+        start = bit
+        while mask >> bit & 1:
+            bit += 1
+        runs.append((start, bit))
+    return runs
 
 
 def _linear(term: Term) -> dict[Var | None, int] | None:

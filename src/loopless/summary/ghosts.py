@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import overload
 
-from loopless.logic import NotPresburger, Region
+from loopless.logic import NotPresburger, Region, is_quasi_affine
 from loopless.terms import (
     INTEGERS,
     TRUE,
@@ -32,7 +32,6 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     disjunction,
-    equal,
     equals_zero,
     from_polynomial,
     negate,
@@ -95,23 +94,9 @@ def expanded(term: Term, changed: Iterable[Var]) -> Term:
 
 # -- naming -----------------------------------------------------------------------------------------------------------
 
-_plain: dict[Term, bool] = {}
-
-
-def is_plain(term: Term) -> bool:
-    """Whether the logic can express the term."""
-    if term not in _plain:
-        try:
-            Region.of(equal(Var("#value", INTEGERS), term))
-            _plain[term] = True
-        except NotPresburger:
-            _plain[term] = False
-    return _plain[term]
-
-
 def named(term: Term) -> Term:
     """``term``, what the logic cannot express of it as one ghost."""
-    if is_plain(term):
+    if is_quasi_affine(term):
         return term
     if not isinstance(term, Sum):
         return Ghost(term)
@@ -119,7 +104,7 @@ def named(term: Term) -> Term:
     rest = {}
     for monomial, coefficient in polynomial(term).items():
         part = from_polynomial({monomial: coefficient})
-        if is_plain(part):
+        if is_quasi_affine(part):
             plain.append(part)
         else:
             rest[monomial] = coefficient

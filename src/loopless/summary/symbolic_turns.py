@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
 from loopless.summary.cut import cut
 from loopless.summary.effects import COUNTER, TOTAL, Nothing, Once, Piece, Repeat, TurnForms, Turns, counter_of
 from loopless.summary.elimination import Ending
-from loopless.summary.ghosts import ghosts_in, is_plain, later, named
+from loopless.summary.ghosts import ghosts_in, later, named
 from loopless.summary.groups import candidate_selectors, side_of
 from loopless.summary.lengths import run_lengths
 from loopless.summary.runs import control_forms
@@ -126,7 +126,7 @@ def _steps(system: System, piece: Piece) -> dict[Var, Term] | None:
     found = {}
     for var, term in piece.control.items():
         step = sub(term, var)
-        if not is_plain(step) or ghosts_in(step.variables) or not step.variables.isdisjoint(system.control):
+        if not is_quasi_affine(step) or ghosts_in(step.variables) or not step.variables.isdisjoint(system.control):
             return None
         found[var] = step
     return found
