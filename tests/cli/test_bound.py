@@ -84,7 +84,7 @@ def test_exact_counts_have_a_lower_class(answer, tmp_path):
     )
     _, document = answer("bound", file)
     classes = {found["name"]: (found["big_o"], found["big_omega"]) for found in document["functions"]}
-    assert classes == {"f": ("O(m + n)", None), "h": ("O(n)", "Omega(n)"), "g": ("O(n)", None)}
+    assert classes == {"f": ("O(m + n)", "Omega(size)"), "h": ("O(n)", "Omega(n)"), "g": ("O(n)", None)}
 
 
 def test_a_loop_without_a_bound_is_status_3(answer, run, nest):

@@ -9,6 +9,7 @@ import pytest
 
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
+from loopless.flowgraph import Options
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
@@ -47,16 +48,16 @@ def compare(claim, values, run, count: int, seen: Counter[str]) -> None:
         assert fewer, (values, count, lower)
 
 
-def judge(folder, text: str, seed: int, rows=()) -> Counter[str]:
+def judge(folder, text: str, seed: int, rows=(), *, mathematical: bool = False) -> Counter[str]:
     """The claims on the loops of ``f``, and on all together, for random inputs and ``rows``."""
     file = folder / f"{seed}.c"
     file.write_text(text)
-    program = load([file], Settings(loop_timeout_s=8.0, workers=1))
+    program = load([file], Settings(loop_timeout_s=8.0, workers=1, mathematical=mathematical))
     function = program["f"]
     (found,) = answer_bounds([function], "all", program.settings)
     assert not found.trouble
     g, chosen, seen = function.graph(), random.Random(seed), Counter()
-    interpreter = Interpreter(program.source.inlined, g)
+    interpreter = Interpreter(program.source.inlined, g, options=Options(mathematical=mathematical))
     for arguments in [*rows, *([drawn(p, chosen) for p in g.parameters] for _ in range(30))]:
         run = interpreter.run(arguments, nondet_stream(seed), max_steps=50_000)
         pairs = zip(g.parameters, arguments, strict=True)
@@ -88,3 +89,18 @@ def test_runs_that_meet_undefined_behaviour_may_take_fewer_and_the_claim_says_so
     seen = judge(tmp_path, OVERFLOWS, 1, [(100, 100), (1000, 10), (10, 10), (1, 1000)])
     assert seen["fewer"] > 0
     assert seen["exact"] > 0
+
+
+DOUBLING_INSIDE = """int f(int n) {
+    int x, y;
+    for (x = n; x >= 0; x--) {
+        y = 1;
+        while (y < x) y = 2 * y;
+    }
+    return 0;
+}"""
+
+
+def test_loops_whose_iterations_a_summary_does_not_count_are_not_said_to_have_none(tmp_path):
+    seen = judge(tmp_path, DOUBLING_INSIDE, 2, [(2,), (3,), (9,), (40,)], mathematical=True)
+    assert seen["upper"] > 20

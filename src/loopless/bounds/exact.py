@@ -78,9 +78,11 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None:
         return _by_bounds(bounds)
-    pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in summary.cases if case.kind != "assumption"]
+    told = [case for case in summary.cases if case.kind != "assumption"]
+    pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
     never = disjunction(region.when for region in summary.diverges if region.loop == loop)
     silent = [residual.when for residual in summary.residual]
+    silent += [case.when for case in told if loop in case.uncounted]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
     return _claimed(pieces, never, silent, undefined, bounds)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from math import log2
+from math import floor, log2
 from typing import Final
 
 from loopless.bounds import (
@@ -109,25 +109,53 @@ def growth(term: Term | None, shown: Mapping[Var, str]) -> Growth | None:
     return None if term is None else growth_of(term, lambda var: shown.get(var, var.name))
 
 
-def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
-    """The class that an exact count reaches for some inputs of a size, as ``Omega(n*m)``; None where none is seen.
-
-    It is the class of the upper bound where the count grows by that degree along some ray of inputs.
+@dataclass(frozen=True, slots=True)
+class LowerGrowth:
+    """That a count reaches n^degree for some inputs of size n: those with the variables at their sign in ``ray``, 0, 1
+    or -1, times n. ``text``: as Ω, in the variables where it is the class of an exact count.
     """
-    grows = growth(found.upper, shown)
-    if not found.exact or found.upper is None or grows is None or len(grows.products) != 1:
+
+    degree: int
+    ray: Mapping[Var, int]
+    text: str
+
+
+def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
+    """The class that a count reaches for some inputs of a size, as ``Omega(n*m)``; None where none is seen."""
+    grows = lower_growth(found, shown)
+    return None if grows is None else grows.text
+
+
+def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
+    """How fast the count's lower bound grows along some ray of inputs: the fastest that is seen, None where none is.
+
+    An exact count that grows by the degree of the upper bound has that bound's class.
+    """
+    grows = growth(found.upper, shown) if found.exact else None
+    single = grows is not None and len(grows.products) == 1
+    nodes = (found.lower, found.when) if not found.exact or found.upper is None else (found.upper, found.when)
+    variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
+    if len(variables) > _MOST_RAYS:
         return None
-    if grows.degree == 0:
-        return grows.text("Omega") if grows.products == frozenset(((),)) else None
-    variables = sorted(found.upper.variables | found.when.variables, key=lambda var: var.key)
-    if len(variables) > _MOST_RAYS or grows.degree.denominator != 1:
-        return None
+    best: LowerGrowth | None = None
     for signs in product((1, 0, -1), repeat=len(variables)):
-        counts = [_count_at(found, {v: s * t for v, s in zip(variables, signs, strict=True)}) for t in _SIZES]
+        ray = dict(zip(variables, signs, strict=True))
+        counts = [_count_at(found, {v: s * t for v, s in ray.items()}) for t in _SIZES]
         known = [count for count in counts if count is not None and count > 0]
-        if len(known) == len(_SIZES) and all(_power_of(a, b) == grows.degree for a, b in pairwise(known)):
-            return grows.text("Omega")
-    return None
+        if len(known) < len(_SIZES):
+            continue
+        degrees = {_power_of(a, b) for a, b in pairwise(known)}
+        if len(degrees) == 1 and (best is None or min(degrees) > best.degree):
+            (degree,) = degrees
+            same = grows is not None and single and degree == grows.degree
+            text = grows.text("Omega") if grows is not None and same else _omega(degree)
+            best = LowerGrowth(degree, ray, text)
+    return best
+
+
+def _omega(degree: int) -> str:
+    """The class in the size of the inputs."""
+    return "Omega(1)" if degree == 0 else "Omega(size)" if degree == 1 else f"Omega(size^{degree})"
 
 
 _SIZES: Final = (1 << 12, 1 << 13, 1 << 14)
@@ -135,18 +163,19 @@ _MOST_RAYS: Final = 5
 
 
 def _count_at(found: Claim, values: Mapping[Var, int]) -> int | None:
-    """The count where it is known to be exact; types that cannot hold a value have none."""
-    if found.upper is None or not all(var.type.holds(value) for var, value in values.items()):
+    """The count, or what is surely reached; types that cannot hold a value have none."""
+    if not all(var.type.holds(value) for var, value in values.items()):
         return None
+    count = found.upper if found.exact and found.upper is not None else found.lower
     try:
-        return evaluate(found.upper, values) if holds(found.when, values) and not holds(found.never, values) else None
+        return evaluate(count, values) if holds(found.when, values) and not holds(found.never, values) else None
     except EvaluationError:
         return None
 
 
 def _power_of(a: int, b: int) -> int:
-    """The exponent with which a count grows from ``a`` to ``b`` when its inputs double."""
-    return round(log2(b / a))
+    """The whole exponent with which a count surely grows from ``a`` to ``b`` when its inputs double."""
+    return floor(log2(b) - log2(a) + 0.05)
 
 
 def answer_bounds(
