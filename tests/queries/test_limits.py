@@ -174,3 +174,26 @@ def test_a_process_does_a_number_of_jobs_only() -> None:
     with Pool([os.getpid], Limits(), most=2) as pool:
         found = [pool.call(0) for _ in range(6)]
     assert found[0] == found[1] != found[2] == found[3] != found[4] == found[5]
+
+
+def sleeps(seconds: float) -> str:
+    time.sleep(seconds)
+    return "awake"
+
+
+def test_seconds_of_the_processor_are_those_in_which_a_job_works() -> None:
+    limits = Limits(0.4, None, of_processor=True)
+    with Pool([sleeps, spins], limits) as pool:
+        pool.start(1, 0, 1.0)
+        pool.start(2, 1)
+        found = {}
+        while pool.busy:
+            found.update(pool.finished())
+    assert found[1] == "awake"
+    assert isinstance(found[2], Overrun)
+    assert found[2].reason is Reason.TIME_LIMIT
+
+
+def spins() -> None:
+    while True:
+        pass

@@ -13,13 +13,16 @@ import z3
 from answers_in_c import answers
 from loopless.paths import Exit
 from loopless.queries.answers import LoopAnswer
+from loopless.report.json_report import loop
 from loopless.report.smtlib import smtlib
+from loopless.report.text import summaries
 from loopless.terms import (
     INTEGERS,
     TRUE,
     Var,
     add,
     bit_and,
+    conjuncts,
     const,
     disjunction,
     equals_zero,
@@ -112,7 +115,7 @@ def check(answer: LoopAnswer, name: str, document: str) -> None:
         (".diverges", lambda p: holds(summary.diverges, p)),
         (".undefined", lambda p: holds(disjunction(u.when for u in summary.undefined), p)),
         (".residual", lambda p: holds(disjunction(r.when for r in summary.residual), p)),
-        (".entry", lambda _: True),
+        (".entry", lambda p: holds(summary.entered, p)),
     ]
     for part, truth in regions:
         assert ask(document, [call(part, p) for p in samples], "Bool") == [truth(p) for p in samples]
@@ -135,7 +138,23 @@ def check(answer: LoopAnswer, name: str, document: str) -> None:
         assert all(ask(document, right, "Bool"))
         assert not known or not any(ask(document, wrong, "Bool"))
         held = ask(document, loop, "Bool")
-        assert all(value for value, here in zip(held, inside, strict=True) if here)
+        entered = [holds(summary.entered, p) for p in samples]
+        for value, here, there in zip(held, inside, entered, strict=True):
+            assert value if here and there else there or not value
+
+
+ENTERED = """signed char f(signed char n) { signed char step = 3; signed char s = n; int k = 0;
+while (k < 12 && (step < 5 || s > 90) && (n & 4)) { n += step + 2; k++; } return n; }"""
+
+
+def test_what_is_known_where_the_loop_is_entered_is_said() -> None:
+    (answer,) = answers(ENTERED)
+    assert answer.summary is not None
+    assert answer.complete
+    assert {str(part) for part in conjuncts(answer.summary.entered)} == {"k == 0", "step == 3"}
+    check(answer, "f_2", smtlib([answer]))
+    assert "  entered only with k == 0 && step == 3\n" in summaries([answer])
+    assert [part["text"] for part in loop(answer)["entered"]] == ["k == 0", "step == 3"]
 
 
 @pytest.mark.parametrize("source", [STEP, COUNT, DOWN], ids=["step", "count", "down"])

@@ -319,12 +319,17 @@ def test_what_is_known_at_the_entry_helps() -> None:
     counter = next(var for var in alone.entry if var.name == "i")
     entries = draw_states(alone.entry, (0, 1, 400), 3, 200)
     for at, state in enumerate(entries):
-        state[counter] = at - 50
+        state[counter] = 0
         state.update({var: at % 60 for var in state if var.name == "n" and at % 2})
+        state.update({var: 0 for var in state if var.name == "s"})
+    assert outcome.complete
+    assert all(holds(outcome.entered, state) for state in entries)
     judged = judge_all(alone, claims, entries, max_steps=5000)
     assert not judged.mismatches
     assert judged.regions["case"] > 20
-    assert judged.regions["residual"] > 20
+    assert not holds(outcome.entered, entries[0] | {counter: 1})
+    with pytest.raises(ValueError, match="enters the loop only with"):
+        outcome(**{var.name: value + (var == counter) for var, value in entries[0].items()})
 
 
 def test_where_an_inner_loop_never_ends_the_nest_never_ends() -> None:

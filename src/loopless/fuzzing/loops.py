@@ -20,8 +20,8 @@ from loopless.fuzzing.rows import Counts, LoopRow
 from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.session import Function, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import Outcome, Summary, paths_of, readable, summarize
-from loopless.terms import Var
+from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
+from loopless.terms import TRUE, Condition, Var, holds
 
 STAGES: Final = ("read", "flowgraph", "paths", "summary", "reading", "judge")
 STEPS: Final = 20_000
@@ -72,10 +72,10 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     if isinstance(paths, NoPaths):
         outcome = paths.refused
     else:
-        subject.paths[loop.name] = paths
         row.paths = len(paths.iterative)
         try:
-            outcome = summarize(paths)
+            paths, outcome = from_entry(subject.graph, paths, summarize(paths))
+            subject.paths[loop.name] = paths
             row.seconds["summary"] = time.process_time() - started
             if isinstance(outcome, Summary):
                 started = time.process_time()
@@ -92,7 +92,7 @@ def noted(row: LoopRow, outcome: Outcome) -> None:
     if isinstance(outcome, Refused):
         row.status, row.causes, row.details = "refused", [cause(outcome)], [told(outcome)]
         return
-    row.status = "complete" if outcome.complete else "residual"
+    row.status = "residual" if not outcome.complete else "complete" if outcome.entered is TRUE else "entered"
     row.causes = sorted({cause(part.why) for part in outcome.residual})
     row.details = [told(part.why) for part in outcome.residual[:2]]
     row.pieces, row.strategy = len(outcome.cases), outcome.strategy
@@ -120,16 +120,20 @@ class Court:
     alone: LoopAlone
     claims: Claims
     numbers: frozenset[int]
+    entered: Condition
 
     def judge(self, states: Iterable[Mapping[Var, int]]) -> Judgement:
-        """The summary in these states."""
-        return judge_all(self.alone, self.claims, states, max_steps=STEPS)
+        """The summary in these states, if the program enters the loop in them."""
+        inside = (state for state in states if holds(self.entered, state))
+        return judge_all(self.alone, self.claims, inside, max_steps=STEPS)
 
     def drawn(self, seed: int, count: int, first: Sequence[Counts] = ()) -> list[Mapping[Var, int]]:
         """``count`` states, after those in ``first`` (by the names of variables) that this loop can be in."""
         known = [{var: state[var.name] for var in self.alone.entry if var.name in state} for state in first]
         fitting = [state for state in known if all(var.type.holds(value) for var, value in state.items())]
-        return [*fitting, *draw_states(self.alone.entry, self.numbers, seed, count)]
+        states = [*fitting, *draw_states(self.alone.entry, self.numbers, seed, count)]
+        fixed = fixed_by(self.entered)
+        return [state | {var: value for var, value in fixed.items() if var in state} for state in states]
 
 
 def court(subject: Subject, loop: LoopInfo) -> Court | str:
@@ -144,7 +148,7 @@ def court(subject: Subject, loop: LoopInfo) -> Court | str:
         return str(error)
     claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})
     numbers = constants([part for path in paths.all for part in (path.condition, *path.update.values())])
-    return Court(alone, claims, numbers)
+    return Court(alone, claims, numbers, summary.entered)
 
 
 def judge_loop(subject: Subject, loop: LoopInfo, row: LoopRow, seed: int, states: int, *, everything: bool) -> None:

@@ -15,7 +15,8 @@ Counts = dict[str, int]
 
 @dataclass(slots=True)
 class LoopRow:
-    """One loop. ``status``: "complete", "residual" (a part of the states is not answered), "refused", or "limit".
+    """One loop. ``status``: "complete", "entered" (complete for the states in which the program enters the loop, and no
+    others), "residual" (a part of the states is not answered), "refused", or "limit".
 
     ``causes`` are codes and names of refusals, ``details`` their sentences. ``states`` were judged, ``compared`` of
     them with a run that ended; ``mismatches`` are states at the header with what is wrong. ``unjudged``: why the loop

@@ -11,6 +11,9 @@ from typing import Final
 from loopless.fuzzing.loops import STAGES
 from loopless.fuzzing.rows import FunctionRow, LoopRow, Row
 
+COMPLETE: Final = frozenset(("complete", "entered"))
+"""The status of loops whose summary leaves nothing open."""
+
 
 def report(rows: Sequence[Row]) -> str:
     """All that a campaign found out: programs, pairs judged, mismatches, shares by construct, causes."""
@@ -34,7 +37,7 @@ def report(rows: Sequence[Row]) -> str:
 def progress(rows: Sequence[Row], seconds: float) -> str:
     """One line while the campaign runs."""
     loops = [loop for row in rows for loop in row.loops]
-    complete = sum(loop.status == "complete" for loop in loops)
+    complete = sum(loop.status in COMPLETE for loop in loops)
     wrong = sum(row.wrong for row in rows)
     pairs = sum(loop.compared for loop in loops) + sum(row.function.compared for row in rows if row.function)
     rate = f", {60 * len(rows) / seconds:.0f} a minute" if seconds > 1 else ""
@@ -71,11 +74,13 @@ def _share(part: int, whole: int) -> str:
 
 def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
     rows = [loop for _, loop in loops]
-    complete = [loop for loop in rows if loop.status == "complete"]
+    complete = [loop for loop in rows if loop.status in COMPLETE]
+    entered = sum(loop.status == "entered" for loop in rows)
     states, compared = sum(loop.states for loop in rows), sum(loop.compared for loop in rows)
     lines = [
         "",
         f"{len(rows)} loops, {_share(len(complete), len(rows))} complete; {states} states judged, {compared} by a run",
+        f"complete only for the states in which the program enters the loop: {_share(entered, len(rows))}",
         "status: " + _counted(Counter(loop.status for loop in rows)),
         "runs: " + _counted(_sum(loop.outcomes for loop in rows)),
         "regions: " + _counted(_sum(loop.regions for loop in rows)),
@@ -102,7 +107,7 @@ def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
     named = [(frozenset((*row.features, *_own_features(loop))), loop) for row, loop in loops]
     for name in sorted({name for names, _ in named for name in names}):
         having = [loop for names, loop in named if name in names]
-        good = sum(loop.status == "complete" for loop in having)
+        good = sum(loop.status in COMPLETE for loop in having)
         lines.append(f"| {name} | {len(having)} | {100 * good / len(having):.0f}% |")
     return lines
 

@@ -31,11 +31,17 @@ _GLANCE_S: Final = 0.05
 _MEGABYTE: Final = 1 << 20
 
 
+PATIENCE: Final = 10
+"""A job that waits, and does not work, is ended when so many times its limit has passed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one job may use: seconds, and megabytes beyond what its process had at its start; None is no limit.
 
     ``deadline`` (by ``time.monotonic``) ends all jobs; ``time_option`` and ``deadline_option`` are what users raise.
+    ``of_processor``: the seconds are those of the processor, so that the load of the machine does not matter, up to
+    :data:`PATIENCE` times as many.
     """
 
     time_s: float | None = 10.0
@@ -43,6 +49,7 @@ class Limits:
     deadline: float | None = None
     time_option: str = "--loop-timeout"
     deadline_option: str = "--timeout"
+    of_processor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +195,9 @@ class _Child:
         self.jobs = 0
         self.noted: Any = None
         self._request: Any = None
-        self._asked = time.monotonic()
+        self._asked = self._since = time.monotonic()
+        self._allowed: float | None = None
+        self._worked = 0.0
         self._base = 0
         self._peak = 0
         self.process: BaseProcess = context.Process(
@@ -207,9 +216,25 @@ class _Child:
             self._send()
 
     def _set_limits(self) -> None:
+        self._allow(self.limits.time_s if self.ready else None)
+
+    def _allow(self, seconds: float | None) -> None:
+        """Count from now on; None: only to the deadline."""
+        self._allowed, self._since, self._worked = seconds, time.monotonic(), self._processor_s()
         self.latest = float("inf") if self.limits.deadline is None else self.limits.deadline
-        if self.ready and self.limits.time_s is not None:
-            self.latest = min(self.latest, time.monotonic() + self.limits.time_s)
+        if seconds is not None:
+            self.latest = min(self.latest, self._since + seconds)
+
+    def _may_go_on(self) -> bool:
+        """Whether a job whose time is over had not had the processor for so long; it then has more time."""
+        now, limits = time.monotonic(), self.limits
+        if not limits.of_processor or self._allowed is None or now >= self._since + PATIENCE * self._allowed:
+            return False
+        left = self._allowed - (self._processor_s() - self._worked)
+        if left <= 0 or (limits.deadline is not None and now >= limits.deadline):
+            return False
+        self.latest = min(now + left, limits.deadline or float("inf"))
+        return True
 
     def _send(self) -> None:
         self._asked = time.monotonic()
@@ -231,8 +256,7 @@ class _Child:
                 continue
             if kind == "note":
                 self.noted, more_s = value
-                end = self.limits.deadline if self.limits.deadline is not None else float("inf")
-                self.latest = min(end, time.monotonic() + more_s)
+                self._allow(more_s)
                 continue
             return kind, value
         limit = self.limits.memory_mb
@@ -240,7 +264,7 @@ class _Child:
             self._peak = max(self._peak, self._memory())
             if self._peak - self._base > limit * _MEGABYTE:
                 return self._overrun(Reason.MEMORY_LIMIT, _memory_detail(limit))
-        if time.monotonic() >= self.latest:
+        if time.monotonic() >= self.latest and not self._may_go_on():
             return self._overrun(Reason.TIME_LIMIT, self._time_detail())
         return None
 
@@ -270,6 +294,15 @@ class _Child:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except (OSError, IndexError, ValueError):
             return 0
+
+    def _processor_s(self) -> float:
+        """The seconds for which the child has had the processor; 0 where the system does not say."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:  # noqa: PTH123  # as above
+                user, system = file.read().rpartition(")")[2].split()[11:13]
+                return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            return 0.0
 
     def end(self) -> None:
         """End the process, whatever it is doing."""

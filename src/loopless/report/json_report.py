@@ -10,7 +10,7 @@ from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
 from loopless.summary import Case, Cycle, Interleaving, Merged, Run, Step, Summary
-from loopless.terms import Node, Term, Var, disjuncts
+from loopless.terms import Node, Term, Var, conjuncts, disjuncts
 
 
 def loops(answers: Iterable[LoopAnswer]) -> list[dict[str, Any]]:
@@ -32,6 +32,7 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "type": answer.type,
         "status": answer.status,
         "complete": answer.complete,
+        "entered": [expression(part, names) for part in (conjuncts(summary.entered) if summary is not None else ())],
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
         "merged": [_merged(found, names) for found in answer.merged],

@@ -19,7 +19,7 @@ from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.report.text import count_words, exit_words, trace_words
 from loopless.summary import Case, Summary
-from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, const, disjunction, smt, symbol
+from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -34,7 +34,8 @@ def smtlib(answers: Sequence[LoopAnswer]) -> str:
         *_comment(f"Loops as relations over the integers, by loopless {tool_version()}."),
         *_comment(
             "x is the value of x at the loop's entry, |x'| the one at its exit. NAME.entry says that the entry values "
-            "are in the ranges of their types; all other definitions are meant where it holds."
+            "are in the ranges of their types, and what else is known of them; all other definitions are meant where "
+            "it holds."
         ),
         "(set-info :smt-lib-version 2.6)",
         "(set-logic ALL)",
@@ -156,6 +157,7 @@ class _Writer:
 
     def _range(self) -> str:
         bounds = [_within(var.type, self.symbols[var]) for var in self.entry]
+        bounds += [self._text(fact) for fact in conjuncts(self.summary.entered)]
         return self._predicate("entry", _joined("and", [bound for bound in bounds if bound], "true"))
 
     def _case(self, number: int, case: Case) -> tuple[list[str], bool]:
@@ -285,7 +287,7 @@ def _symbols(variables: Iterable[Var], names: Names) -> dict[Var, str]:
 
 
 def _entry_variables(summary: Summary) -> set[Var]:
-    nodes: list[Node] = [summary.diverges]
+    nodes: list[Node] = [summary.diverges, summary.entered]
     nodes += [undefined.when for undefined in summary.undefined]
     nodes += [residual.when for residual in summary.residual]
     found: set[Var] = set()

@@ -33,6 +33,7 @@ def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT0
     if answer.refused is not None:
         lines += why(answer.refused)
     if answer.summary is not None:
+        lines += entered_lines(answer.summary.entered, names)
         for case in _as_asked(answer, traces):
             lines += _case_lines(case, names)
         lines += _regions(answer.summary, names)
@@ -42,6 +43,11 @@ def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT0
     if answer.paths is not None:
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
     return lines
+
+
+def entered_lines(entered: Condition, names: Names) -> list[str]:
+    """The states that the summary speaks of, where it does not speak of all."""
+    return condition_lines("  entered only with ", entered, names) if entered is not TRUE else []
 
 
 def _verdict(answer: LoopAnswer) -> list[str]:

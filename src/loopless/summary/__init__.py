@@ -6,6 +6,7 @@ from loopless.summary.composition import summarize_function
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input, Passed
 from loopless.summary.merging import Merged, Traced, merged
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
+from loopless.summary.narrowing import fixed_by
 from loopless.summary.nests import from_entry, paths_of
 from loopless.summary.reading import readable
 from loopless.summary.strategy import summarize
@@ -28,6 +29,7 @@ __all__ = [
     "Summary",
     "Traced",
     "Undefined",
+    "fixed_by",
     "from_entry",
     "merged",
     "paths_of",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
-from loopless.terms import FALSE, Condition, Term, Var, evaluate, holds
+from loopless.terms import FALSE, TRUE, Condition, Term, Var, evaluate, holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ class Summary:
     """What a loop does, as a function of its entry values.
 
     For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
-    ``residual``. ``strategy`` names the method that found it.
+    ``residual``. ``strategy`` names the method that found it. ``entered``: what holds wherever the program enters the
+    loop; the summary speaks of such states only.
     """
 
     loop: LoopInfo
@@ -106,6 +107,7 @@ class Summary:
     residual: tuple[Residual, ...]
     strategy: str
     assumptions: tuple[str, ...] = ()
+    entered: Condition = TRUE
 
     def __call__(self, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
@@ -117,6 +119,8 @@ class Summary:
         by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
         by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
         values = {by_name[name]: value for name, value in entry.items()}
+        if not holds(self.entered, values):
+            raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
             if holds(case.when, values):
                 unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
@@ -140,7 +144,7 @@ class Summary:
         return {var: found[var] for var in sorted(found, key=lambda var: var.key)}
 
     def __str__(self) -> str:
-        lines = []
+        lines = [] if self.entered is TRUE else [f"entered with {self.entered}"]
         for case in self.cases:
             then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
             lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit)")
@@ -152,7 +156,7 @@ class Summary:
 
     @property
     def complete(self) -> bool:
-        """Whether something is said about every entry state."""
+        """Whether something is said about every entry state, of those in :attr:`entered`."""
         return not self.residual
 
     @property

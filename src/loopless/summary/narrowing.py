@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
 from loopless.paths.model import LoopPaths, Path
-from loopless.summary.model import Summary
+from loopless.summary.model import Case, Cycle, Step, Summary
 from loopless.terms import (
     FALSE,
     Compare,
     Condition,
+    Const,
     Term,
     TermTooLarge,
     Var,
@@ -33,7 +34,7 @@ def narrowed(paths: LoopPaths, assumed: Condition) -> LoopPaths:
     if not kept:
         return paths
     whole = conjunction(kept)
-    fixed = {v: c for v, c in (_fixed(part) for part in kept) if v is not None and v not in paths.state}
+    fixed = {var: const(value) for var, value in fixed_by(whole).items() if var not in paths.state}
 
     def under(path: Path) -> Path | None:
         condition = substitute(conjunction((path.condition, whole)), fixed)
@@ -46,6 +47,12 @@ def narrowed(paths: LoopPaths, assumed: Condition) -> LoopPaths:
     iterative = tuple(p for p in map(under, paths.iterative) if p is not None)
     exits = tuple(p for p in map(under, paths.exits) if p is not None)
     return replace(paths, iterative=iterative, exits=exits)
+
+
+def fixed_by(condition: Condition) -> dict[Var, int]:
+    """The variables that have one value only where ``condition`` holds, as far as its parts say so themselves."""
+    found = {var: value for var, value in map(_fixed, conjuncts(condition)) if var is not None}
+    return {var: value.value for var, value in found.items() if isinstance(value, Const)}
 
 
 def _fixed(part: Condition) -> tuple[Var | None, Term]:
@@ -97,6 +104,43 @@ def restricted(summary: Summary, assumed: Condition) -> Summary:
     return replace(summary, cases=cases, undefined=undefined, residual=residual, diverges=diverges)
 
 
+def entered_with(summary: Summary, facts: Condition) -> Summary:
+    """What the summary says about the entry values that satisfy ``facts``, which hold wherever the loop is entered."""
+    fixed = {var: const(value) for var, value in fixed_by(facts).items()}
+
+    def at(term: Term) -> Term:
+        return substitute(term, fixed)
+
+    def in_case(case: Case) -> Case:
+        return replace(
+            case,
+            when=substitute(case.when, fixed),
+            then={var: at(term) for var, term in case.then.items()},
+            iterations=at(case.iterations),
+            per_path={path: at(term) for path, term in case.per_path.items()},
+            totals={name: at(term) for name, term in case.totals.items()},
+            result=at(case.result) if case.result is not None else None,
+            trace=tuple(_at(step, fixed) for step in case.trace),
+        )
+
+    there = replace(
+        summary,
+        cases=tuple(map(in_case, summary.cases)),
+        diverges=substitute(summary.diverges, fixed),
+        undefined=tuple(replace(part, when=substitute(part.when, fixed)) for part in summary.undefined),
+        residual=tuple(replace(part, when=substitute(part.when, fixed)) for part in summary.residual),
+        entered=conjunction((summary.entered, facts)),
+    )
+    return restricted(there, facts)
+
+
+def _at(step: Step, fixed: Mapping[Var, Term]) -> Step:
+    times = substitute(step.times, fixed) if step.times is not None else None
+    if isinstance(step, Cycle):
+        return Cycle(tuple(_at(part, fixed) for part in step.body), times)
+    return replace(step, times=times)
+
+
 def _given(when: Condition, assumed: Condition) -> Condition:
     """``when``, simplified under ``assumed``; false where the two have nothing in common."""
     if when is FALSE:
@@ -108,4 +152,5 @@ def _given(when: Condition, assumed: Condition) -> Condition:
             return FALSE
         return here.gist(given).condition()
     except (NotPresburger, BudgetExceeded):
-        return conjunction((when, assumed))
+        both = conjunction((when, assumed))
+        return both if feasible(both) else FALSE

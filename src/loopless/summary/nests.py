@@ -1,13 +1,12 @@
 """Nested loops, inside out: the summary of an inner loop is a step of the paths around it (LoopSCC, section 4.2).
 
-A loop whose summary is not complete is looked at again under what is known where it is entered and stays true, such as
-that a counter which starts at 0 is not negative.
+A loop whose summary is not complete is looked at again under what is known where it is entered, such as that a counter
+starts at 0, and under what of that stays true, such as that it is not negative.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -15,8 +14,8 @@ from loopless.logic import BudgetExceeded, budget
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, Path, loop_paths
 from loopless.paths.context import entry_facts
 from loopless.refusals import Refused
-from loopless.summary.model import Outcome, Residual, Summary
-from loopless.summary.narrowing import inductive
+from loopless.summary.model import Outcome, Summary
+from loopless.summary.narrowing import entered_with, inductive
 from loopless.summary.strategy import summarize
 from loopless.summary.system import mentions
 from loopless.terms import (
@@ -25,6 +24,7 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
+    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -36,9 +36,12 @@ from loopless.terms import (
     negate,
     polynomial,
     sub,
+    walk,
 )
 
 OPERATIONS: Final = 3_000_000
+"""isl's operations for saying where a loop is entered."""
+AGAIN: Final = 40_000_000
 """isl's operations for looking at a loop again."""
 
 
@@ -77,33 +80,45 @@ def _in_context(
 def from_entry(
     graph: Flowgraph, paths: LoopPaths, outcome: Outcome, interest: Iterable[Var] | None = None
 ) -> tuple[LoopPaths, Outcome]:
-    """Paths and summary that say more of the states in which the program enters the loop, where ``outcome``, which is
-    the summary by ``paths``, is not complete: then all other states are in the residual.
+    """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
+    program enters the loop, if that is complete, or the only one.
     """
     if isinstance(outcome, Summary) and outcome.complete:
         return paths, outcome
     try:
+        facts = entry_facts(graph, paths.loop)
+        entered = _about(paths, facts)
+        if entered is TRUE:
+            return paths, outcome
+        if isinstance(outcome, Summary):
+            with budget(OPERATIONS):
+                found = entered_with(outcome, entered)
+            if found.complete:
+                return paths, found
         with budget(OPERATIONS):
-            known = _kept(paths, entry_facts(graph, paths.loop))
-            if known is TRUE:
-                return paths, outcome
-            other = paths_of(graph, paths.loop, interest, given=known)
-            found = summarize(other)
+            known = _kept(paths, facts)
+        if known is TRUE:
+            return paths, outcome
+        with budget(AGAIN):
+            narrow = paths_of(graph, paths.loop, interest, given=known)
+            other = summarize(narrow)
     except BudgetExceeded:
         return paths, outcome
-    if isinstance(found, Refused) or isinstance(other, NoPaths):
+    if isinstance(other, Refused) or isinstance(narrow, NoPaths):
         return paths, outcome
-    if not found.complete and not isinstance(outcome, Refused):
-        return paths, outcome
-    why = outcome if isinstance(outcome, Refused) else outcome.residual[0].why
-    residual = [replace(part, when=conjunction((part.when, known))) for part in found.residual]
-    return other, replace(
-        found,
-        cases=tuple(replace(case, when=conjunction((case.when, known))) for case in found.cases),
-        diverges=conjunction((found.diverges, known)),
-        undefined=tuple(replace(part, when=conjunction((part.when, known))) for part in found.undefined),
-        residual=(*residual, Residual(negate(known), why)),
-    )
+    with budget(OPERATIONS):
+        found = entered_with(other, conjunction((_about(paths, facts), _about(narrow, facts))))
+    return (narrow, found) if found.complete or isinstance(outcome, Refused) else (paths, outcome)
+
+
+def _about(paths: LoopPaths, facts: Condition) -> Condition:
+    """Those of the facts that speak of nothing but the loop's variables, in plain polynomials."""
+    variables = frozenset((*paths.state, *paths.invariants))
+
+    def is_plain(fact: Condition) -> bool:
+        return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
+
+    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables and is_plain(fact))
 
 
 def _kept(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
