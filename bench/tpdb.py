@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import json
 import math
 import random
@@ -55,7 +56,9 @@ def measured(file: Path, limit: float) -> dict[str, Any]:
         (found,) = answer_bounds([function], "all", settings, time.monotonic() + limit)
     except LooplessError as error:
         return {"status": "error", "why": [str(error).splitlines()[0]]}
-    row = claimed(found) | {"function": function.name, "seconds": round(time.perf_counter() - started, 2)}
+    graph = function.graph()
+    inputs = {p.var for p in graph.parameters} | {v for v, info in graph.variables.items() if info.kind.value == "global"}
+    row = claimed(found, inputs) | {"function": function.name, "seconds": round(time.perf_counter() - started, 2)}
     with tempfile.TemporaryDirectory() as folder:
         row |= Judge(file, Path(folder), settings, function.name).judge(found, row)
     return row
@@ -73,16 +76,19 @@ def start_of(program: Any) -> Any:
     return max(enumerate(roots), key=lambda pair: (bool(pair[1].loops), pair[0]))[1]
 
 
-def claimed(found: Any) -> dict[str, Any]:
+def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     """The claim on all loops of a function together as numbers and text."""
-    from loopless.queries.bounds import growth, lower_growth
+    from loopless.queries.bounds import class_of, lower_growth
     from loopless.terms import FALSE, TRUE
 
     call = found.call
     row: dict[str, Any] = {"why": refusals(found), "exact": call.exact, "loops": len(found.loops)}
     never = [loop.call.never for loop in found.loops if loop.call.never is not FALSE]
-    if call.upper is not None and not call.has_gap and call.never is FALSE:
-        grows = growth(call.upper, found.shown)
+    whole = call.upper is not None and not call.has_gap and call.never is FALSE
+    if whole and not call.upper.variables <= inputs:
+        row |= {"status": "unknown", "why": ["the bound is over values that the program reads"], "upper": str(call.upper)[:400]}
+    elif whole:
+        grows = class_of(found)
         row |= {"status": "finite", "upper": str(call.upper)[:400], "when": str(call.when)[:200]}
         row["class"] = grows.text() if grows is not None else None
         row["degree"] = str(grows.degree) if grows is not None else None
@@ -124,7 +130,7 @@ class Judge:
         self.interpreter = Interpreter(program.source.inlined, self.graph, options=Options(mathematical=True))
         self.until = time.monotonic() + JUDGING_S
         self.wrong: list[str] = []
-        self.runs = self.compared = 0
+        self.runs = self.compared = self.endless = 0
 
     def run(self, arguments: Sequence[int], nondet: Any) -> Any:
         """One run, cut off after STEPS."""
@@ -150,7 +156,11 @@ class Judge:
             self._growth_of_bound(found, float(eval_fraction(row["degree"])))
         if "lower_degree" in row:
             self._lower(row)
-        return {"wrong": self.wrong, "runs": self.runs, "compared": self.compared}
+        said = {"wrong": self.wrong, "runs": self.runs, "compared": self.compared}
+        if row["status"] == "infinite" and not self.endless:
+            # Nobody has seen inputs from which it does not end: that is no proof.
+            said |= {"status": "unknown", "why": ["whether there are inputs for which it never ends is not known"]}
+        return said | {"endless": self.endless}
 
     def _compare(self, found: Any, arguments: Sequence[int], run: Any) -> None:
         from loopless.terms import EvaluationError, evaluate, holds
@@ -158,7 +168,10 @@ class Judge:
         values, call, count = self.values(arguments), found.call, sum(run.iterations.values())
         try:
             for loop in found.loops:
-                if run.status in ("ok", "return") and holds(loop.call.never, values):
+                if not holds(loop.call.never, values):
+                    continue
+                self.endless += run.status != "ok"
+                if run.status == "ok":
                     self.wrong.append(f"{arguments}: ends, though {loop.answer.loop.name} is said never to")
             if call.upper is None or not holds(call.when, values) or holds(call.never, values):
                 return
@@ -199,11 +212,12 @@ class Judge:
             if run.status != "ok":
                 break
             counts.append((1 << bits, sum(run.iterations.values())))
-        if len(counts) < 3:
+        if len(counts) < 4:
             return
-        (n, first), (m, last) = counts[len(counts) // 2 - 1], counts[-1]
-        grown = math.log2(max(last, 1) / max(first, 1)) / math.log2(m / n)
-        if grown < row["lower_degree"] - 0.3 or (row["lower_degree"] == 0 and last < 1):
+        # Differences, since what is added to the leading part does not count.
+        steps = [after - before for (_, before), (_, after) in itertools.pairwise(counts)][-2:]
+        grown = math.log2(max(steps[1], 1) / max(steps[0], 1))
+        if counts[-1][1] < 1 or (row["lower_degree"] > 0 and (steps[1] < 1 or grown < row["lower_degree"] - 0.3)):
             self.wrong.append(f"lower class {row['lower']}: measured growth {grown:.2f}")
 
 

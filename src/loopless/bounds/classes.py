@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeGuard
 
-from loopless.terms import Const, Ite, Op, Read, Sum, Term, Var, Wrap, range_of
+from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -83,12 +84,30 @@ def _sum(term: Sum, name: Callable[[Var], str]) -> Growth | None:
         if monomial and coefficient < 0 and all(low is not None and low >= 0 for low in lows):
             continue
         product: Growth | None = CONSTANT
+        quotients = [atom for atom, exponent in monomial if exponent == 1 and _is_quotient(atom, monomial)]
+        if quotients:
+            # A quotient times its divisor is no more than dividend and divisor together.
+            dividend, divisor = quotients[0].args
+            product = _joined((growth_of(dividend, name), growth_of(divisor, name)))
+            monomial = _without(monomial, quotients[0], divisor)
         for atom, exponent in monomial:
             factor = growth_of(atom, name)
             for _ in range(exponent):
                 product = _times(product, factor)
         found.append(product)
     return _joined(found) if found else CONSTANT
+
+
+def _is_quotient(atom: Term, monomial: Monomial) -> TypeGuard[Op]:
+    """Whether the atom is a quotient whose divisor is a factor beside it."""
+    if not isinstance(atom, Op) or atom.op not in ("floor_div", "trunc_div"):
+        return False
+    return any(atom.args[1] is other for other, _ in monomial)
+
+
+def _without(monomial: Monomial, *factors: Term) -> Monomial:
+    left = ((atom, exponent - sum(atom is f for f in factors)) for atom, exponent in monomial)
+    return tuple((atom, exponent) for atom, exponent in left if exponent)
 
 
 def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
@@ -111,29 +130,38 @@ def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
 
 
 def _of_curve(term: Op, name: Callable[[Var], str]) -> Growth | None:
-    """The least k at which Σ c·b^k·k^d is positive: the leading part outgrows each other part in the end."""
+    """The least k at which Σ c·b^k·k^d is positive: what grows fastest outgrows each other part in the end, be it
+    positive or negative. Where its coefficient may be 0, the next part may be the one that does.
+    """
     parts: dict[tuple[int, int], Term] = {}
     for at in range(0, len(term.args), 3):
         base, degree, coefficient = term.args[at : at + 3]
         assert isinstance(base, Const)
         assert isinstance(degree, Const)
         parts[base.value, degree.value] = coefficient
-    top = max(parts)
-    low = range_of(parts[top])[0]
-    if low is None or low <= 0:
-        return None
     found: list[Growth | None] = [CONSTANT]
+    for top in sorted(parts, reverse=True):
+        found += _below(top, parts, name)
+        low, high = range_of(parts[top])
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            break
+    return _joined(found)
+
+
+def _below(
+    top: tuple[int, int], parts: Mapping[tuple[int, int], Term], name: Callable[[Var], str]
+) -> Iterator[Growth | None]:
+    """From which k on the part ``top``, its coefficient being 1 or more, outgrows those that grow slower."""
     for key, coefficient in parts.items():
-        grows = growth_of(coefficient, name)
-        if key == top:
+        if key >= top:
             continue
+        grows = growth_of(coefficient, name)
         if key[0] == top[0]:
             # c·k^d against k^e: k grows as c^(1/(e - d))
-            found.append(_root(grows, top[1] - key[1]))
+            yield _root(grows, top[1] - key[1])
         else:
             # c·b^k against a^k with a > b: k grows as the logarithm of c
-            found.append(_logarithm(grows))
-    return _joined(found)
+            yield _logarithm(grows)
 
 
 def _root(growth: Growth | None, degree: int) -> Growth | None:

@@ -98,7 +98,10 @@ class Growth:
         return self._known[term]
 
     def _upper(self, term: Term) -> Term | None:
-        values: list[Term] = [self.meaning(term)]
+        start = self.at_entry(term)
+        if start is None:
+            return None
+        values: list[Term] = [start]
         amounts: dict[Counted, list[Term]] = {}
         for transition in self.system.transitions:
             if term.variables.isdisjoint(transition.after):
@@ -116,6 +119,10 @@ class Growth:
             return small(add(maximum(*values), *raised))
         except TermTooLarge:
             return None
+
+    def at_entry(self, term: Term) -> Term | None:
+        """The most that the affine ``term`` is at the entry; None where that is not known."""
+        return self.meaning(term)
 
     def effect(self, transition: Transition, term: Term, *, counted: bool) -> Effect | None:
         """What a step does to the affine ``term`` at most, by constants before terms; with a raise only if
@@ -152,7 +159,11 @@ class Growth:
         """Bounds over entry values on the affine ``term`` after a step: by the condition alone, and by what is known
         of the values before it.
         """
-        rows, affine, exact = self.rows(transition), transition.step(term), self.exact(transition, term)
+        return self.bounded(transition, transition.step(term), self.exact(transition, term))
+
+    def bounded(self, transition: Transition, affine: Term, exact: Term) -> list[Term]:
+        """Bounds over entry values on an affine term of the state before a step, which stands for the ``exact`` one."""
+        rows = self.rows(transition)
         found = [way(transition, rows, affine, exact) for way in (self._by_parameters, self._by_state)]
         return [bound for bound in found if bound is not None]
 

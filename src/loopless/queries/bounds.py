@@ -23,9 +23,11 @@ from loopless.bounds import (
     least,
 )
 from loopless.bounds.laps import lap_paths
-from loopless.bounds.model import by_types
+from loopless.bounds.model import by_types, kept
 from loopless.bounds.ranking import rank
+from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
+from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.answers import LoopAnswer, Question
@@ -36,6 +38,7 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
+    FALSE,
     TRUE,
     Condition,
     EvaluationError,
@@ -49,6 +52,7 @@ from loopless.terms import (
     evaluate,
     holds,
     maximum,
+    minimum,
     walk,
 )
 
@@ -102,6 +106,16 @@ class FunctionBound:
     refused: Refused | None = None
     trouble: str = ""
     time_ms: float = 0.0
+    wider: Term | None = None
+    """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
+
+
+def class_of(found: FunctionBound) -> Growth | None:
+    """How fast the iterations of all loops grow at most, where there is a bound."""
+    if found.call.upper is None:
+        return None
+    known = [growth(term, found.shown) for term in (found.call.upper, found.wider)]
+    return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
 
 
 def growth(term: Term | None, shown: Mapping[Var, str]) -> Growth | None:
@@ -264,6 +278,10 @@ def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
     if any(known.values()):
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
         found = function_bounds(graph, given)
+    uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
+    exact = all(claim.exact and _is_plain(growth(claim.upper, {})) for claim in uppers)
+    whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
+    in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
     loops = []
     for loop in answer.loops:
         bounds = found.loops.get(loop.loop.name)
@@ -271,7 +289,9 @@ def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
             loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
             continue
         entry = claims[loop.loop.name]
-        call = claim_of_call(answer.summary, loop.loop.name, bounds.total)
+        more = in_call.loops.get(bounds.loop.header)
+        total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
+        call = claim_of_call(answer.summary, loop.loop.name, total)
         loops.append(
             LoopBound(
                 loop,
@@ -285,11 +305,19 @@ def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
             )
         )
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    whole = _whole(loops)
+    whole = _together(_whole(loops), in_call.whole)
     beyond = _beyond(function)
     if beyond is not None:
         whole = Claim(None, gap=TRUE)
-    return FunctionBound(function.name, function.place, tuple(loops), whole, shown, graph.assumptions, beyond)
+    wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
+    return FunctionBound(
+        function.name, function.place, tuple(loops), whole, shown, graph.assumptions, beyond, wider=wider
+    )
+
+
+def _is_plain(grows: Growth | None) -> bool:
+    """Whether a class is linear or less: then no other bound is looked for."""
+    return grows is not None and grows.degree <= 1
 
 
 def _partly(loop: LoopAnswer) -> Refused:
@@ -369,6 +397,15 @@ def _whole(loops: Iterable[LoopBound]) -> Claim:
     gap = disjunction(call.gap for call in calls)
     undefined = disjunction(call.undefined for call in calls)
     return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined)
+
+
+def _together(found: Claim, bound: Bound | None) -> Claim:
+    """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
+    if bound is None or found.exact or found.never is not FALSE:
+        return found
+    if found.upper is None or found.has_gap or found.when is not TRUE:
+        return replace(found, upper=bound.term, when=TRUE, gap=FALSE)
+    return replace(found, upper=minimum(found.upper, bound.term))
 
 
 def _lines(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from loopless.bounds import Claim
-from loopless.queries.bounds import FunctionBound, LoopBound, growth, lower_class, value_at
+from loopless.bounds import Claim, Growth
+from loopless.queries.bounds import FunctionBound, LoopBound, class_of, growth, lower_class, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
@@ -112,7 +112,8 @@ def _given(given: Values) -> str:
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     nodes = [n for n in (found.call.upper, found.call.lower, found.call.when) if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown)
-    lines = [f"{found.name}: {_headline(found.call, found, names)} in all"]
+    grows = _text(class_of(found))
+    lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
         value = value_at(found.call.upper, found.call.when, given, found.shown)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
@@ -176,7 +177,10 @@ def _maybe(term: Term | None, names: Names) -> dict[str, Any] | None:
 
 
 def _big_o(term: Term | None, found: FunctionBound) -> str | None:
-    grows = growth(term, found.shown)
+    return _text(growth(term, found.shown))
+
+
+def _text(grows: Growth | None) -> str | None:
     return None if grows is None else grows.text()
 
 
@@ -190,7 +194,7 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "lower": None if names is None else expression(call.lower, names),
         "exact": call.exact,
         "valid_when": None if names is None else expression(call.when, names),
-        "big_o": _big_o(call.upper, found),
+        "big_o": _text(class_of(found)),
         "big_omega": lower_class(call, found.shown),
         "value": value_at(call.upper, call.when, given, found.shown) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,

@@ -25,12 +25,16 @@ from loopless.terms import (
     Op,
     Or,
     Term,
+    TermTooLarge,
     Var,
     Wrap,
     add,
     at_most_zero,
+    coefficients,
     conjunction,
+    conjuncts,
     const,
+    curve_at,
     disjunction,
     equal,
     equals_zero,
@@ -41,6 +45,7 @@ from loopless.terms import (
     from_polynomial,
     greater,
     greater_equal,
+    less,
     less_equal,
     maximum,
     mul,
@@ -403,3 +408,27 @@ class _Quotient:
     def _at(self, time: Term) -> Term:
         divisor = substitute(self.divisor, {self.counter: maximum(ZERO, time)})
         return operation("trunc_div" if self.truncated else "floor_div", (self.value, divisor))
+
+
+def consequences(condition: Condition) -> Iterator[Condition]:
+    """What follows, in plainer terms, where the condition says that curves are never positive: their first values are
+    not, and what grows fastest is negative, or 0 and the next part is.
+    """
+    for part in conjuncts(condition):
+        if not isinstance(part, Compare) or part.relation != "le":
+            continue
+        atoms = [atom for atom in walk(part.term) if isinstance(atom, Op) and atom.op == "first_positive"]
+        if len(atoms) != 1 or part.term is not add(atoms[0], ONE):
+            continue
+        curve = coefficients(atoms[0].args)
+        try:
+            yield from (at_most_zero(curve_at(curve, const(k))) for k in range(_FIRST_VALUES))
+        except TermTooLarge:
+            continue
+        falls: Condition = TRUE
+        for key in sorted(curve):
+            falls = disjunction((less(curve[key], ZERO), conjunction((equals_zero(curve[key]), falls))))
+        yield falls
+
+
+_FIRST_VALUES = 4

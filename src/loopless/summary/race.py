@@ -17,7 +17,7 @@ from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.crossing import Racers, at_entry, comes_first, racers_of, total
+from loopless.summary.crossing import Racers, at_entry, comes_first, consequences, racers_of, total
 from loopless.summary.effects import COUNTER
 from loopless.summary.model import Residual, Summary
 from loopless.summary.moving import FirstTime, NotMoving, many_turns
@@ -220,7 +220,7 @@ class _Race(Solver):
             elif feasible(when):
                 self.parts.residual.append(Residual(simplify(when), self._wrapping(group.wraps)))
         never = conjunction((guard, *(negate(runner.form.exists) for runner in runners)))
-        if never is FALSE or not feasible(never):
+        if never is FALSE or not feasible(conjunction((never, *consequences(never)))):
             return
         if not side:
             self.parts.diverges.append(simplify(never))

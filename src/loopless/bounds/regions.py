@@ -1,0 +1,373 @@
+"""How often loops run in a call, by ranking functions that differ from header to header.
+
+The headers of a nest, or of loops that lead back to one another, are a region; a run comes into a region at most
+once. In a region transition after transition gets a function, affine at each header, that falls with it and that
+others do not raise, or raise or renew only so often (Alias et al., SAS 2010; Brockschmidt et al., Analyzing runtime
+and size complexity of integer programs, TOPLAS 2016). What the functions are at most where a run comes into the
+region follows from how large variables have become in the regions before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+
+from loopless.bounds.classes import growth_of
+from loopless.bounds.cuts import END, ENTRY, Cuts, cuts_of, under
+from loopless.bounds.growth import Counted, Growth, small
+from loopless.bounds.held import held_at
+from loopless.bounds.model import Bound
+from loopless.bounds.ranking import ceil_div
+from loopless.bounds.templates import Function, Template, bound_above, plain, total, unknown
+from loopless.bounds.transitions import System, Transition, system
+from loopless.flowgraph.model import Flowgraph
+from loopless.logic import BudgetExceeded, budget
+from loopless.logic.farkas import Claim, Farkas
+from loopless.refusals import Reason, Refused
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    Const,
+    Term,
+    TermTooLarge,
+    add,
+    conjunction,
+    const,
+    floor_div,
+    greater_equal,
+    less_equal,
+    maximum,
+    minimum,
+    mul,
+    scale,
+    sub,
+)
+
+WORK = 30_000
+"""So many multipliers the systems of one function may have together."""
+
+OPERATIONS = 20_000_000
+"""And isl may do so much for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """Upper bounds over the inputs of a call: of the laps of loops, by header, and of those of all loops together."""
+
+    loops: Mapping[str, Bound] = field(default_factory=dict)
+    whole: Bound | None = None
+
+
+def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
+    """Bounds on how often the loops of a function run in one call; those that are found."""
+    if not graph.loops:
+        return CallBounds()
+    cuts = cuts_of(graph)
+    if isinstance(cuts, Refused):
+        return cuts
+    try:
+        with budget(OPERATIONS):
+            return _Program(cuts).answer()
+    except (TermTooLarge, BudgetExceeded) as error:
+        return Refused(Reason.BUDGET, graph.source_name, f"the search for a bound came to a limit: {error}")
+
+
+class _Program:
+    """The regions of a function, each after those that lead to it."""
+
+    def __init__(self, cuts: Cuts) -> None:
+        self.cuts = cuts
+        held = held_at(cuts)
+        known = under(cuts.paths, {path.id: held[cuts.source[path.id]] for path in cuts.paths.iterative})
+        self.engine = Farkas()
+        self.engine.allow(WORK)
+        self.system = system(known, TRUE, split=True)
+        self.regions: dict[str, Region] = {}
+
+    def answer(self) -> CallBounds:
+        """The bounds of all regions together."""
+        loops: dict[str, Bound] = {}
+        whole: list[Term] | None = []
+        root = Region(self, frozenset((ENTRY,)), (), ())
+        self.regions[ENTRY] = root
+        for headers in self._in_order():
+            inside = [t for t in self.system.transitions if self.source(t) in headers and self.target(t) in headers]
+            entering = [
+                (self.regions[self.source(t)], t)
+                for t in self.system.transitions
+                if self.target(t) in headers and self.source(t) not in headers and self.source(t) in self.regions
+            ]
+            region = Region(self, headers, inside, entering)
+            self.regions |= dict.fromkeys(headers, region)
+            region.search()
+            for header in headers:
+                often = region.often([t for t in inside if self.cuts.back.get(t.path.id) == header])
+                if often is not None and often.variables <= self.cuts.inputs:
+                    loops[header] = Bound(often)
+            once = region.often([t for t in inside if t.path.id in self.cuts.back])
+            if once is None or not once.variables <= self.cuts.inputs:
+                whole = None
+            elif whole is not None:
+                whole.append(once)
+        return CallBounds(loops, Bound(add(*whole)) if whole is not None else None)
+
+    def source(self, transition: Transition) -> str:
+        """The header at which a transition begins."""
+        return self.cuts.source[transition.path.id]
+
+    def target(self, transition: Transition) -> str:
+        """The header to which a transition leads."""
+        return self.cuts.target[transition.path.id]
+
+    def _in_order(self) -> Iterator[frozenset[str]]:
+        """The regions but for the entry's, each after those that lead to it."""
+        following: dict[str, list[str]] = {}
+        for transition in self.system.transitions:
+            following.setdefault(self.source(transition), []).append(self.target(transition))
+        reached = {header: _reached(header, following) for header in _reached(ENTRY, following)}
+        regions = {frozenset({h, *(o for o in reached[h] if h in reached.get(o, ()))}) for h in reached if h != END}
+        # What is reached from a region reaches less than the region does.
+        yield from sorted(regions, key=lambda region: (-len(reached[min(region)] | region), sorted(region)))
+
+
+def _reached(start: str, following: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for target in following.get(waiting.pop(), ()):
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return frozenset(found)
+
+
+class _Sizes(Growth):
+    """How large terms become at the headers of a region, over the inputs of the call."""
+
+    def __init__(self, region: Region, made: System, *, by_value: bool) -> None:
+        super().__init__(made, region.program.engine, wide=False, by_value=by_value)
+        self.region = region
+
+    def at_entry(self, term: Term) -> Term | None:
+        return self.region.at_entry(term)
+
+
+class Region:
+    """Headers that lead to one another, and what is known of how often the transitions between them are taken."""
+
+    def __init__(
+        self,
+        program: _Program,
+        headers: frozenset[str],
+        inside: Sequence[Transition],
+        entering: Sequence[tuple[Region, Transition]],
+    ) -> None:
+        self.program = program
+        self.headers = sorted(headers)
+        self.transitions = tuple(inside)
+        self.entering = tuple(entering)
+        whole = program.system
+        made = System(whole.paths, self.transitions, whole.state, whole.parameters, whole.fixed)
+        self.sizes = [_Sizes(self, made, by_value=by_value) for by_value in (False, True)]
+        self.counted: list[Counted] = []
+        used = {v for t in self.transitions for r in t.rows for v in r.variables}
+        moved = {v for t in self.transitions for v in t.after}
+        self.variables = tuple(v for v in (*whole.state, *whole.parameters) if v in used or v in moved)
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def at_entry(self, term: Term) -> Term | None:
+        """The most that an affine term is where a run comes into the region."""
+        if not self.transitions and not self.entering:
+            known = self.sizes[0].meaning(term)
+            return known if known.variables <= self.program.cuts.inputs else None
+        values: list[Term] = []
+        for region, transition in self.entering:
+            value = region.after(transition, term)
+            if value is None:
+                return None
+            values.append(value)
+        return maximum(*values) if values else ZERO
+
+    def after(self, transition: Transition, term: Term) -> Term | None:
+        """The most that an affine term is after a transition that begins in the region."""
+        return _least(bound for sizes in self.sizes for bound in sizes.after(transition, term))
+
+    # -- counts -------------------------------------------------------------------------------------------------------
+
+    def often(self, transitions: Collection[Transition]) -> Term | None:
+        """How often these transitions are taken in a call; None where that is not known."""
+        names = {t.name for t in transitions}
+        known = [c for c in self.counted if names & c.names]
+        if names - frozenset().union(*(c.names for c in known)):
+            return None
+        return add(*(c.bound for c in known))
+
+    def search(self) -> None:
+        """Counts transition after transition, as long as one is found that can be counted."""
+        remaining = list(self.transitions)
+        while remaining:
+            found = self._next(remaining)
+            if found is None:
+                return
+            group, bound = found
+            counted = Counted(frozenset(t.name for t in group), bound)
+            self.counted.append(counted)
+            for sizes in self.sizes:
+                sizes.count(counted)
+            remaining = [t for t in remaining if t not in group]
+
+    def _next(self, remaining: Sequence[Transition]) -> tuple[list[Transition], Term] | None:
+        """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
+        done = [t for t in self.transitions if t not in remaining]
+        found: list[tuple[list[Transition], Term]] = []
+        for falling in self._choices(remaining):
+            counted = self._counted(falling, remaining, done)
+            if counted is None:
+                continue
+            found.append(counted)
+            if _class(counted[1]) <= 1:
+                break
+        return min(found, key=lambda pair: _class(pair[1]), default=None)
+
+    def _counted(
+        self, falling: Sequence[Transition], remaining: Sequence[Transition], done: Sequence[Transition]
+    ) -> tuple[list[Transition], Term] | None:
+        """Transitions with which functions fall that fall with those of ``falling``, and how often they are taken."""
+        steady = [t for t in remaining if t not in falling]
+        if done and self._functions(falling, steady, ()) is None:
+            return None
+        for quiet, limited in ((done, ()), ((), done), ((), ())) if done else (((), ()),):
+            found = self._functions(falling, (*steady, *quiet), limited)
+            if found is None:
+                continue
+            bound = self._count(found, done)
+            if bound is not None:
+                return [t for t in remaining if t in falling or self._falls(found, t)], bound
+        return None
+
+    def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
+        """Which transitions are to fall together: all laps, the laps of one loop, each by itself."""
+        back = self.program.cuts.back
+        laps = tuple(t for t in remaining if t.path.id in back)
+        seen: set[tuple[str, ...]] = set()
+        each = [tuple(t for t in laps if back[t.path.id] == header) for header in self.headers]
+        for choice in (tuple(remaining), laps, *each, *((t,) for t in remaining)):
+            names = tuple(t.name for t in choice)
+            if choice and names not in seen:
+                seen.add(names)
+                yield choice
+
+    def _functions(
+        self, falling: Sequence[Transition], steady: Sequence[Transition], limited: Sequence[Transition]
+    ) -> Mapping[str, Function] | None:
+        """A function for each header, all with one divisor: ≥ 1 before and less by 1 after each of ``falling``, never
+        raised by ``steady``, raised by a constant, as little as possible, by ``limited``; proved.
+        """
+        engine = self.program.engine
+        if engine.left <= 0:
+            return None
+        templates = {header: Template(f"f{at} ", self.variables) for at, header in enumerate(self.headers)}
+        claims: list[Claim] = []
+        for t in falling:
+            now, then = self._forms(templates, t)
+            claims.append(Claim(t.rows, total(now, plain(-1))))
+            claims.append(Claim(t.rows, total(now, then, plain(-1))))
+        claims += [Claim(t.rows, total(*self._forms(templates, t))) for t in steady]
+        rises = [f"rise {t.name}" for t in limited]
+        for t, rise in zip(limited, rises, strict=True):
+            claims.append(Claim(t.rows, total(*self._forms(templates, t), unknown(rise))))
+        size = {name: 1 for template in templates.values() for name in template.size()}
+        size |= {name: 1 for template in templates.values() for name in (f"{template.name}0+", f"{template.name}0-")}
+        solution = engine.solve(claims, least=(dict.fromkeys(rises, 1), size) if rises else (size,))
+        if solution is None:
+            return None
+        found = {header: template.found(solution) for header, template in templates.items()}
+        common = lcm(*(f.divisor for f in found.values()))
+        found = {h: Function(scale(f.term, common // f.divisor), common) for h, f in found.items()}
+        if all(self._falls(found, t) for t in falling) and all(self._never_rises(found, t) for t in steady):
+            return found
+        return None
+
+    def _forms(self, templates: Mapping[str, Template], t: Transition) -> tuple:  # type: ignore[type-arg]
+        source, target = self.program.source(t), self.program.target(t)
+        return templates[source].now(), templates[target].then(t, -1)
+
+    def _sides(self, found: Mapping[str, Function], t: Transition) -> tuple[Function, Function]:
+        return found[self.program.source(t)], found[self.program.target(t)]
+
+    def _falls(self, found: Mapping[str, Function], t: Transition) -> bool:
+        before, after = self._sides(found, t)
+        drop = sub(before.term, self.sizes[0].exact(t, after.term))
+        least = const(before.divisor)
+        claim = conjunction((greater_equal(before.term, least), greater_equal(drop, least)))
+        return self.sizes[0].proves(t, claim)
+
+    def _never_rises(self, found: Mapping[str, Function], t: Transition) -> bool:
+        before, after = self._sides(found, t)
+        return self.sizes[0].proves(t, greater_equal(before.term, self.sizes[0].exact(t, after.term)))
+
+    def _count(self, found: Mapping[str, Function], done: Sequence[Transition]) -> Term | None:
+        """How often transitions with which the functions fall are taken, while those that are ``done`` may raise them
+        or set them to something, each as often as is known.
+        """
+        divisor = next(iter(found.values())).divisor
+        starts: list[Term] = []
+        for region, transition in self.entering:
+            value = region.after(transition, found[self.program.target(transition)].term)
+            if value is None:
+                return None
+            starts.append(value)
+        raised: dict[Counted, list[Term]] = {}
+        renewed: dict[Counted, list[Term]] = {}
+        for t in done:
+            counted = next(c for c in self.counted if t.name in c.names)
+            effect = self._effect(found, t)
+            if effect is None:
+                return None
+            renews, amount = effect
+            if renews:
+                renewed.setdefault(counted, []).append(maximum(ZERO, floor_div(amount, const(divisor))))
+            elif amount is not ZERO:
+                raised.setdefault(counted, []).append(amount)
+        start = maximum(*starts)
+        if not renewed:
+            more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
+            return small(maximum(ZERO, floor_div(add(start, *more), const(divisor))))
+        parts = [maximum(ZERO, floor_div(start, const(divisor)))]
+        for c in dict.fromkeys((*renewed, *raised)):
+            rises = [ceil_div(maximum(ZERO, each), divisor) for each in raised.get(c, ())]
+            parts.append(mul(c.bound, maximum(ZERO, *renewed.get(c, ()), *rises)))
+        return small(add(*parts))
+
+    def _effect(self, found: Mapping[str, Function], t: Transition) -> tuple[bool, Term] | None:
+        """What a transition does to the functions at most: (whether it sets them, the value or the difference)."""
+        before, after = self._sides(found, t)
+        sizes = self.sizes[0]
+        then = t.step(after.term)
+        exact = sizes.exact(t, after.term)
+        change = sub(then, before.term)
+        constant = bound_above(self.program.engine, t.rows, change, ())
+        if constant is not None:
+            most = constant.floor
+            if sizes.proves(t, less_equal(sub(exact, before.term), most)):
+                low = isinstance(most, Const) and most.value <= 0
+                return (False, ZERO) if low else (False, most)
+        value = _least(bound for each in self.sizes for bound in each.bounded(t, then, exact))
+        if value is not None:
+            return True, value
+        amount = _least(bound for each in self.sizes for bound in each.bounded(t, change, sub(exact, before.term)))
+        return None if amount is None else (False, amount)
+
+
+def _least(bounds: Iterable[Term | None]) -> Term | None:
+    known = [bound for bound in bounds if bound is not None]
+    return minimum(*known) if known else None
+
+
+def _class(bound: Term) -> Fraction:
+    """The degree of a bound; more than any where it is no polynomial's."""
+    grows = growth_of(bound, lambda var: var.name)
+    return grows.degree if grows is not None else Fraction(1000)
