@@ -65,7 +65,7 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     """Summarize one loop as the tool does, and note what came of it."""
     assert subject.graph is not None
     started = time.process_time()
-    paths = paths_of(subject.graph, loop)
+    paths = paths_of(subject.graph, loop, known=subject.function.inner)
     row.seconds["paths"] = time.process_time() - started
     started = time.process_time()
     outcome: Outcome

@@ -127,7 +127,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
-    found = paths_of(graph, name.info, _interest(graph, name.info, question))
+    found = paths_of(graph, name.info, _interest(graph, name.info, question), known=function.inner)
     if isinstance(found, NoPaths):
         return LoopAnswer(name, refused=found.refused)
     shown_paths = found.uncounted()
@@ -148,7 +148,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         return replace(answer, refused=answer.untyped)
     outcome = summarize(found)
     if assumed is None:
-        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question))
+        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
         if paths is not found:
             answer = replace(answer, paths=_readable(paths.uncounted()))
     if isinstance(outcome, Refused):

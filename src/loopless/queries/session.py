@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from loopless.paths import LoopPaths
     from loopless.queries.answers import LoopAnswer, Question
     from loopless.source.ir import Function as SourceFunction
-    from loopless.summary import FunctionSummary, Summary
+    from loopless.summary import FunctionSummary, Known, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,13 @@ class Function:
         """The function as blocks and edges in which a recursion is calls: what judges run."""
         found = self.graph()
         return found if self._written is None else self._written
+
+    @functools.cached_property
+    def inner(self) -> Known:
+        """What was found out about loops inside others; it grows with what is asked."""
+        from loopless.summary import Known
+
+        return Known()
 
     @property
     def recursion(self) -> Refused:

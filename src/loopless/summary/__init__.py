@@ -7,7 +7,7 @@ from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, F
 from loopless.summary.merging import Merged, Traced, merged
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
 from loopless.summary.narrowing import fixed_by
-from loopless.summary.nests import from_entry, paths_of
+from loopless.summary.nests import Known, from_entry, paths_of
 from loopless.summary.reading import readable
 from loopless.summary.strategy import summarize
 
@@ -20,6 +20,7 @@ __all__ = [
     "FunctionSummary",
     "Input",
     "Interleaving",
+    "Known",
     "Merged",
     "Outcome",
     "Passed",

@@ -7,6 +7,7 @@ starts at 0, and under what of that stays true, such as that it is not negative.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -45,6 +46,28 @@ AGAIN: Final = 40_000_000
 """isl's operations for looking at a loop again."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """An inner loop, the variables whose values behind it matter, whether all its checks do, and what it may assume."""
+
+    header: str
+    used: tuple[Var, ...]
+    all_checks: bool
+    given: Condition
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of the inner loops of one function: loops around the same one often ask the same."""
+
+    paths: dict[_Question, LoopPaths | NoPaths] = field(default_factory=dict)
+    outcomes: dict[_Question, Outcome] = field(default_factory=dict)
+
+    def apart(self) -> Known:
+        """A copy to work with under a budget, under which less may be found."""
+        return Known(dict(self.paths), dict(self.outcomes))
+
+
 def paths_of(
     graph: Flowgraph,
     loop: LoopInfo,
@@ -52,33 +75,53 @@ def paths_of(
     *,
     all_checks: bool | None = None,
     given: Condition = TRUE,
+    known: Known | None = None,
 ) -> LoopPaths | NoPaths:
-    """As :func:`loopless.paths.loop_paths`, with the loops inside summarized first."""
+    """As :func:`loopless.paths.loop_paths`, with the loops inside summarized first.
+
+    ``known``: what was found for other loops of ``graph``; what is found is put there.
+    """
+    inside = known if known is not None else Known()
 
     def inner(within: LoopInfo, used: tuple[Var, ...], context: Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
-        outcome = _in_context(graph, within, used, context, all_checks=checks)
+        outcome = _in_context(graph, within, _Question(within.header, used, checks, TRUE), context, inside)
         return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
 
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
 
 
-def _in_context(
-    graph: Flowgraph, loop: LoopInfo, used: tuple[Var, ...], context: Condition, *, all_checks: bool
-) -> Outcome:
+def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: Condition, known: Known) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
-    paths = paths_of(graph, loop, used, all_checks=all_checks)
-    known = _kept(paths, context)
-    if known is TRUE:
-        return summarize(paths)
-    found = summarize(paths_of(graph, loop, used, all_checks=all_checks, given=known))
+    kept = _kept(_inner_paths(graph, loop, asked, known), context)
+    if kept is TRUE:
+        return _outcome(graph, loop, asked, known)
+    found = _outcome(graph, loop, replace(asked, given=kept), known)
     if isinstance(found, Summary) and found.complete:
         return found
-    other = summarize(paths)
-    return other if isinstance(found, Refused) or (isinstance(other, Summary) and other.complete) else found
+    return _outcome(graph, loop, asked, known) if isinstance(found, Refused) else found
+
+
+def _inner_paths(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Known) -> LoopPaths | NoPaths:
+    found = known.paths.get(asked)
+    if found is None:
+        found = paths_of(graph, loop, asked.used, all_checks=asked.all_checks, given=asked.given, known=known)
+        known.paths[asked] = found
+    return found
+
+
+def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Known) -> Outcome:
+    found = known.outcomes.get(asked)
+    if found is None:
+        found = known.outcomes[asked] = summarize(_inner_paths(graph, loop, asked, known))
+    return found
 
 
 def from_entry(
-    graph: Flowgraph, paths: LoopPaths, outcome: Outcome, interest: Iterable[Var] | None = None
+    graph: Flowgraph,
+    paths: LoopPaths,
+    outcome: Outcome,
+    interest: Iterable[Var] | None = None,
+    known: Known | None = None,
 ) -> tuple[LoopPaths, Outcome]:
     """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
     program enters the loop, if that is complete, or the only one.
@@ -96,11 +139,12 @@ def from_entry(
             if found.complete:
                 return paths, found
         with budget(OPERATIONS):
-            known = _kept(paths, facts)
-        if known is TRUE:
+            kept = _kept(paths, facts)
+        if kept is TRUE:
             return paths, outcome
+        inside = known.apart() if known is not None else None
         with budget(AGAIN):
-            narrow = paths_of(graph, paths.loop, interest, given=known)
+            narrow = paths_of(graph, paths.loop, interest, given=kept, known=inside)
             other = summarize(narrow)
     except BudgetExceeded:
         return paths, outcome

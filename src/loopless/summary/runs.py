@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopless.automaton.runs import effect
-from loopless.logic import NotPresburger, Region
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.cut import cut
 from loopless.summary.effects import COUNTER, Piece, Repeat
@@ -16,6 +16,9 @@ from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, brief, equal,
 
 MAX_ROUNDS = 70
 """Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
+
+SHORT_OPERATIONS = 1_000_000
+"""isl's operations for following the runs of one piece."""
 
 
 class Stuck(Exception):
@@ -72,7 +75,7 @@ def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple
         found = cut(piece) if cutting else None
         if found is not None:
             return found.runs()
-        few = short_runs(piece)
+        few = _short_runs_within(SHORT_OPERATIONS, piece)
         if few is not None:
             return few, Region.empty(system.variables)
         word = piece.effect.trace()
@@ -88,6 +91,15 @@ def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
         runs += resolved(Piece(region, control, Repeat(piece, count, region)))
     return runs, never
+
+
+def _short_runs_within(operations: int, piece: Piece) -> list[Piece] | None:
+    """:func:`short_runs`; None also where that takes too long, so that other pieces get their share."""
+    try:
+        with budget(operations):
+            return short_runs(piece)
+    except BudgetExceeded:
+        return None
 
 
 def short_runs(piece: Piece) -> list[Piece] | None:

@@ -28,6 +28,9 @@ PREPARING = 2_000_000
 WHOLE = 8_000_000
 """And for all of these parts together, each of which gets its share."""
 
+TOGETHER = 2
+"""All methods together get so many times the share of one."""
+
 MAX_CASES = 400
 """A summary does not get more cases and regions than this."""
 
@@ -70,11 +73,12 @@ def _too_costly(paths: LoopPaths) -> Refused:
 def _landing(cell: System, operations: int, *, further: bool = True) -> Landing:
     """The cases of a part: by the first method that leaves nothing open, else by the first that says something."""
     first: Landing | None = None
-    for method in _methods(operations, further=further):
-        found = _within(operations, cell, partial(method, first))
-        if found is not None and not found.residual:
-            return found
-        first = first or found or _given_up(cell)
+    with budget(TOGETHER * operations) as given:
+        for method in _methods(min(operations, given), further=further):
+            found = _within(operations, cell, partial(method, first))
+            if found is not None and not found.residual:
+                return found
+            first = first or found or _given_up(cell)
     assert first is not None
     return first
 

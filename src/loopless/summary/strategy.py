@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 
+from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import Case, Outcome, Residual, Summary
@@ -13,6 +15,9 @@ from loopless.summary.several import summarize_several
 from loopless.summary.system import NotSummarized, where
 from loopless.summary.univariate import with_intervals
 from loopless.terms import ZERO, Condition, Term, Var, disjunction, substitute
+
+AGAIN: Final = 8_000_000
+"""isl's operations for looking at a loop again without the counts of inner loops."""
 
 
 def summarize(paths: LoopPaths | NoPaths) -> Outcome:
@@ -30,10 +35,19 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
     found = _by_strategies(paths)
     if paths.counters and not (isinstance(found, Summary) and found.complete):
         # A count without a closed form must not stand in the way of the values.
-        other = _by_strategies(paths.uncounted())
+        other = _uncounted(paths)
         if isinstance(other, Summary) and (other.complete or isinstance(found, Refused)):
             found = other
     return found if isinstance(found, Refused) else _settled(found)
+
+
+def _uncounted(paths: LoopPaths) -> Outcome | None:
+    """The summary without counts of inner loops; None where that takes too long."""
+    try:
+        with budget(AGAIN):
+            return _by_strategies(paths.uncounted())
+    except BudgetExceeded:
+        return None
 
 
 def _by_strategies(paths: LoopPaths) -> Outcome:
