@@ -26,10 +26,12 @@ from loopless.terms import (
     disjunction,
     negate,
 )
+from loopless.terms.knowing import Known, without_implied
 
 OPERATIONS: Final = 1_000_000
 """isl's operations for one loop; where they do not suffice the paths stay as they are."""
 _OPERATIONS_EACH: Final = 100_000
+_MOST_ALTERNATIVES: Final = 64
 _MOST_ARMS: Final = 24
 """No more paths than this come of taking alternatives apart."""
 
@@ -46,19 +48,21 @@ def with_checks(
     iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]
 ) -> tuple[list[Path], list[Path]]:
     """The same paths, not numbered; ``changing``: the variables that an iteration changes."""
-    undefined = [path for path in exits if path.exit is not None and path.exit.kind == "undefined"]
-    if not undefined:
+    if not any(path.exit is not None and path.exit.kind == "undefined" for path in exits):
         return list(iterative), list(exits)
     try:
         with budget(OPERATIONS):
-            return _apart(iterative, exits, undefined, changing)
+            return _apart(iterative, exits, changing)
     except BudgetExceeded:
         return list(iterative), list(exits)
 
 
 def _apart(
-    iterative: Sequence[Path], exits: Sequence[Path], undefined: Sequence[Path], changing: frozenset[Var]
+    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]
 ) -> tuple[list[Path], list[Path]]:
+    iterative = [replace(path, condition=without_implied(path.condition)) for path in iterative]
+    exits = [replace(path, condition=without_implied(path.condition)) for path in exits]
+    undefined = [path for path in exits if path.exit is not None and path.exit.kind == "undefined"]
     broken = disjunction(path.condition for path in undefined)
     others = [path for path in exits if path not in undefined]
     again = [arm for path in iterative for arm in _arms(path, changing)]
@@ -74,14 +78,15 @@ def _apart(
             held.append(check)
             if not _possible(failed):
                 continue
-            exit = _of_several([u.exit for u in undefined if u.exit and _possible(conjunction((failed, u.condition)))])
+            parts = conjuncts(failed)
+            exit = _of_several([u.exit for u in undefined if u.exit and _possible_besides(parts, u.condition)])
             if exit is not None:
                 failing.append((exit, conjunction((*split.chosen, negate(check)))))
     known = negate(disjunction(condition for _, condition in failing))
     for path in undefined:
         assert path.exit is not None
-        rest = conjunction((path.condition, known))
-        if _possible(rest):
+        rest = _rest(path.condition, known)
+        if rest is not FALSE:
             overlapping = _possible(conjunction((path.condition, negate(known))))
             failing.append((path.exit, _short(rest) if overlapping else path.condition))
     ends: dict[Exit, list[Condition]] = {}
@@ -96,8 +101,48 @@ def _apart(
     return again, [*out, *made]
 
 
+def _rest(condition: Condition, known: Condition) -> Condition:
+    """Both conditions; arm by arm, where there are few, since in an arm most of ``known`` is decided."""
+    arms = [conjuncts(arm) for arm in _alternatives(condition)]
+    rest = disjunction(conjunction((*arm, Known(arm).decide(known))) for arm in arms if _possible_besides(arm, known))
+    return disjunction(without_implied(arm) for arm in _alternatives(rest) if _possible(arm))
+
+
+def _alternatives(condition: Condition) -> list[Condition]:
+    """Conditions of which one holds where ``condition`` does: without disjunctions, if they are not too many."""
+    arms = [condition]
+    while True:
+        split: list[Condition] = []
+        for arm in arms:
+            parts = conjuncts(arm)
+            either = next((part for part in parts if isinstance(part, Or)), None)
+            if either is None:
+                split.append(arm)
+                continue
+            rest = [part for part in parts if part is not either]
+            known = Known(rest)
+            split += [conjunction((*rest, known.decide(way))) for way in either.args]
+        split = _absorbed([arm for arm in split if arm is not FALSE])
+        if len(split) > _MOST_ALTERNATIVES or split == arms:
+            return arms
+        arms = split
+
+
+def _absorbed(arms: Sequence[Condition]) -> list[Condition]:
+    """The arms without those that say more than another one."""
+    parts = {arm: frozenset(conjuncts(arm)) for arm in arms}
+    return [arm for arm in parts if not any(other < parts[arm] for other in parts.values())]
+
+
+def _possible_besides(parts: Sequence[Condition], whole: Condition) -> bool:
+    """Whether ``whole``, which may be large, may hold where all ``parts`` do."""
+    rest = Known(parts).decide(whole)
+    return rest is not FALSE and _possible(conjunction((*parts, rest)))
+
+
 def _possible(condition: Condition) -> bool:
-    return condition is not FALSE and feasible(condition)
+    """False only if surely not; products are names here, since what is asked follows from their being the same."""
+    return condition is not FALSE and feasible(condition, solver=False)
 
 
 def _short(condition: Condition) -> Condition:
@@ -131,18 +176,21 @@ def _arms(path: Path, changing: frozenset[Var]) -> list[Path]:
             parts[index] = disjunction(kept)
     arms = [conjunction(parts)]
     for part in conjuncts(arms[0]):
-        if not isinstance(part, Or) or not part.variables & changing or _is_presburger(part):
+        if not isinstance(part, Or) or not part.variables & changing:
             continue
-        plain = disjunction(arm for arm in part.args if _is_presburger(arm))
-        other = disjunction(arm for arm in part.args if not _is_presburger(arm))
-        if plain is FALSE:
+        first = [arm for arm in part.args if not arm.variables & changing]
+        if not first and not _is_presburger(part):
+            first = [arm for arm in part.args if _is_presburger(arm)]
+        if not first:
             continue
+        plain = disjunction(first)
+        other = disjunction(arm for arm in part.args if arm not in first)
         split = []
         for arm in arms:
             rest = [p for p in conjuncts(arm) if p is not part]
             split += [conjunction((*rest, plain)), conjunction((*rest, negate(plain), other))]
         arms = split
-    return [replace(path, condition=arm) for arm in arms if _possible(arm)]
+    return [replace(path, condition=without_implied(arm)) for arm in arms if _possible(arm)]
 
 
 def _is_presburger(condition: Condition) -> bool:
@@ -160,7 +208,10 @@ def _split(path: Path, broken: Condition, changing: frozenset[Var]) -> _Split:
 
     def surely_undefined(checks: Sequence[Condition]) -> bool:
         chosen = [part for part in parts if part not in checks]
-        return not _possible(conjunction((*chosen, negate(conjunction(checks)), whole)))
+        return all(
+            not _possible_besides((*chosen, *checks[:place], negate(check)), whole)
+            for place, check in enumerate(checks)
+        )
 
     likely = [part for part in parts if part.variables & changing and surely_undefined([part])]
     if len(likely) > 1 and not surely_undefined(likely):

@@ -1,0 +1,118 @@
+"""What follows at once from conjuncts that are known: comparisons of the same form with other constants.
+
+i·t + s ≤ 5 makes i·t + s ≤ 7 true and i·t + s ≥ 6 false, whatever the products are; no solver is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopless.terms.build import from_polynomial, polynomial, scale
+from loopless.terms.conditions import conjunction, conjuncts, disjunction, negate
+from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Or, Sum, Term
+from loopless.terms.ranges import range_of
+
+Ends = tuple[int | None, int | None]
+
+
+class Known:
+    """Conditions that hold, by the forms that they bound."""
+
+    def __init__(self, parts: Iterable[Condition]) -> None:
+        self._true: set[Condition] = set()
+        self._ends: dict[Term, Ends] = {}
+        for part in parts:
+            for single in conjuncts(part):
+                self._true.add(single)
+                if isinstance(single, Compare):
+                    form, ends = _bounds(single)
+                    self._ends[form] = _both(self._ends_of(form), ends)
+
+    def decide(self, condition: Condition) -> Condition:
+        """A condition that agrees with ``condition`` wherever all that is known holds: without what is decided."""
+        if condition in self._true:
+            return TRUE
+        match condition:
+            case Compare():
+                return self._compared(condition)
+            case And():
+                return conjunction(map(self.decide, condition.args))
+            case Or():
+                return disjunction(map(self.decide, condition.args))
+            case _:
+                return condition
+
+    def _ends_of(self, form: Term) -> Ends:
+        found = self._ends.get(form)
+        if found is not None and (None not in found or not isinstance(form, Sum)):
+            return found
+        return _both(found or (None, None), self._by_parts(form) if isinstance(form, Sum) else range_of(form))
+
+    def _by_parts(self, form: Sum) -> Ends:
+        """Where a sum must lie by where its summands do."""
+        least: int | None = 0
+        most: int | None = 0
+        for monomial, factor in form.items:
+            part = from_polynomial({monomial: 1})
+            low, high = self._ends.get(part) or range_of(part)
+            if factor < 0:
+                low, high = high, low
+            least = None if least is None or low is None else least + factor * low
+            most = None if most is None or high is None else most + factor * high
+        return least, most
+
+    def _compared(self, condition: Compare) -> Condition:
+        if negate(condition) in self._true:
+            return FALSE
+        if condition.relation == "ne":
+            return negate(self._compared_plainly(negate(condition)))
+        return self._compared_plainly(condition)
+
+    def _compared_plainly(self, condition: Condition) -> Condition:
+        assert isinstance(condition, Compare)
+        form, (low, high) = _bounds(condition)
+        least, most = self._ends_of(form)
+        if (low is not None and most is not None and most < low) or (
+            high is not None and least is not None and least > high
+        ):
+            return FALSE
+        inside = (low is None or (least is not None and least >= low)) and (
+            high is None or (most is not None and most <= high)
+        )
+        return TRUE if inside else condition
+
+
+def without_implied(condition: Condition) -> Condition:
+    """The same condition without conjuncts, and arms of disjunctions, that the other conjuncts decide."""
+    parts = list(conjuncts(condition))
+    place = 0
+    while place < len(parts):
+        others = parts[:place] + parts[place + 1 :]
+        found = conjuncts(Known(others).decide(parts[place]))
+        if FALSE in found:
+            return FALSE
+        parts[place : place + 1] = found
+        place += len(found)
+    return conjunction(parts)
+
+
+def _bounds(condition: Compare) -> tuple[Term, Ends]:
+    """The form that a comparison is about, its first coefficient positive and no constant, and where that must lie."""
+    poly = polynomial(condition.term)
+    constant = poly.pop((), 0)
+    form = from_polynomial(poly)
+    first = next(iter(polynomial(form).values()))
+    sign = 1 if first > 0 else -1
+    form = scale(form, sign)
+    limit = -sign * constant
+    if condition.relation == "eq":
+        return form, (limit, limit)
+    if condition.relation == "ne":
+        return form, (None, None)
+    return form, ((None, limit) if sign > 0 else (limit, None))
+
+
+def _both(a: Ends, b: Ends) -> Ends:
+    lows = [end for end in (a[0], b[0]) if end is not None]
+    highs = [end for end in (a[1], b[1]) if end is not None]
+    return max(lows, default=None), min(highs, default=None)
