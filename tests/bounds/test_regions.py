@@ -33,6 +33,19 @@ NESTS = {
     "steps": (
         "int f(int n, int m) { int i = n; if (m > 0 && n > m) while (i > 0) { if (i < m) i--; else i -= m; } return i; }",
         "O(n)"),
+    "to_and_fro": (
+        "int f(int n, int m) { int b = 0, x = m, y = 0; while (x >= 0 && y >= 0 && y <= n) if (b == 0) { y++;"
+        " if (nondet()) b = 1; } else { y--; if (nondet()) { x--; b = 0; } } return x; }", "O(m*n + m^2)"),
+    "round_once": (
+        "int f(int n, int m) { int t = n + 1; if (0 <= n && n < m) while (t != n && nondet()) if (t <= m) t++; else t = 0;"
+        " return t; }", "O(m + n)"),
+    "between_limits": (
+        "int f(int n, int b) { int x = n; while (0 < x && x < 100) if (b) x++; else x--; return x; }", "O(1)"),
+    "at_most_twice": (
+        "int f(int n, int m) { int x = n, y = m; while (x > 0 && y < 0) { x = y; y = nondet() - 3; } return x; }", "O(1)"),
+    "paid_in_advance": (
+        "int f(int n) { int a = 0, b = 0, k, i = 0; while (i < n) { i++; if (nondet()) b = i; if (nondet()) {"
+        " for (k = a; k < b; k++); b = i; a = b; } } return a; }", "O(n)"),
     "goto": (
         "int f(int n) { int x = n, y = n;\na: if (x <= 0) return y; x--;\nb: if (y > 0 && nondet()) { y--; goto b; }"
         " goto a; }", "O(n)"),

@@ -98,10 +98,7 @@ class Growth:
         return self._known[term]
 
     def _upper(self, term: Term) -> Term | None:
-        start = self.at_entry(term)
-        if start is None:
-            return None
-        values: list[Term] = [start]
+        values: list[Term] = [self.meaning(term)]
         amounts: dict[Counted, list[Term]] = {}
         for transition in self.system.transitions:
             if term.variables.isdisjoint(transition.after):
@@ -120,9 +117,9 @@ class Growth:
         except TermTooLarge:
             return None
 
-    def at_entry(self, term: Term) -> Term | None:
-        """The most that the affine ``term`` is at the entry; None where that is not known."""
-        return self.meaning(term)
+    def before(self, transition: Transition, term: Term) -> Term | None:  # noqa: ARG002
+        """The most that the affine ``term`` is before a step."""
+        return self.upper(term)
 
     def effect(self, transition: Transition, term: Term, *, counted: bool) -> Effect | None:
         """What a step does to the affine ``term`` at most, by constants before terms; with a raise only if
@@ -182,7 +179,7 @@ class Growth:
             found = near
         if not self.proves(transition, _at_most(exact, found)):
             return None
-        outer = self.upper(found.term)
+        outer = self.before(transition, found.term)
         return Function(outer, found.divisor).floor if outer is not None else None
 
     def meaning(self, term: Term) -> Term:

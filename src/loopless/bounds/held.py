@@ -91,6 +91,8 @@ def _terms(cuts: Cuts) -> Iterator[Term]:
     for path in cuts.paths.iterative:
         yield from _assigned(cuts, path)
     for path in cuts.paths.iterative:
+        yield from _beside(cuts, path)
+    for path in cuts.paths.iterative:
         yield from _renamed(path)
     for variable in cuts.paths.state:
         yield from (variable, sub(variable, ONE))
@@ -107,6 +109,18 @@ def _assigned(cuts: Cuts, path: Path) -> Iterator[Term]:
         plain = isinstance(value, Const) or (isinstance(value, Var) and value not in path.update)
         if variable in cuts.paths.state and plain:
             yield from (sub(variable, value), sub(value, variable))
+
+
+def _beside(cuts: Cuts, path: Path) -> Iterator[Term]:
+    """Two variables that a transition makes differ by a constant."""
+    changed = [v for v in cuts.paths.state if v in path.update]
+    for at, variable in enumerate(changed):
+        value = path.update[variable]
+        for other in (*changed[at + 1 :], *(v for v in value.variables if v not in path.update)):
+            apart = sub(value, path.update.get(other, other))
+            if isinstance(apart, Const) and other is not variable:
+                difference = sub(sub(variable, other), apart)
+                yield from (difference, neg(difference))
 
 
 def _renamed(path: Path) -> Iterator[Term]:

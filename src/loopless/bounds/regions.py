@@ -16,7 +16,8 @@ from math import lcm
 
 from loopless.bounds.classes import growth_of
 from loopless.bounds.cuts import END, ENTRY, Cuts, cuts_of, under
-from loopless.bounds.growth import Counted, Growth, small
+from loopless.bounds.following import longest, refined
+from loopless.bounds.growth import MAX_DEPTH, Counted, Growth, small
 from loopless.bounds.held import held_at
 from loopless.bounds.model import Bound
 from loopless.bounds.ranking import ceil_div
@@ -69,9 +70,19 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
         return cuts
     try:
         with budget(OPERATIONS):
-            return _Program(cuts).answer()
+            first = _Program(cuts)
+            found = first.answer()
+            if found.whole is not None:
+                return found
+            apart = refined(cuts, first.system)
+            return found if isinstance(apart, Refused) else _either(found, _Program(apart).answer())
     except (TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, graph.source_name, f"the search for a bound came to a limit: {error}")
+
+
+def _either(first: CallBounds, second: CallBounds) -> CallBounds:
+    """What is known by one or the other."""
+    return CallBounds({**second.loops, **first.loops}, first.whole or second.whole)
 
 
 class _Program:
@@ -88,10 +99,8 @@ class _Program:
 
     def answer(self) -> CallBounds:
         """The bounds of all regions together."""
-        loops: dict[str, Bound] = {}
-        whole: list[Term] | None = []
-        root = Region(self, frozenset((ENTRY,)), (), ())
-        self.regions[ENTRY] = root
+        self.regions[ENTRY] = Region(self, frozenset((ENTRY,)), (), ())
+        order: list[Region] = []
         for headers in self._in_order():
             inside = [t for t in self.system.transitions if self.source(t) in headers and self.target(t) in headers]
             entering = [
@@ -102,16 +111,29 @@ class _Program:
             region = Region(self, headers, inside, entering)
             self.regions |= dict.fromkeys(headers, region)
             region.search()
-            for header in headers:
-                often = region.often([t for t in inside if self.cuts.back.get(t.path.id) == header])
-                if often is not None and often.variables <= self.cuts.inputs:
-                    loops[header] = Bound(often)
-            once = region.often([t for t in inside if t.path.id in self.cuts.back])
-            if once is None or not once.variables <= self.cuts.inputs:
-                whole = None
-            elif whole is not None:
-                whole.append(once)
-        return CallBounds(loops, Bound(add(*whole)) if whole is not None else None)
+            order.append(region)
+        back = self.cuts.back
+        loops = {header: self._together(order, (header,)) for header in set(back.values())}
+        whole = self._together(order, set(back.values()))
+        known = {h: Bound(often) for h, often in sorted(loops.items()) if often is not None}
+        return CallBounds(known, Bound(whole) if whole is not None else None)
+
+    def _together(self, order: Sequence[Region], loops: Collection[str]) -> Term | None:
+        """The laps of loops, by header, in a call: those inside regions, and those on the way between them."""
+
+        def chosen(transition: Transition) -> bool:
+            return self.cuts.back.get(transition.path.id) in loops
+
+        inside: list[Term] = []
+        between: dict[int, int] = {}
+        for region in order:
+            often = region.often([t for t in region.transitions if chosen(t)])
+            if often is None or not often.variables <= self.cuts.inputs:
+                return None
+            inside.append(often)
+            ways = [between.get(id(before), 0) + chosen(t) for before, t in region.entering]
+            between[id(region)] = max(ways, default=0)
+        return add(*inside, const(max(between.values(), default=0)))
 
     def source(self, transition: Transition) -> str:
         """The header at which a transition begins."""
@@ -149,9 +171,73 @@ class _Sizes(Growth):
     def __init__(self, region: Region, made: System, *, by_value: bool) -> None:
         super().__init__(made, region.program.engine, wide=False, by_value=by_value)
         self.region = region
+        self._at: dict[tuple[str, Term], Term | None] = {}
+        self._asked: set[tuple[str, Term]] = set()
 
-    def at_entry(self, term: Term) -> Term | None:
-        return self.region.at_entry(term)
+    def count(self, counted: Counted) -> None:
+        super().count(counted)
+        self._at = {key: bound for key, bound in self._at.items() if bound is not None}
+
+    def before(self, transition: Transition, term: Term) -> Term | None:
+        """The most that the affine ``term`` is at the header where the transition begins."""
+        key = (self.region.program.source(transition), term)
+        if key not in self._at:
+            if key in self._asked or len(self._asked) >= MAX_DEPTH:
+                return None
+            self._asked.add(key)
+            self._at[key] = self.region.at_entry(term) if key[0] == ENTRY else self._most(*key)
+            self._asked.discard(key)
+        return self._at[key]
+
+    def _most(self, header: str, term: Term) -> Term | None:
+        """By what transitions set the term to, and what they add to it, on the way to a header."""
+        values: list[Term] = []
+        amounts: dict[Counted, list[Term]] = {}
+        seen, waiting = {header}, [header]
+        program = self.region.program
+        while waiting:
+            here = waiting.pop()
+            for region, entering in self.region.entering:
+                if program.target(entering) == here:
+                    value = region.after(entering, term)
+                    if value is None:
+                        return None
+                    values.append(value)
+            for transition in self.region.transitions:
+                if program.target(transition) != here:
+                    continue
+                value, raises = self._set_or_raised(transition, term)
+                if value is not None:
+                    values.append(value)
+                    continue
+                if raises is None:
+                    return None
+                if raises is not ZERO:
+                    counted = self.group(transition)
+                    assert counted is not None
+                    amounts.setdefault(counted, []).append(raises)
+                if program.source(transition) not in seen:
+                    seen.add(program.source(transition))
+                    waiting.append(program.source(transition))
+        try:
+            more = [mul(c.bound, maximum(ZERO, *each)) for c, each in amounts.items()]
+            return small(add(maximum(*values), *more)) if values else None
+        except TermTooLarge:
+            return None
+
+    def _set_or_raised(self, transition: Transition, term: Term) -> tuple[Term | None, Term | None]:
+        """What a transition sets the term to at most, or else what it adds to it at most."""
+        if term.variables.isdisjoint(transition.after):
+            return None, ZERO
+        then = transition.step(term)
+        if then.variables.isdisjoint(term.variables):
+            value = _least(self.bounded(transition, then, self.exact(transition, term)))
+            if value is not None:
+                return value, None
+        effect = self.effect(transition, term, counted=self.group(transition) is not None)
+        if effect is None:
+            return None, None
+        return (effect.amount, None) if effect.resets else (None, effect.amount)
 
 
 class Region:
@@ -179,17 +265,9 @@ class Region:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def at_entry(self, term: Term) -> Term | None:
-        """The most that an affine term is where a run comes into the region."""
-        if not self.transitions and not self.entering:
-            known = self.sizes[0].meaning(term)
-            return known if known.variables <= self.program.cuts.inputs else None
-        values: list[Term] = []
-        for region, transition in self.entering:
-            value = region.after(transition, term)
-            if value is None:
-                return None
-            values.append(value)
-        return maximum(*values) if values else ZERO
+        """The value of an affine term where the call begins, if it is of inputs."""
+        known = self.sizes[0].meaning(term)
+        return known if known.variables <= self.program.cuts.inputs else None
 
     def after(self, transition: Transition, term: Term) -> Term | None:
         """The most that an affine term is after a transition that begins in the region."""
@@ -208,6 +286,10 @@ class Region:
     def search(self) -> None:
         """Counts transition after transition, as long as one is found that can be counted."""
         remaining = list(self.transitions)
+        chain = longest(remaining, lambda a, b: self.program.target(a) == self.program.source(b))
+        if chain is not None:
+            self.counted.append(Counted(frozenset(t.name for t in remaining), const(chain)))
+            return
         while remaining:
             found = self._next(remaining)
             if found is None:
@@ -243,9 +325,10 @@ class Region:
             found = self._functions(falling, (*steady, *quiet), limited)
             if found is None:
                 continue
-            bound = self._count(found, done)
+            group = [t for t in remaining if t in falling or self._falls(found, t)]
+            bound = self._count(found, group, done)
             if bound is not None:
-                return [t for t in remaining if t in falling or self._falls(found, t)], bound
+                return group, bound
         return None
 
     def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
@@ -309,17 +392,31 @@ class Region:
         before, after = self._sides(found, t)
         return self.sizes[0].proves(t, greater_equal(before.term, self.sizes[0].exact(t, after.term)))
 
-    def _count(self, found: Mapping[str, Function], done: Sequence[Transition]) -> Term | None:
+    def _start(self, found: Mapping[str, Function], falling: Sequence[Transition]) -> Term | None:
+        """The most that the functions are where a run comes into the region; or, since only that counts, before it
+        first takes one of those transitions.
+        """
+        before = [_least(self.sizes[0].bounded(t, f.term, f.term)) for t in falling for f in self._sides(found, t)[:1]]
+        known = [value for value in before if value is not None]
+        first = maximum(*known) if len(known) == len(before) else None
+        if isinstance(first, Const):
+            return first
+        if not self.entering:
+            return ZERO  # no run comes here
+        starts = [region.after(t, found[self.program.target(t)].term) for region, t in self.entering]
+        values = [value for value in starts if value is not None]
+        return maximum(*values) if len(values) == len(starts) else first
+
+    def _count(
+        self, found: Mapping[str, Function], falling: Sequence[Transition], done: Sequence[Transition]
+    ) -> Term | None:
         """How often transitions with which the functions fall are taken, while those that are ``done`` may raise them
         or set them to something, each as often as is known.
         """
         divisor = next(iter(found.values())).divisor
-        starts: list[Term] = []
-        for region, transition in self.entering:
-            value = region.after(transition, found[self.program.target(transition)].term)
-            if value is None:
-                return None
-            starts.append(value)
+        start = self._start(found, falling)
+        if start is None:
+            return None
         raised: dict[Counted, list[Term]] = {}
         renewed: dict[Counted, list[Term]] = {}
         for t in done:
@@ -332,7 +429,6 @@ class Region:
                 renewed.setdefault(counted, []).append(maximum(ZERO, floor_div(amount, const(divisor))))
             elif amount is not ZERO:
                 raised.setdefault(counted, []).append(amount)
-        start = maximum(*starts)
         if not renewed:
             more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
             return small(maximum(ZERO, floor_div(add(start, *more), const(divisor))))
