@@ -9,6 +9,10 @@ import pytest
 from counted import arguments_of
 from loopless.bounds.cost import cost_of
 from loopless.check.interpret import Interpreter
+from loopless.queries.bounds import answer_bounds
+from loopless.queries.costs import answer_cost
+from loopless.queries.session import load
+from loopless.queries.settings import Settings
 from loopless.terms import evaluate
 from loops_in_c import graph, variable
 
@@ -29,6 +33,15 @@ COSTS = {
         "int f(int n) { int c = 0, flag = 1; while (flag > 0) { c++; if (n > 0) { n--; flag = 1; } else flag = 0; } return c; }",
         lambda n: max(0, n) + 1,
     ),
+    "given back": (
+        "int f(int n) { int c = 0; while (n > 0) { n--; while (n > 0) { c++; if (n % 7 == 0) break; n--; } } return c; }",
+        lambda n: max(0, n),
+    ),
+    "subtracting": (
+        "int f(int x, int y) { int c = 0; if (x <= 0 || y <= 0) return 0;"
+        " for (;;) { c++; if (x > y) x -= y; else if (y > x) y -= x; else break; } return c; }",
+        lambda x, y: x + y if x > 0 and y > 0 else 0,
+    ),
     "nest": (
         "int f(int n) { int c = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c += 3; return c; }",
         lambda n: 3 * max(0, n) ** 2,
@@ -48,3 +61,28 @@ def test_costs(name):
         truth = interpreter.run(row).outcome.return_value
         values = {**arguments_of(g, row), variable(g, "c"): 0}
         assert evaluate(cost.lower, values) <= truth <= evaluate(cost.upper, values) <= expected(*row), row
+
+
+GLOBAL = """int ticks;
+void f(int x, int y) {
+    int t;
+    while (x > 0) { ticks += 2; x--; t = x; x = y; y = t; }
+    while (y > 9) { ticks++; y -= 3; }
+}"""
+
+
+def test_the_cost_is_exact_where_the_summary_of_the_function_is(tmp_path):
+    file = tmp_path / "ticks.c"
+    file.write_text(GLOBAL)
+    settings = Settings(workers=1)
+    program = load([file], settings)
+    function = program["f"]
+    (bound,) = answer_bounds([function], "all", settings)
+    cost = answer_cost(function, "ticks", bound, settings).cost
+    assert cost.exact
+    g = function.graph()
+    interpreter = Interpreter(program.source.inlined, g)
+    for x, y, before in itertools.product((-5, 0, 1, 7, 30), (-40, 0, 6, 31), (-3, 0, 100)):
+        run = interpreter.run([x, y], globals={"ticks": before})
+        values = arguments_of(g, [x, y]) | {v: before for v in cost.upper.variables if v.name == "ticks"}
+        assert run.outcome.globals["ticks"] - before == evaluate(cost.upper, values)

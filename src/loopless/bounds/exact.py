@@ -173,6 +173,11 @@ def _piecewise(pieces: Pieces, otherwise: Term | None) -> Term:
     return result
 
 
+def piecewise(pieces: Pieces) -> Term:
+    """One term for all pieces; values that none of them covers have that of the last one."""
+    return _as_maximum(pieces) or _piecewise(pieces, None)
+
+
 def _as_maximum(pieces: Pieces) -> Term | None:
     """``max(0, t)`` where that is right for all pieces, t being the longest of them."""
     longest = max((times for _, times in pieces), key=lambda t: (size(t), t.key))

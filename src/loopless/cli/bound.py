@@ -65,7 +65,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         functions = list(dict.fromkeys(loop.function for loop in loops))
         for function in functions:
             function.graph()
-        costly = _function_with(functions, options["cost"])
+        named = [program[name] for name in options["functions"]]
+        costly = _function_with(named or functions, options["cost"])
     answers = answer_bounds(functions, options["method"], settings, until)
     show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
     names = [loop.name for loop in loops]
@@ -86,7 +87,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 
     cost = None
     if costly is not None:
-        cost = answer_cost(costly, options["cost"], answers[functions.index(costly)], settings, until)
+        at = functions.index(costly) if costly in functions else None
+        about = answers[at] if at is not None else answer_bounds([costly], options["method"], settings, until)[0]
+        cost = answer_cost(costly, options["cost"], about, settings, until)
 
     complete = all(not bound.call.has_gap for _, bound in selected(answers, names))
     runs = run_bounds(program, answers[0]) if options["entry"] and answers else []

@@ -108,6 +108,8 @@ class FunctionBound:
     time_ms: float = 0.0
     wider: Term | None = None
     """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
+    summary: FunctionSummary | None = None
+    """What the function does, where that is known."""
 
 
 def class_of(found: FunctionBound) -> Growth | None:
@@ -210,7 +212,9 @@ def answer_bounds(
     else:
         results = [job() for job in jobs]
     return [
-        result if isinstance(result, FunctionBound) else _overrun(function, answer, result)
+        replace(
+            result if isinstance(result, FunctionBound) else _overrun(function, answer, result), summary=answer.summary
+        )
         for function, answer, result in zip(functions, found, results, strict=True)
     ]
 

@@ -14,7 +14,8 @@ from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.selection import variables_named
 from loopless.queries.session import Function, LoopName, Program
 from loopless.queries.settings import Settings
-from loopless.refusals import Refused
+from loopless.refusals import Reason, Refused
+from loopless.summary import FunctionSummary
 from loopless.terms import Term, add, maximum
 
 
@@ -38,17 +39,24 @@ def function_with(functions: Sequence[Function], name: str) -> Function:
         found = [function for function in found if function.name == "main"] or found
     if len(found) == 1:
         return found[0]
+    if not found and len(functions) == 1 and _is_global(functions[0].program, name):
+        return functions[0]
     if found:
         choices = ", ".join(f.name for f in found)
         raise UsageError(f"several functions have a variable {name}: {choices}; use --function")
     raise UsageError(f"no function with loops has a variable {name}")
 
 
+def _is_global(program: Program, name: str) -> bool:
+    return name in program.source.inlined.globals
+
+
 def answer_cost(
     function: Function, name: str, bound: FunctionBound, settings: Settings, until: float | None = None
 ) -> CostAnswer:
     """Bounds on the growth of a variable over a call, under the limits of a loop."""
-    job = functools.partial(_cost, function.program, function.program.functions.index(function), name)
+    index = function.program.functions.index(function)
+    job = functools.partial(_cost, function.program, index, name, bound.summary)
     if not settings.fenced:
         return CostAnswer(name, bound, job())
     (found,) = run_all([job], Limits(settings.loop_timeout_s, settings.loop_memory_mb, until))
@@ -56,16 +64,19 @@ def answer_cost(
     return CostAnswer(name, bound, cost)
 
 
-def _cost(program: Program, index: int, name: str) -> Cost:
+def _cost(program: Program, index: int, name: str, summary: FunctionSummary | None) -> Cost:
     function = program.functions[index]
     graph = function.graph()
     if isinstance(graph, Refused):
         return Cost(None, None, graph)
     named = variables_named(graph, name, graph.variables)
+    if not named:
+        detail = f"{name} is changed in calls only, and what they add to it is not known"
+        return Cost(None, None, Refused(Reason.UNKNOWN_CALL, function.place, detail))
     if len(named) > 1:
         raise UsageError(f"{name} may be any of {', '.join(v.name for v in named)} in {function.name}; name one")
     try:
-        return cost_of(graph, named[0])
+        return cost_of(graph, named[0], summary)
     except Exception as error:  # noqa: BLE001  # an error here must not take the bounds with it
         return Cost(None, None, failure(error).refused(function.place))
 

@@ -298,8 +298,9 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
     """The growth of a variable, as text."""
     names, cost = _cost_names(answer), answer.cost
     head = f"{answer.variable} grows in a call of {answer.bound.name} by"
-    words = f"{head} at most {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
-    if cost.lower is not None:
+    kind = "exactly" if cost.exact else "at most"
+    words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
+    if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
     value = value_at(cost.upper, TRUE, given, answer.bound.shown) if given else None
     lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
@@ -308,7 +309,7 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
 
 def _cost_names(answer: CostAnswer) -> Names:
     nodes = [term for term in (answer.cost.upper, answer.cost.lower) if term is not None]
-    return Names(answer.bound.loops[0].answer, nodes, answer.bound.shown)
+    return Names(answer.bound.loops[0].answer if answer.bound.loops else None, nodes, answer.bound.shown)
 
 
 def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:

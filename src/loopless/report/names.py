@@ -23,10 +23,13 @@ class Names:
     """
 
     def __init__(
-        self, answer: LoopAnswer | FunctionSummary, more: Iterable[Node] = (), shown: Mapping[Var, str] | None = None
+        self,
+        answer: LoopAnswer | FunctionSummary | None,
+        more: Iterable[Node] = (),
+        shown: Mapping[Var, str] | None = None,
     ) -> None:
         """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names."""
-        self.shown: Mapping[Var, str] = {**answer.shown, **(shown or {})}
+        self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
         nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
         occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)
         wanted = {var: self.shown.get(var, var.name) for var in occurring}
@@ -87,8 +90,10 @@ class Names:
             return node
 
 
-def _nodes(answer: LoopAnswer) -> Iterator[Node]:
+def _nodes(answer: LoopAnswer | None) -> Iterator[Node]:
     """All terms and conditions that the reports print."""
+    if answer is None:
+        return
     if answer.paths is not None:
         yield from (*answer.paths.state, *answer.paths.invariants, *answer.paths.shown)
         for path in answer.paths.all:
