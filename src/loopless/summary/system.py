@@ -275,7 +275,9 @@ class _Builder:
         ended = universe
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
             region = Region.of(domain, variables) & universe
-            sides = tuple(Side(part, self.side[part]) for part in conjuncts(path.condition) if part in self.side)
+            checks = [part for part in conjuncts(path.condition) if part in self.side]
+            # What the conditions of the path say anyway, or those of its checks that are part of the domain, is no check.
+            sides = tuple(Side(p, self.side[p]) for p in checks if feasible(conjunction((domain, negate(p)))))
             split = _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
             pieces += split
             wrapping += [part.where for part in split[1:]] if len(split) > 1 else []
