@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from judged import judge_alone
+from loopless import terms as t
+from loopless.summary.quotients import spelled
+
+I8, U8 = t.IntType(8), t.IntType(8, signed=False)
 
 CHECKS = [
     # n >= -2^62 is asked for because of 2n: then n + s, with an s of 32 bits, cannot overflow
@@ -18,3 +24,35 @@ EDGES = {"n": [0, 1, -1, 15, 16, -(2**62), -(2**62) - 1, -(2**63)], "s": [-(2**3
 def test_a_check_that_the_conditions_of_its_path_imply_leaves_nothing_open(source):
     summary, _ = judge_alone(source, near=EDGES, count=400)
     assert summary.complete
+
+
+QUOTIENTS = [
+    "int f(signed char n, signed char i) { while (i < 9) { if (n == 7) { n = 3 / i; i++; } else { n = 7; i += 2; } } return n; }",
+    "int f(signed char z, signed char i) { while (i < 9) { i += 7 % z; if (i > 3) z--; } return i; }",
+    "int f(signed char z, signed char i) { while (i < 50) { if (z & 1) { i -= -6 / z; } else { i += 3; } z += 3; } return i; }",
+    "int f(unsigned char z, unsigned char i) { while (i < 50) { i += 1 + 9u % z; if (i > 20) z++; } return i; }",
+    "int f(signed char z, signed char i) { while (i < 50) { i += 1; if ((i & 3) % z == 1) z--; } return z; }",
+    "int f(signed char z, signed char i) { while (i < 50) { i += 1; if (((i & 3) - 2) / z < 0) z++; } return z; }",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", QUOTIENTS)
+def test_quotients_of_few_values_in_every_state(source):
+    summary, regions = judge_alone(source, count=0, max_steps=600)
+    assert regions["case"] > 1000
+
+
+@pytest.mark.parametrize("op", ["floor_div", "mod", "trunc_div", "trunc_rem"])
+def test_quotients_are_spelled_out_as_they_are(op):
+    n, m, z, u = t.Var("n", t.IntType(3)), t.Var("m", t.IntType(3, signed=False)), t.Var("z", I8), t.Var("u", U8)
+    numbers = [t.const(c) for c in (-12, -7, -1, 1, 2, 7, 12)] + [n, m, t.sub(m, t.const(1))]
+    changed = 0
+    for number, divisor in product(numbers, (z, u)):
+        term = t.operation(op, (number, divisor))
+        choice = spelled(term)
+        changed += choice is not term
+        for top, bottom in product(range(-4, 8), range(-20, 40)):
+            if bottom and (bottom > 0 or divisor is z) and (top < 4 or n not in term.variables):
+                state = {n: top, m: max(top, 0), z: bottom, u: bottom}
+                assert t.evaluate(choice, state) == t.evaluate(term, state), (term, state)
+    assert changed >= 4

@@ -18,6 +18,7 @@ from loopless.summary.effects import Once, Piece, Side
 from loopless.summary.ghosts import Revealed
 from loopless.summary.lifting import Lifted, find_lifted, lift
 from loopless.summary.model import first_to_fail
+from loopless.summary.quotients import with_few_quotients
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
     TRUE,
@@ -168,6 +169,7 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
+    paths = with_few_quotients(paths)
     shorter = _without_implied(paths)
     builder = _Builder(shorter, all_control=all_control)
     lifted = tuple(find_lifted(shorter, builder.control, builder.checks))

@@ -89,13 +89,17 @@ def transform(node: Node, leaf: Callable[[Var], Term]) -> Node:
     return done[node]
 
 
-def replace_terms(node: Term, replaced: Mapping[Term, Term]) -> Term:
+@overload
+def replace_terms(node: Term, replaced: Mapping[Term, Term]) -> Term: ...
+@overload
+def replace_terms(node: Condition, replaced: Mapping[Term, Term]) -> Condition: ...
+def replace_terms(node: Term | Condition, replaced: Mapping[Term, Term]) -> Node:
     """``node`` with whole subterms replaced, and simplified on the way up. A replacement is not looked into again."""
     done: dict[Node, Node] = {}
     for current in walk(node):
         found = replaced.get(current) if isinstance(current, Term) else None
         done[current] = _rebuild(current, done, lambda variable: variable) if found is None else found
-    return _term(done[node])
+    return done[node]
 
 
 def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) -> Node:
