@@ -27,6 +27,7 @@ from stepping import (
 from loopless import terms as t
 from loopless.terms import INTEGERS, IntType, Var
 
+X, Y, N = (Var(name, INTEGERS) for name in "xyn")
 WIDTHS = st.sampled_from((8, 16, 31, 32, 64))
 HUGE = st.one_of(st.integers(0, 10**18), st.sampled_from((10**18, 2**64, 2**64 - 1, 2**32, 10**9)))
 
@@ -252,3 +253,46 @@ def test_a_mutual_dependency_with_an_exact_variable():
     program = {u: wrapped(plus(variable(u), variable(s)), U8), s: plus(variable(s), variable(u))}
     solution = check(program, {u: 250, s: 3})
     assert "u wraps around at 8 bits and s, on which it depends in turn, needs exact values" in solution.refused[s]
+
+
+def remainder(a, divisor):
+    def meaning(values):
+        value = a[1](values)
+        return abs(value) % divisor * (1 if value >= 0 else -1)
+
+    return t.trunc_rem(a[0], t.const(divisor)), meaning
+
+
+@given(st.data(), values_of((X, Y, N)), st.integers(2, 12))
+def test_remainders_of_what_moves_by_an_invariant(data, values, divisor):
+    values = {v: value % 256 if v is N else value for v, value in values.items()}
+    take = data.draw(st.sampled_from([residue, remainder]))
+    step = data.draw(st.sampled_from([number(3), number(-7), number(25), number(-25), plus(variable(N), number(-9))]))
+    solution = check({X: take(plus(variable(X), step), divisor)}, values)
+    assert not solution.refused
+
+
+@given(st.data(), values_of((X, Y, N)))
+def test_what_takes_the_same_values_again_and_again_may_be_read_by_anything(data, values):
+    """x' = c - x wraps around; y sums what is no polynomial of x."""
+    x8 = data.draw(st.sampled_from([Var("x", I8), Var("x", U8)]))
+    values = {x8: x8.type.wrap(values[X]), Y: values[Y], N: values[N]}
+    swinging = wrapped(plus(variable(N), times(number(-1), variable(x8))), x8.type)
+    small = wrapped(times(variable(x8), variable(x8)), I8)
+    read = data.draw(st.sampled_from([swinging, small, remainder(variable(x8), 7), remainder(swinging, 5)]))
+    solution = check({x8: swinging, Y: plus(variable(Y), read)}, values)
+    assert not solution.refused
+
+
+@given(st.data(), values_of((X, Y)))
+def test_factors_that_are_powers_of_what_moves(data, values):
+    """x' = c·2^(a·i + b)·x while i rises."""
+    x = Var("x", data.draw(st.sampled_from((I8, U32, I64))))
+    i = Var("i", IntType(8, signed=False))
+    base, slope, start = data.draw(st.integers(2, 5)), data.draw(st.integers(0, 3)), data.draw(st.integers(0, 4))
+    exponent = plus(number(start), times(number(slope), variable(i)))
+    power = t.power(t.const(base), exponent[0]), lambda values: base ** exponent[1](values)
+    factor = times(number(data.draw(st.sampled_from((1, 1, -1, 3)))), power)
+    program = {i: plus(variable(i), number(data.draw(st.integers(0, 2)))), x: wrapped(times(factor, variable(x)), x.type)}
+    values = {x: x.type.wrap(values[X]), i: abs(values[Y]) % 9}
+    assert not check(program, values).refused

@@ -19,6 +19,7 @@ Kind = Literal[
     "geometric",
     "periodic",
     "quotient",
+    "residue",
     "residue-sum",
     "digit-sum",
     "composed",
@@ -26,9 +27,9 @@ Kind = Literal[
     "ring",
 ]
 """``geometric``: powers with exponent k. ``periodic``: a case distinction on k mod p. ``quotient``: repeated division
-by a constant. ``residue-sum``: with ``floor_sum`` of the counter. ``digit-sum``: with ``digits``. ``composed``: an
-expression over closed forms at k - 1. ``c-finite`` and ``ring``: powers of a matrix, over ℤ and modulo 2^width, with a
-term (``linear_power``) only if the matrix is small."""
+by a constant. ``residue``: the remainder of it each time. ``residue-sum``: with ``floor_sum`` of the counter.
+``digit-sum``: with ``digits``. ``composed``: an expression over closed forms at k - 1. ``c-finite`` and ``ring``: a
+matrix's powers, over ℤ and modulo 2^width, with a term (``linear_power``) only if the matrix is small."""
 
 MAX_SYMBOLIC = 64
 """Values after more iterations than this are not composed symbolically."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, invariant
-from loopless.recurrences.sequences import MAX_PERIOD, Sequence, constant_sequence, floor_quotient, remainder
+from loopless.recurrences.sequences import (
+    MAX_PERIOD,
+    Sequence,
+    aligned,
+    constant_sequence,
+    floor_quotient,
+    remainder,
+)
 from loopless.terms import NAMED_FUNCTIONS, Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
 
 
@@ -24,6 +31,9 @@ class Known:
     reason: str = "it has no closed form"
 
 
+_PARTIAL = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow"))
+
+
 def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Sequence:
     """The sequence of ``term``, in which the variables in ``known`` move and all others keep their entry value.
 
@@ -32,6 +42,41 @@ def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Seq
     """
     if not any(v in known for v in term.variables):
         return constant_sequence(term)
+    try:
+        return _lifted(term, known, ring)
+    except NoClosedForm:
+        if not isinstance(term, Wrap | Op | Ite):
+            raise
+        found = _of_few_values(term, known)
+        if found is None:
+            raise
+        return found
+
+
+def _of_few_values(term: Term, known: Mapping[Var, Known]) -> Sequence | None:
+    """The sequence of any term over variables that take the same values again and again; None if some do not."""
+    for node in t.walk(term):
+        if isinstance(node, Op) and node.op in _PARTIAL and any(v in known for v in node.args[1].variables):
+            return None  # it need not have a value after so many iterations as are not made
+    read = [(v, known[v]) for v in sorted(term.variables) if v in known]
+    if any(k.sequence is None or any(f.degree or f.bases - {1} for f in k.sequence.forms) for _, k in read):
+        return None
+    start = max(max(k.sequence.start, k.raw) for _, k in read if k.sequence is not None)
+    even = aligned([k.sequence.from_start(start) for _, k in read if k.sequence is not None])
+
+    def at(values: Iterable[ExpPoly], index: int) -> ExpPoly:
+        shown = (value.value_term() for value in values)
+        reduced = (
+            (v, value if k.wrap is None or index < k.raw else t.wrap(value, k.wrap))
+            for (v, k), value in zip(read, shown, strict=True)
+        )
+        return invariant(t.substitute(term, dict(reduced)))
+
+    prefix = tuple(at([s.prefix[i] for s in even], i) for i in range(start))
+    return Sequence(prefix, tuple(at([s.forms[r] for s in even], start + r) for r in range(even[0].period)))
+
+
+def _lifted(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequence:
     match term:
         case Var():
             return _variable(term, known[term], ring)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless import terms as t
-from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of
+from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of, shown_term
 from loopless.recurrences.components import components
 from loopless.recurrences.digits import Halved, sum_of_digits
-from loopless.recurrences.expoly import NoClosedForm, invariant
+from loopless.recurrences.expoly import ExpPoly, NoClosedForm, invariant
 from loopless.recurrences.iteration import iterate
 from loopless.recurrences.lifting import Known, lift
 from loopless.recurrences.linear import solve_linear
@@ -53,14 +53,18 @@ class _Solver:
         if len(component) == 1 and first not in self.update[first].variables:
             self._last_value(first)
             return
+        if self._reflection(component):
+            return
         reasons: list[str] = []
         for method in (
             self._linear,
             self._residue_sums,
             self._digit_sums,
             self._repeated_division,
+            self._repeated_remainder,
             self._eventually_periodic,
             self._symbolic_ratio,
+            self._powers,
         ):
             try:
                 method(component)
@@ -114,6 +118,15 @@ class _Solver:
         )
 
     # Linear systems.
+
+    def _reflection(self, component: tuple[Var, ...]) -> bool:
+        """Reflections, x' = c - x, that wrap around: two values in turn, both exact, which others can be summed over."""
+        var = component[0]
+        wrap, inner = _unwrapped(self.update[var])
+        if len(component) > 1 or wrap is None or not t.fits(var, wrap) or t.add(inner, var).variables & self.changing:
+            return False
+        self._accept(var, Sequence((), (invariant(var), invariant(self.update[var]))), None, 0)
+        return True
 
     def _linear(self, component: tuple[Var, ...]) -> None:
         if len(component) > MAX_COMPONENT:
@@ -236,6 +249,26 @@ class _Solver:
         evaluator = Repeated(self.update[var])
         self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=evaluator)
 
+    def _repeated_remainder(self, component: tuple[Var, ...]) -> None:
+        """Remainders of what moves, x' = (x + c) mod m or C's: with the first value r, x_k is that of r + c·(k - 1).
+
+        For C's: once x has the sign of c it keeps it, and until then nothing is reduced after the first iteration.
+        """
+        var = component[0]
+        update = self.update[var]
+        if len(component) > 1 or not isinstance(update, Op) or update.op not in ("mod", "trunc_rem"):
+            raise NoClosedForm("it is not a remainder")
+        number, divisor = update.args
+        step = t.sub(number, var)
+        if not isinstance(divisor, Const) or step.variables & self.changing:
+            raise NoClosedForm("it is not a remainder of itself moved by a constant")
+        first = number if update.op == "mod" else update
+        moved = t.add(first, t.mul(step, t.sub(self.counter, t.ONE)))
+        term = t.operation(update.op, (moved, divisor))
+        start = 0 if update.op == "mod" and _is_remainder(var, divisor.value) else 1
+        self.known[var] = Known(None, reason=f"it is reduced modulo {divisor.value}")
+        self.closed[var] = Closed(var, self.counter, "residue", term, start, prefix=(var,) * start)
+
     def _eventually_periodic(self, component: tuple[Var, ...]) -> None:
         """Idempotent and alike: U^(m+p) = U^m as terms, for m and p up to 2 (x % c, min(x, n), c - max(x, y))."""
         part = {v: self.update[v] for v in component}
@@ -298,6 +331,32 @@ class _Solver:
                     )
                     return
         raise NoClosedForm("it is not a multiple of itself")
+
+    def _powers(self, component: tuple[Var, ...]) -> None:
+        """Powers that move, x' = c·b^e·x in a ring: x_k = x·c^k·b^(e_0 + … + e_(k-1)) where the exponents can be summed."""
+        var = component[0]
+        wrap, inner = _unwrapped(self.update[var])
+        items = list(t.polynomial(inner).items())
+        if len(component) > 1 or wrap is None or len(items) != 1 or dict(items[0][0]).get(var) != 1:
+            raise NoClosedForm("it is not a multiple of itself")
+        monomial, coefficient = items[0]
+        term = t.mul(var, t.power(t.const(coefficient), self.counter))
+        for atom, times in monomial:
+            if atom is var:
+                continue
+            if not isinstance(atom, Op) or atom.op != "pow" or not isinstance(atom.args[0], Const):
+                raise NoClosedForm(f"it is multiplied by {t.brief(atom)}")
+            summed = solve_first_order(1, lift(t.scale(atom.args[1], times), self.known), ExpPoly({})).normal()
+            if summed.start:
+                raise NoClosedForm("the exponents have no common form")
+            term = t.mul(term, t.power(atom.args[0], shown_term(summed, self.counter)))
+        reason = f"it is multiplied by {t.brief(inner)}"
+        fits = t.fits(var, wrap)
+        self.known[var] = Known(None, wrap, int(not fits), reason=reason)
+        prefix = () if fits else (var,)
+        self.closed[var] = Closed(
+            var, self.counter, "geometric", t.wrap(term, wrap), int(not fits), 1, prefix, wrap
+        )
 
     def _evaluators(self, component: tuple[Var, ...], reason: str) -> None:
         """The last resort: matrix powers, without a term."""
@@ -362,6 +421,11 @@ def _division(update: Term) -> tuple[str, Term, int]:
                 if isinstance(divisor, Const) and (quotient.op == "floor_div" or others is t.ZERO):
                     return quotient.op, t.add(numerator, t.mul(divisor, others)), divisor.value
     raise NoClosedForm("it is not a repeated division")
+
+
+def _is_remainder(term: Term, divisor: int) -> bool:
+    low, high = t.range_of(term)
+    return low is not None and low >= 0 and high is not None and high < divisor
 
 
 def _width(type: IntType | None) -> int:
