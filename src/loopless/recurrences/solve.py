@@ -120,7 +120,7 @@ class _Solver:
     # Linear systems.
 
     def _reflection(self, component: tuple[Var, ...]) -> bool:
-        """Reflections, x' = c - x, that wrap around: two values in turn, both exact, which others can be summed over."""
+        """Reflections, x' = c - x, that wrap around: two exact values in turn, which others can be summed over."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
         if len(component) > 1 or wrap is None or not t.fits(var, wrap) or t.add(inner, var).variables & self.changing:
@@ -333,7 +333,7 @@ class _Solver:
         raise NoClosedForm("it is not a multiple of itself")
 
     def _powers(self, component: tuple[Var, ...]) -> None:
-        """Powers that move, x' = c·b^e·x in a ring: x_k = x·c^k·b^(e_0 + … + e_(k-1)) where the exponents can be summed."""
+        """Powers that move, x' = c·b^e·x in a ring: x_k = x·c^k·b^(e_0 + … + e_(k-1)), where e can be summed."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
         items = list(t.polynomial(inner).items())
