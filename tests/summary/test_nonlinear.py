@@ -14,6 +14,7 @@ from loopless.queries.evaluation import Evaluator
 from loopless.stepping import no_stepping
 from loopless.summary import summarize
 from loopless.summary.univariate import as_intervals
+from loopless.terms.modular import first_scaled
 from loops_in_c import graph
 
 EIGHT_BITS = [
@@ -190,3 +191,49 @@ def test_far_ends_are_reached_without_an_iteration(source, arguments, expected):
         found = evaluator.run(arguments)
     assert (found.status, found.by) == ("ok", "summary"), found.reason
     assert found.return_value in (expected, expected + 2**31)
+
+
+SCALED = [
+    "int f(unsigned char x, unsigned char n) { while (x < n) x = 2 * x; return x; }",
+    "int f(signed char x, signed char n) { while (x < n) x *= 2; return x; }",
+    "int f(signed char x, signed char n) { while (x != n) x = 6 * x + 5; return x; }",
+    "int f(unsigned char x, unsigned char n) { while (x == n) x = 4 * x; return x; }",
+    "int f(unsigned char x, unsigned char n) { while (x <= n) { x = 3 * x + 1; } return x; }",
+    "int f(signed char x, signed char n) { while (2 * x < 3 * n + 1) x = 5 * x; return x; }",
+    "int f(signed char x, signed char n) { while (x < n) x = 5 * x - 3; return x; }",
+    "int f(signed char x, signed char n) { while (x < n) x = 4 * x + 1; return x; }",
+    "int f(unsigned char x, unsigned char n) { while (x > n && x != 40) { x = 2 * x + 1; } return x; }",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SCALED)
+def test_every_state_of_powers_that_wrap_around(source):
+    judge_alone(source, count=0, max_steps=3000)
+
+
+@pytest.mark.parametrize("source", SCALED)
+def test_powers_that_wrap_around_leave_nothing_open(source):
+    summary, _ = judge_alone(source, count=500, max_steps=3000)
+    assert summary.complete
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+def test_powers_that_wrap_around_at_any_width(width):
+    kind = f"uint{width}_t"
+    source = f"#include <stdint.h>\n{kind} f({kind} x, {kind} n) {{ while (x < n) x = 12 * x + 7; return x; }}"
+    summary, _ = judge_alone(source, count=500, near={"n": [2**width - 1, 2 ** (width - 1), 7, 0]})
+    assert summary.complete
+
+
+def test_first_scaled_is_the_first():
+    chosen = random.Random(5)
+    for _ in range(3000):
+        width = chosen.choice((1, 2, 5, 8, 8, 13))
+        m, b = 1 << width, chosen.randrange(-40, 40) * (2 if width > 12 else 1)
+        u, c, low, high = (chosen.randrange(-300, 300) for _ in range(4))
+        values = [(u * b**k + c) % m for k in range(1100 if width == 12 else 300)]
+        expected = next((k for k, value in enumerate(values) if low <= value <= high), -1)
+        assert first_scaled(u, b, c, m, low, high) == expected
+    with pytest.raises(ValueError, match="powers of 3"):
+        first_scaled(1, 3, 0, 1 << 13, 0, 0)

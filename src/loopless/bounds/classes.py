@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
 
-from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of
+from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, const, range_of
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -123,6 +123,8 @@ def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
             return _joined(growth_of(arg, name) for arg in term.args[1:])
         case "first_positive":
             return _of_curve(term, name)
+        case "first_scaled":
+            return growth_of(const(1), name)
         case "first_in_range":
             return growth_of(term.args[2], name)
         case _:

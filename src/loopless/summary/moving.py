@@ -148,7 +148,7 @@ def _window(condition: Condition, counter: Var) -> _Window:
 
 
 def _compared(condition: Compare, counter: Var) -> _Window:
-    atom, coefficient, rest = _moving(condition, counter)
+    atom, coefficient, rest = one_moving(condition, counter)
     if atom is counter:
         # the sign such that the value grows; the constant belongs to the window
         sign = 1 if coefficient > 0 else -1
@@ -160,23 +160,34 @@ def _compared(condition: Compare, counter: Var) -> _Window:
         # sign·value ≤ 0 fails from 1 on
         bound = sub(const(sign), shift)
         return _Window(start, step, None, bound, None) if sign > 0 else _Window(start, step, None, None, bound)
-    arg, modulus, lowest = _residue(atom)
+    arg, modulus, lowest = residue_of(atom)
     start, step = _linear(arg, counter)
     start = sub(start, const(lowest))
+    ((low, high),) = failing_windows(condition, coefficient, rest, lowest, modulus)
+    return _Window(start, step, modulus, low, high)
+
+
+def failing_windows(
+    condition: Compare, coefficient: int, rest: Term, lowest: int, modulus: int
+) -> list[tuple[Term, Term]]:
+    """In which windows of r = residue - lowest a comparison of coefficient·residue + rest with 0 fails."""
     size = abs(coefficient)
     value = rest if coefficient > 0 else neg(rest)
-    # size·(residue + lowest) + value ≤ 0, = 0, or ≥ 0 for a negative coefficient
-    if condition.relation == "ne":
-        low, high = _ceil_div(neg(value), size), floor_div(neg(value), const(size))
-        return _Window(start, step, modulus, sub(low, const(lowest)), sub(high, const(lowest)))
+    # size·(r + lowest) + value ≤ 0, = 0, or ≥ 0 for a negative coefficient
+    last = const(modulus - 1)
+    if condition.relation != "le":
+        low = sub(_ceil_div(neg(value), size), const(lowest))
+        high = sub(floor_div(neg(value), const(size)), const(lowest))
+        if condition.relation == "ne":
+            return [(low, high)]
+        return [(ZERO, sub(low, ONE)), (add(high, ONE), last)]
     if coefficient > 0:
-        low = _ceil_div(sub(ONE, value), size)
-        return _Window(start, step, modulus, sub(low, const(lowest)), const(modulus - 1))
+        return [(sub(_ceil_div(sub(ONE, value), size), const(lowest)), last)]
     high = floor_div(sub(neg(value), ONE), const(size))
-    return _Window(start, step, modulus, ZERO, sub(high, const(lowest)))
+    return [(ZERO, sub(high, const(lowest)))]
 
 
-def _moving(condition: Compare, counter: Var) -> tuple[Term, int, Term]:
+def one_moving(condition: Compare, counter: Var) -> tuple[Term, int, Term]:
     """The one atom that moves, its coefficient, and the rest."""
     still: dict[tuple[tuple[Term, int], ...], int] = {}
     moving: list[tuple[Term, int]] = []
@@ -192,7 +203,7 @@ def _moving(condition: Compare, counter: Var) -> tuple[Term, int, Term]:
     return *moving[0], from_polynomial(still)
 
 
-def _residue(atom: Term) -> tuple[Term, int, int]:
+def residue_of(atom: Term) -> tuple[Term, int, int]:
     """What is reduced, the modulus, and the least residue."""
     if isinstance(atom, Wrap) and atom.type.width is not None and atom.type.min is not None:
         return atom.arg, 1 << atom.type.width, atom.type.min
@@ -214,10 +225,10 @@ def _linear(term: Term, counter: Var) -> tuple[Term, int]:
 
 def _left(condition: Compare, counter: Var) -> FirstTime:
     """An equality that keeps the loop running: it fails at once or after one step."""
-    atom, coefficient, rest = _moving(condition, counter)
+    atom, coefficient, rest = one_moving(condition, counter)
     if atom is counter:
         return FirstTime(TRUE, TRUE, ite(equals_zero(rest), ONE, ZERO))
-    arg, modulus, lowest = _residue(atom)
+    arg, modulus, lowest = residue_of(atom)
     start, step = _linear(arg, counter)
     value = scale(rest, -coefficient)
     low, high = range_of(value)

@@ -140,6 +140,8 @@ class _Evaluator:
             match term.op:
                 case "first_in_range":
                     return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
+                case "first_scaled":
+                    return modular.first_scaled(args[0], args[1], args[2], args[3], args[4], args[5])
                 case "floor_sum":
                     return modular.floor_sum(args[0], args[1], args[2], args[3])
                 case "first_positive" | "first_zero":

@@ -82,6 +82,18 @@ def _below(term: Term, limit: int) -> bool:
     return high is not None and high < limit
 
 
+def first_scaled(u: Term, b: int, c: Term, m: int, low: Term, high: Term) -> Term:
+    """The least k ≥ 0 with ``low`` ≤ (``u``·b^k + ``c``) mod m ≤ ``high``, -1 if there is none.
+
+    m is a power of 2, b even or m ≤ 4096. After as many steps as m has bits, or after m / 4, nothing new comes.
+    """
+    args = (u, const(b), c, const(m), low, high)
+    if all(isinstance(arg, Const) for arg in args):
+        numbers = [arg.value for arg in args if isinstance(arg, Const)]
+        return const(modular.first_scaled(*numbers))
+    return Op("first_scaled", args)
+
+
 def floor_sum(n: Term, m: int, a: Term, u: Term) -> Term:
     """The sum of floor((a·i + u) / m) for 0 ≤ i < n; m ≥ 1; undefined where n < 0."""
     if n is ZERO:
@@ -260,6 +272,10 @@ def _named(op: str, args: tuple[Term, ...]) -> Term:
     if op == "digits":
         assert isinstance(args[1], Const)
         return digits(args[0], args[1].value, args[2], args[3])
+    if op == "first_scaled":
+        assert isinstance(args[1], Const)
+        assert isinstance(args[3], Const)
+        return first_scaled(args[0], args[1].value, args[2], args[3].value, args[4], args[5])
     modulus = args[2] if op == "first_in_range" else args[1]
     assert isinstance(modulus, Const)
     if op == "first_in_range":

@@ -52,6 +52,30 @@ def _first_multiple(a: int, m: int, low: int, high: int) -> int | None:
     return found
 
 
+MAX_ORDER_MODULUS = 1 << 12
+"""Powers of odd numbers modulo 2^w repeat after 2^(w - 2) steps: up to this modulus they are tried one by one."""
+
+
+def has_few_powers(b: int, m: int) -> bool:
+    """Whether ``b`` has few enough different powers modulo m, a power of 2, for :func:`first_scaled`."""
+    return b % 2 == 0 or m <= MAX_ORDER_MODULUS
+
+
+def first_scaled(u: int, b: int, c: int, m: int, low: int, high: int) -> int:
+    """The least k ≥ 0 with (u·b^k + c) mod m in [low, high], -1 if there is none; m a power of 2.
+
+    b is even, so that no power of it from the w-th on, m = 2^w, is other than 0 modulo m; or m is at most
+    :data:`MAX_ORDER_MODULUS`, so that its powers repeat after m / 4. Raises ValueError for other b and m.
+    """
+    if m < 1 or m & (m - 1) or not has_few_powers(b, m):
+        raise ValueError(f"powers of {b} modulo {m}")
+    for k in range(max(m.bit_length(), m // 4 if b % 2 else 0)):
+        if low <= (u + c) % m <= high:
+            return k
+        u = u * b % m
+    return -1
+
+
 def floor_sum(n: int, m: int, a: int, b: int) -> int:
     """The sum of floor((a·i + b) / m) for 0 ≤ i < n; n ≥ 0, m ≥ 1, any integers a and b.
 

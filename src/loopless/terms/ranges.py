@@ -67,6 +67,8 @@ def _named(op: str, args: list[Range]) -> Range:
             return min(possible), max(possible)
         case "first_in_range":
             return 0, args[2][1]
+        case "first_scaled":
+            return -1, None if args[3][1] is None else max(args[3][1].bit_length(), 1 << 10)
         case "first_positive":
             return _first_positive(args)
         case "first_zero":
