@@ -38,7 +38,7 @@ QUOTIENTS = [
 
 @pytest.mark.parametrize("source", QUOTIENTS)
 def test_quotients_of_few_values_in_every_state(source):
-    summary, regions = judge_alone(source, count=0, max_steps=600)
+    _, regions = judge_alone(source, count=0, max_steps=600)
     assert regions["case"] > 1000
 
 

@@ -11,17 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import lcm
 
 from loopless.recurrences import NoClosedForm, curves_of
-from loopless.summary.moving import (
-    FirstTime,
-    NotMoving,
-    failing_windows,
-    first_times,
-    one_moving,
-    residue_of,
-)
+from loopless.summary.moving import FirstTime, NotMoving, first_times
+from loopless.summary.scaled import times_of_scaled
 from loopless.terms import (
     FALSE,
     ONE,
@@ -30,7 +23,6 @@ from loopless.terms import (
     Coefficients,
     Compare,
     Condition,
-    Const,
     Op,
     Or,
     Term,
@@ -49,7 +41,6 @@ from loopless.terms import (
     equals_zero,
     eventually_positive,
     first_positive,
-    first_scaled,
     first_zero,
     floor_div,
     from_polynomial,
@@ -64,8 +55,6 @@ from loopless.terms import (
     not_zero,
     operation,
     polynomial,
-    power,
-    product,
     range_of,
     replace_terms,
     scale,
@@ -73,7 +62,6 @@ from loopless.terms import (
     substitute,
     walk,
 )
-from loopless.terms.modular import has_few_powers
 
 MAX_RESIDUES = 8
 """Curves with more residues of the number of iterations are not followed."""
@@ -114,9 +102,9 @@ def racers_of(condition: Condition, counter: Var) -> Racers:
         return Racers((Racer(first_times(condition, counter)),), curved=False)
     except NotMoving as failure:
         reason = failure
-    scaled = _scaled(condition, counter)
+    scaled = times_of_scaled(condition, counter)
     if scaled:
-        return Racers(tuple(scaled))
+        return Racers(tuple(Racer((time,)) for time in scaled))
     try:
         plain, reduced = _without_wraps(condition, counter)
         found: list[Racer] = []
@@ -134,63 +122,6 @@ def racers_of(condition: Condition, counter: Var) -> Racers:
             raise reason from None
         raise NotMoving(str(failure)) from None
     return Racers(tuple(found), conjunction(given))
-
-
-def _scaled(condition: Condition, counter: Var) -> list[Racer]:
-    """The racers of a value start·base^k + offset modulo 2^w with an even base, of which nothing is left after w steps,
-    or w is small; none for other conditions.
-    """
-    if not isinstance(condition, Compare):
-        return []
-    try:
-        atom, coefficient, rest = one_moving(condition, counter)
-        value, modulus, least = residue_of(atom)
-        divisor, multiple = _multiplied_out(value)
-        (whole,), (curve,) = curves_of(value, counter), curves_of(multiple, counter)
-    except (NotMoving, NoClosedForm, ValueError, TermTooLarge):
-        return []
-    powers = [(base, c) for (base, degree), c in curve.items() if c is not ZERO and (base, degree) != (1, 0)]
-    if not isinstance(atom, Wrap) or len(powers) != 1 or any(degree for _, degree in curve):
-        return []
-    ((base, start),) = powers
-    offset = curve.get((1, 0), ZERO)
-    if sub(multiple, add(mul(start, power(const(base), counter)), offset)) is not ZERO:
-        return []
-    if not any(all(scale(whole.get(key, ZERO), f) is c for key, c in curve.items()) for f in range(1, divisor + 1)):
-        return []  # some quotient is not whole
-    even = divisor & -divisor
-    modulus *= even
-    if not has_few_powers(base, modulus):
-        return []
-    inverse = pow(divisor // even, -1, modulus)
-    start, offset = scale(start, inverse), sub(scale(offset, inverse), const(least * even))
-    racers = []
-    for low, high in failing_windows(condition, coefficient, rest, least, modulus // even):
-        time = first_scaled(start, base, offset, modulus, scale(low, even), scale(high, even))
-        racers.append(Racer((FirstTime(TRUE, greater_equal(time, ZERO), time),)))
-    return racers
-
-
-def _multiplied_out(value: Term) -> tuple[int, Term]:
-    """A number d, and d·``value`` if its quotients by constants are whole."""
-    quotients = [node for node in _atoms(value) if isinstance(node, Op) and node.op == "floor_div"]
-    divisors = {node: node.args[1].value for node in quotients if isinstance(node.args[1], Const)}
-    divisor = lcm(*divisors.values())
-    whole = {node: scale(node.args[0], divisor // by) for node, by in divisors.items()}
-    parts = []
-    for monomial, coefficient in polynomial(value).items():
-        factors = [atom for atom, exponent in monomial for _ in range(exponent)]
-        by = next((atom for atom in factors if atom in whole), None)
-        if by is None:
-            parts.append(scale(product(factors), coefficient * divisor))
-        else:
-            factors.remove(by)
-            parts.append(scale(product([whole[by], *factors]), coefficient))
-    return divisor, add(*parts)
-
-
-def _atoms(term: Term) -> list[Term]:
-    return [atom for monomial in polynomial(term) for atom, _ in monomial]
 
 
 def _moving_part(term: Term, counter: Var) -> Term:

@@ -278,7 +278,7 @@ class _Builder:
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
             region = Region.of(domain, variables) & universe
             checks = [part for part in conjuncts(path.condition) if part in self.side]
-            # What the conditions of the path say anyway, or those of its checks that are part of the domain, is no check.
+            # What the conditions of the path, checks on control variables among them, say anyway is no check.
             sides = tuple(Side(p, self.side[p]) for p in checks if feasible(conjunction((domain, negate(p)))))
             split = _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
             pieces += split
