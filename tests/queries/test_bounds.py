@@ -104,3 +104,42 @@ DOUBLING_INSIDE = """int f(int n) {
 def test_loops_whose_iterations_a_summary_does_not_count_are_not_said_to_have_none(tmp_path):
     seen = judge(tmp_path, DOUBLING_INSIDE, 2, [(2,), (3,), (9,), (40,)], mathematical=True)
     assert seen["upper"] > 20
+
+
+COUNTED_ALONE = {
+    "best": "int f(int n) { int b = 0, at = 0; for (int i = 2; i < n; i += 3) { int s = nondet();"
+    " if (b == 0 || s < b) { b = s; at = i; } } return at; }",
+    "shifts": "unsigned f(int n, unsigned v) { unsigned s = 0; for (int i = 0; i < n; i++)"
+    " { s = s * s + (v >> i); if (nondet()) s++; } return s; }",
+    "stops": "int f(int n) { int s = 0; for (int i = 0; i < n; i++) { if (nondet()) break; s += nondet(); } return s; }",
+}
+
+
+@pytest.mark.parametrize("name", COUNTED_ALONE)
+def test_counts_of_loops_whose_values_are_not_known(tmp_path, name):
+    file = tmp_path / f"{name}.c"
+    file.write_text("int nondet(void);\n" + COUNTED_ALONE[name])
+    program = load([file], Settings(workers=1))
+    function = program["f"]
+    (found,) = answer_bounds([function], "all", program.settings)
+    entry = found.loops[0].entry
+    assert entry.exact == (name != "stops")
+    assert entry.upper is not None
+    g, chosen = function.graph(), random.Random(3)
+    interpreter, longest, fewer = Interpreter(program.source.inlined, g), 0, 0
+    for n in (*range(-3, 45), 100):
+        seen: list[dict] = []
+        run = interpreter.run(
+            [n, 77][: len(g.parameters)], [chosen.choice((0, 0, 0, 0, 0, 1, -1, 3)) for _ in range(500)],
+            on_loop=lambda _, v, seen=seen: seen.append(dict(v)),
+        )  # fmt: skip
+        count, upper = sum(run.iterations.values()), evaluate(entry.upper, seen[0])
+        assert count <= upper
+        if entry.exact and run.status == "ok":
+            assert count == upper
+        if run.status == "undefined" and count < upper:
+            fewer += 1
+            assert holds(entry.undefined, seen[0])
+        longest = max(longest, count)
+    assert longest > 3
+    assert (fewer > 0) == (name == "shifts")

@@ -31,6 +31,7 @@ from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.session import Function, Program
@@ -202,9 +203,12 @@ def answer_bounds(
         found = [_without_summaries(function) for function in functions]
     else:
         found = answer_functions(functions, Question(), settings, until)
+    counts: Sequence[Counts] = [{} for _ in functions]
+    if method == "all":
+        counts = counts_alone(functions, found, settings, until)
     jobs = [
-        functools.partial(_job, function.program, function.program.functions.index(function), answer)
-        for function, answer in zip(functions, found, strict=True)
+        functools.partial(_job, function.program, function.program.functions.index(function), answer, counted)
+        for function, answer, counted in zip(functions, found, counts, strict=True)
     ]
     results: Sequence[FunctionBound | Overrun]
     if settings.fenced:
@@ -241,13 +245,13 @@ def _of_summary(loop: LoopAnswer, whole: FunctionSummary | None, refused: Refuse
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
 
-def _job(program: Program, index: int, answer: FunctionAnswer) -> FunctionBound:
+def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts) -> FunctionBound:
     """The bounds of one function; errors inside Loopless become refusals."""
     started = time.perf_counter()
     function = program.functions[index]
     trouble = ""
     try:
-        found = bound_function(function, answer)
+        found = bound_function(function, answer, counted)
     except LimitError as error:
         found = _failed(function, answer, Refused(Reason.BUDGET, function.place, str(error)))
     except LooplessError:
@@ -265,8 +269,8 @@ def _failed(function: Function, answer: FunctionAnswer, refused: Refused) -> Fun
     return FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
 
 
-def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
-    """The bounds of a function, beside the summaries of ``answer``; worked out in this process."""
+def bound_function(function: Function, answer: FunctionAnswer, counted: Counts | None = None) -> FunctionBound:
+    """The bounds of a function, beside the summaries of ``answer`` and ``counted``; worked out in this process."""
     graph = function.graph()
     if isinstance(graph, Refused):
         return replace(_failed(function, answer, graph), trouble=function.trouble)
@@ -278,6 +282,11 @@ def bound_function(function: Function, answer: FunctionAnswer) -> FunctionBound:
         if any(ranked.values()):
             found = function_bounds(graph, {name: bounds for name, bounds in ranked.items() if bounds})
     claims = {name: claim(by_name[name].summary, bounds.per_entry) for name, bounds in found.loops.items()}
+    for name, summary in (counted or {}).items():
+        if name in claims:
+            alone = claim(summary, found.loops[name].per_entry)
+            # Whatever else the laps do may be undefined.
+            claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
     known = {name: _added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
     if any(known.values()):
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
