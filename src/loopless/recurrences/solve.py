@@ -61,6 +61,7 @@ class _Solver:
             self._residue_sums,
             self._digit_sums,
             self._repeated_division,
+            self._repeated_quotient,
             self._repeated_remainder,
             self._eventually_periodic,
             self._symbolic_ratio,
@@ -248,6 +249,24 @@ class _Solver:
         self.known[var] = Known(None, reason=f"it is divided by {divisor} again and again")
         evaluator = Repeated(self.update[var])
         self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=evaluator)
+
+    def _repeated_quotient(self, component: tuple[Var, ...]) -> None:
+        """C's quotient with summands again and again, x' = (x + a) / c + b: the named function ``divided``."""
+        var = component[0]
+        items = t.polynomial(self.update[var])
+        for monomial, coefficient in items.items():
+            atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == coefficient == 1 else None
+            if len(component) > 1 or not isinstance(atom, Op) or atom.op != "trunc_div":
+                continue
+            number, divisor = atom.args
+            inner, outer = t.sub(number, var), t.sub(self.update[var], atom)
+            still = not (inner.variables | outer.variables) & self.changing
+            if still and isinstance(divisor, Const) and divisor.value > 1:
+                term = t.divided(self.counter, var, inner, divisor.value, outer)
+                self.known[var] = Known(None, reason=f"it is divided by {divisor.value} again and again")
+                self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=Repeated(self.update[var]))
+                return
+        raise NoClosedForm("it is not a repeated division")
 
     def _repeated_remainder(self, component: tuple[Var, ...]) -> None:
         """Remainders of what moves, x' = (x + c) mod m or C's: with the first value r, x_k is that of r + c·(k - 1).

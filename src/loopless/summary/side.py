@@ -146,6 +146,18 @@ def _bounded(
                 return at_turn
             convex = greater_equal(move.slope, ZERO)
             return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
+    known = _at_extremes(term, counter, count)
+    if known is not None:
+        return known
+    period = _period(term, counter)
+    if period > 1:
+        return _by_residues(condition, term, counter, count, region, period=period, steps=steps)
+    raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
+
+
+def _at_extremes(term: Term, counter: Var, count: Term) -> Condition | None:
+    """``term`` ≤ 0 for all counters from 0 to ``count`` - 1, where few of them decide or the first failure is known."""
+    final = sub(count, ONE)
     growing = powers(term, counter)
     if growing is not None:
         return conjunction(at_most_zero(value) for value in growing.extremes(final))
@@ -153,10 +165,27 @@ def _bounded(
     if visit is not None:
         failing, modulus = visit
         return greater_equal(failing, minimum(count, const(modulus)))
-    period = _period(term, counter)
-    if period > 1:
-        return _by_residues(condition, term, counter, count, region, period=period, steps=steps)
-    raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
+    if _moves_one_way(term, counter):
+        return conjunction(at_most_zero(substitute(term, {counter: k})) for k in (ZERO, final))
+    return None
+
+
+def _moves_one_way(term: Term, counter: Var) -> bool:
+    """Whether only one value in ``term`` moves, by being divided again and again."""
+    moving = [m for m in polynomial(term) if any(counter in atom.variables for atom, _ in m)]
+    if len(moving) != 1:
+        return False
+    atoms = [(atom, exponent) for atom, exponent in moving[0] if counter in atom.variables]
+    if len(atoms) != 1 or atoms[0][1] != 1 or not isinstance(atoms[0][0], Op):
+        return False
+    moved, (count, *others) = atoms[0][0].op, atoms[0][0].args
+    if moved in ("floor_div", "trunc_div"):
+        return isinstance(others[0], Const) and others[0].value > 0 and _moves_one_way(count, counter)
+    if moved != "divided":
+        return False
+    step = polynomial(count).get(((counter, 1),), 0)
+    plain = counter not in sub(count, scale(counter, step)).variables
+    return step > 0 and plain and all(counter not in other.variables for other in others)
 
 
 def first_failure(term: Term, counter: Var) -> tuple[Term, int] | None:
@@ -193,8 +222,14 @@ def for_ever(term: Term, counter: Var) -> Condition | None:
     most = growing.enough() if growing is not None else None
     if growing is not None and most is not None:
         return conjunction(at_most_zero(value) for value in growing.extremes(const(most + 1)))
+    if _moves_one_way(term, counter):
+        return conjunction(at_most_zero(substitute(term, {counter: const(k)})) for k in (0, _MANY))
     visit = first_failure(term, counter)
     return greater_equal(visit[0], const(visit[1])) if visit is not None else None
+
+
+_MANY = 1 << 10
+"""More steps than a repeated division of a value of any type changes anything in."""
 
 
 def _by_residues(

@@ -152,6 +152,8 @@ class _Evaluator:
                     return powers.first_component(args)
                 case "digits":
                     return powers.horner_of_digits(args[0], args[1], args[2], args[3])
+                case "divided":
+                    return powers.divided(args[0], args[1], args[2], args[3], args[4])
                 case _:  # table
                     return self.term(term.args[1 + min(max(args[0], 0), len(term.args) - 2)])
         except ValueError as error:

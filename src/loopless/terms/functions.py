@@ -256,6 +256,19 @@ def digits(n: Term, base: int, factor: Term, count: Term) -> Term:
     return Op("digits", (n, const(base), factor, count))
 
 
+def divided(count: Term, x: Term, a: Term, c: int, b: Term) -> Term:
+    """What ``x`` comes to by doing x = (x + ``a``) / c + ``b``, with C's quotient, max(``count``, 0) times; c ≥ 2."""
+    if isinstance(count, Const) and count.value <= EXPANDED:
+        for _ in range(count.value):
+            x = add(trunc_div(add(x, a), const(c)), b)
+        return x
+    args = (count, x, a, const(c), b)
+    if all(isinstance(arg, Const) for arg in args):
+        numbers = [arg.value for arg in args if isinstance(arg, Const)]
+        return const(powers.divided(*numbers))
+    return Op("divided", args)
+
+
 def _named(op: str, args: tuple[Term, ...]) -> Term:
     """The simplified term of a named function applied to ``args``, in the order of the constructor."""
     if op == "table":
@@ -272,6 +285,9 @@ def _named(op: str, args: tuple[Term, ...]) -> Term:
     if op == "digits":
         assert isinstance(args[1], Const)
         return digits(args[0], args[1].value, args[2], args[3])
+    if op == "divided":
+        assert isinstance(args[3], Const)
+        return divided(args[0], args[1], args[2], args[3].value, args[4])
     if op == "first_scaled":
         assert isinstance(args[1], Const)
         assert isinstance(args[3], Const)

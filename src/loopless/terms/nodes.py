@@ -176,7 +176,17 @@ class Sum(Term):
 
 
 NAMED_FUNCTIONS = frozenset(
-    ("first_in_range", "first_scaled", "floor_sum", "table", "first_positive", "first_zero", "linear_power", "digits")
+    (
+        "first_in_range",
+        "first_scaled",
+        "floor_sum",
+        "table",
+        "first_positive",
+        "first_zero",
+        "linear_power",
+        "digits",
+        "divided",
+    )
 )
 """Functions that answers name, see :mod:`loopless.terms.functions`: ``first_in_range(u, a, m, low, high)``,
 ``floor_sum(n, m, a, u)`` with constant m; ``table(index, c0, c1, ...)`` with constant entries, of which the first
@@ -184,8 +194,9 @@ stands for all indices below 0 and the last for all beyond the end; ``first_posi
 ``first_zero`` with constant b and d, the least k ≥ 0 at which Σ c·b^k·k^d is > 0, or = 0, and -1 if there is none;
 ``first_scaled(u, b, c, m, low, high)`` with m = 2^w and b even or w ≤ 12, the least k ≥ 0 with
 low ≤ (u·b^k + c) mod m ≤ high, and -1 if there is none; ``linear_power(k, size, row0..., row1..., start...)``, the
-first component of matrix^max(k, 0)·start; and ``digits(n, base, factor, k)`` with constant base, the sum of the digits
-floor(n / base^i) mod base for i < k, in Horner form with ``factor``."""
+first component of matrix^max(k, 0)·start; ``digits(n, base, factor, k)`` with constant base, the sum of the digits
+floor(n / base^i) mod base for i < k, in Horner form with ``factor``; and ``divided(k, x, a, c, b)`` with constant
+c ≥ 2, what x comes to by doing x = (x + a) / c + b, with C's quotient, max(k, 0) times."""
 
 OPERATORS = NAMED_FUNCTIONS | frozenset(
     ("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow")

@@ -54,3 +54,20 @@ def horner_of_digits(
     if not left or (not total and not digit):
         return total if modulus is None else total % modulus
     return first_component([left, 2, factor, digit, 0, 1, total, 1], modulus, limit=limit)
+
+
+def divided(k: int, x: int, a: int, c: int, b: int) -> int:
+    """What x comes to by doing x = (x + a) / c + b, with C's quotient, max(k, 0) times; c ≥ 2.
+
+    The map keeps the order of numbers and brings them closer together, so that after so many steps as x has digits in
+    base c, and a few more, nothing changes any more. Raises ValueError for other c.
+    """
+    if c < 2:
+        raise ValueError(f"division by {c} again and again")
+    for _ in range(k):
+        number = x + a
+        moved = (number // c if number >= 0 else -(-number // c)) + b
+        if moved == x:
+            break
+        x = moved
+    return x

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import assert_never
 
-from loopless.terms import curves
+from loopless.terms import curves, powers
 from loopless.terms.nodes import NAMED_FUNCTIONS, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
 
 Range = tuple[int | None, int | None]
@@ -79,6 +79,8 @@ def _named(op: str, args: list[Range]) -> Range:
         case "digits":
             factor = args[2][0]
             return 0 if factor is not None and factor >= 0 else None, None
+        case "divided":
+            return _divided(args)
         case _:  # floor_sum
             count, modulus, step, start = args
             if count[1] is None or modulus[0] is None:
@@ -87,6 +89,21 @@ def _named(op: str, args: list[Range]) -> Range:
             low, high = _add(_union((0, 0), _scale(step, last)), start)
             summand = (None if low is None else low // modulus[0], None if high is None else high // modulus[0])
             return _union((0, 0), _scale(summand, max(count[1], 0)))
+
+
+def _divided(args: list[Range]) -> Range:
+    """What is divided moves one way, to where it stays; all of it is the greater, the greater the operands are."""
+    _, start, inner, divisor, outer = args
+    by = divisor[0] or 2
+    low, high = (
+        None if x is None or a is None or b is None else powers.divided(_AGAIN, x, a, by, b)
+        for x, a, b in zip(start, inner, outer, strict=True)
+    )
+    return _union(start, (low, high))
+
+
+_AGAIN = 1 << 62
+"""More steps than any repeated division changes anything in."""
 
 
 def _first_positive(args: list[Range]) -> Range:
