@@ -34,7 +34,7 @@ from typing import Any
 STEPS = 60_000
 """A run is cut off after so many interpreted steps; what it took until then counts."""
 
-JUDGING_S = 6.0
+JUDGING_S = 2.5
 """So long is one program judged."""
 
 

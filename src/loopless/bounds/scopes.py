@@ -46,7 +46,9 @@ from loopless.source.ir import Loc
 from loopless.terms import (
     ZERO,
     Condition,
+    Op,
     Or,
+    Read,
     Term,
     Var,
     conjunction,
@@ -55,6 +57,7 @@ from loopless.terms import (
     greater_equal,
     less,
     less_equal,
+    walk,
 )
 
 Moves = tuple[frozenset[Var], frozenset[Var]]
@@ -62,6 +65,11 @@ Moves = tuple[frozenset[Var], frozenset[Var]]
 
 MAX_LAPS = 16
 """Alternatives of one effect are looked at each by itself where that makes no more laps than this."""
+
+MAX_HARD = 40
+"""So many conditions on bits and memory are put to Z3 for one loop."""
+
+_PLAIN = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max"))
 
 Relation = Callable[[Term, Term], Condition]
 
@@ -239,6 +247,7 @@ class Around(Execution[Stand]):
         self.visits: dict[str, tuple[Stand, ...]] = {}
         self.ends: list[Stand] = []
         self._numbers = 0
+        self._hard = 0
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
@@ -335,6 +344,13 @@ class Around(Execution[Stand]):
         yield from ((var, less_equal) for var in sorted(rises) if var in live)
 
     # -- what differs from other executions ---------------------------------------------------------------------------
+
+    def _worth_solving(self, condition: Condition) -> bool:
+        """Of conditions on bits and memory only some are put to Z3: what is kept for no reason costs less."""
+        if any(isinstance(node, Read) or (isinstance(node, Op) and node.op not in _PLAIN) for node in walk(condition)):
+            self._hard += 1
+            return self._hard <= MAX_HARD and super()._worth_solving(condition)
+        return super()._worth_solving(condition)
 
     def wanted(self, target: Var) -> bool:
         return target in self.variables

@@ -37,7 +37,7 @@ from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary
+from loopless.summary import FunctionSummary, Summary
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -217,9 +217,10 @@ def answer_bounds(
         results = [job() for job in jobs]
     return [
         replace(
-            result if isinstance(result, FunctionBound) else _overrun(function, answer, result), summary=answer.summary
+            result if isinstance(result, FunctionBound) else _overrun(function, answer, counted, result),
+            summary=answer.summary,
         )
-        for function, answer, result in zip(functions, found, results, strict=True)
+        for function, answer, counted, result in zip(functions, found, counts, results, strict=True)
     ]
 
 
@@ -228,18 +229,16 @@ def _without_summaries(function: Function) -> FunctionAnswer:
     return FunctionAnswer(function.name, function.place, loops=loops)
 
 
-def _overrun(function: Function, answer: FunctionAnswer, overrun: Overrun) -> FunctionBound:
+def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overrun: Overrun) -> FunctionBound:
     """What the summaries alone say, where the search for bounds took too long."""
-    refused = overrun.refused(function.place)
-    loops = tuple(_of_summary(loop, answer.summary, refused) for loop in answer.loops)
-    shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
-    return FunctionBound(
-        function.name, function.place, loops, _whole(loops), shown, refused=refused, trouble=overrun.traceback
-    )
+    found = _failed(function, answer, counted, overrun.refused(function.place))
+    return replace(found, trouble=overrun.traceback)
 
 
-def _of_summary(loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused) -> LoopBound:
-    entry = claim(loop.summary, ())
+def _of_summary(
+    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, counted: Summary | None = None
+) -> LoopBound:
+    entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
     call = claim_of_call(whole, loop.loop.name, ())
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
@@ -253,18 +252,18 @@ def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts) 
     try:
         found = bound_function(function, answer, counted)
     except LimitError as error:
-        found = _failed(function, answer, Refused(Reason.BUDGET, function.place, str(error)))
+        found = _failed(function, answer, counted, Refused(Reason.BUDGET, function.place, str(error)))
     except LooplessError:
         raise
     except Exception as error:  # noqa: BLE001  # a bug in one function's work must not take the others with it
         failed = failure(error)
-        found, trouble = _failed(function, answer, failed.refused(function.place)), failed.traceback
+        found, trouble = _failed(function, answer, counted, failed.refused(function.place)), failed.traceback
     spent = 1000 * (time.perf_counter() - started)
     return replace(found, time_ms=spent, trouble=trouble or found.trouble)
 
 
-def _failed(function: Function, answer: FunctionAnswer, refused: Refused) -> FunctionBound:
-    loops = tuple(_of_summary(loop, answer.summary, refused) for loop in answer.loops)
+def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused: Refused) -> FunctionBound:
+    loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(loop.loop.name)) for loop in answer.loops)
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
     return FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
 
@@ -273,7 +272,7 @@ def bound_function(function: Function, answer: FunctionAnswer, counted: Counts |
     """The bounds of a function, beside the summaries of ``answer`` and ``counted``; worked out in this process."""
     graph = function.graph()
     if isinstance(graph, Refused):
-        return replace(_failed(function, answer, graph), trouble=function.trouble)
+        return replace(_failed(function, answer, counted or {}, graph), trouble=function.trouble)
     by_name = {loop.loop.name: loop for loop in answer.loops}
     found = function_bounds(graph)
     if answer.loops and any(loop.paths is not None for loop in answer.loops):
