@@ -12,10 +12,13 @@ from loopless.summary.lengths import run_lengths
 from loopless.summary.model import Run
 from loopless.summary.pieces import composed, resolved
 from loopless.summary.system import System, where
-from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, brief, equal, substitute
+from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, Wrap, brief, equal, substitute, walk
 
 MAX_ROUNDS = 70
 """Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
+
+FEW_ROUNDS = 8
+"""And fewer than this where values are reduced in each of them: isl takes ever longer, and counts no operations."""
 
 SHORT_OPERATIONS = 1_000_000
 """isl's operations for following the runs of one piece."""
@@ -103,12 +106,13 @@ def _short_runs_within(operations: int, piece: Piece) -> list[Piece] | None:
 
 
 def short_runs(piece: Piece) -> list[Piece] | None:
-    """The longest runs of a piece that never takes more than :data:`MAX_ROUNDS` rounds; None if it may."""
+    """The longest runs of a piece that never takes many rounds; None if it may."""
     if moving({*piece.where.variables, *_read(piece)}, piece.control):
         return None
     runs: list[Piece] = []
     going_on = piece
-    for _ in range(MAX_ROUNDS):
+    reduced = any(isinstance(node, Wrap) for term in piece.control.values() for node in walk(term))
+    for _ in range(FEW_ROUNDS if reduced else MAX_ROUNDS):
         staying = preimage(piece.where, going_on.control) & going_on.where
         leaving = (going_on.where - staying).coalesce()
         if not leaving.is_empty():
