@@ -4,6 +4,8 @@ that no run could have.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from judged import judge_alone
@@ -11,9 +13,10 @@ from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, judge_all
 from loopless.check.interpret import Interpreter
 from loopless.check.states import draw_states
+from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
-from loopless.summary import Summary, from_entry, paths_of, summarize
+from loopless.summary import Known, Outcome, Summary, from_entry, paths_of, summarize
 from loopless.terms import evaluate, holds
 from loops_in_c import graph
 
@@ -88,6 +91,18 @@ long long f(int n) {
     int s = 0;
     for (int i = 0; i < n; i++) {
         s += 2;
+        for (int j = 0; j < s; j++) c++;
+    }
+    return c;
+}
+"""
+
+FEEDING_BACK = """
+long long f(int n) {
+    long long c = 0;
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        s += i;
         for (int j = 0; j < s; j++) c++;
     }
     return c;
@@ -221,10 +236,17 @@ def test_every_state_at_8_bits(name: str) -> None:
     assert regions["case"] > 500
 
 
+def summary_at_entry(g: Flowgraph, loop: LoopInfo) -> Outcome:
+    """The summary as the tool has it."""
+    paths = paths_of(g, loop)
+    outcome = summarize(paths)
+    return from_entry(g, paths, outcome)[1] if isinstance(paths, LoopPaths) else outcome
+
+
 def evaluated(source: str, arguments: tuple[int, ...]) -> tuple[int | None, list[int]]:
     """The value returned and the iterations of the loops in textual order, by summary."""
     g = graph(source)
-    evaluator = Evaluator(g, Interpreter(None, g), lambda loop: summarize(paths_of(g, loop)))
+    evaluator = Evaluator(g, Interpreter(None, g), partial(summary_at_entry, g))
     found = evaluator.run(arguments, max_steps=0)
     assert (found.status, found.by) == ("ok", "summary"), found
     return found.return_value, [found.iterations[loop.name] for loop in g.loops]
@@ -264,12 +286,21 @@ def growing(n: int) -> tuple[int, list[int]]:
     return inner, [n, inner]
 
 
+def feeding_back(n: int) -> tuple[int, list[int]]:
+    inner = s = 0
+    for i in range(n):
+        s += i
+        inner += s
+    return inner, [n, inner]
+
+
 LONG = [
     (TRIANGLE, triangle, (44_722,)),
     (BUBBLE, bubble, (44_722,)),
     (DEEP, deep, (1_818,)),
     (SEVERAL, several, (30_000, 20_001)),
     (GROWING, growing, (31_623,)),
+    (FEEDING_BACK, feeding_back, (1_818,)),
 ]
 
 
@@ -278,6 +309,39 @@ def test_a_thousand_million_steps_by_summary(source, recurrence, arguments) -> N
     result, counts = recurrence(*arguments)
     assert sum(counts) > 10**9 // 2
     assert evaluated(source, arguments) == (result, counts)
+
+
+CHECKED_PRODUCTS = """
+int f(int n, int x, int t) {
+    int s = 1;
+    for (int i = x; i < n; i++)
+        for (int j = i; j < 2 * i; j++) s += t;
+    return s;
+}
+"""
+
+
+def test_checks_on_products_behind_an_inner_loop_are_checks() -> None:
+    near = {"i": range(-2, 9), "n": range(12), "t": (-(10**8), -1, 0, 1, 10**8), "s": (0, 1, 2**31 - 1, -(2**31))}
+    summary, regions = judge_alone(CHECKED_PRODUCTS, near=near)
+    assert summary.complete
+    assert regions["case"] > 50
+    assert regions["undefined"] > 20
+
+
+def test_loops_around_one_share_what_is_known_of_it() -> None:
+    g = graph(DEEP)
+    known = Known()
+    apart = [summarize(paths_of(g, loop)) for loop in g.loops]
+    together = [summarize(paths_of(g, loop, known=known)) for loop in g.loops]
+    assert known.outcomes
+    for one, other in zip(apart, together, strict=True):
+        assert isinstance(one, Summary)
+        assert isinstance(other, Summary)
+        assert one.cases == other.cases
+    before = len(known.outcomes)
+    paths_of(g, g.loops[0], known=known)
+    assert len(known.outcomes) == before
 
 
 def test_leaving_the_nest_from_inside() -> None:
@@ -361,3 +425,58 @@ def test_paths_have_no_counters_for_those_who_read_them() -> None:
     shown = paths.uncounted()
     assert not shown.counters
     assert not any(var in paths.counters for path in shown.all for var in (*path.update, *path.outputs))
+
+
+SET_ANEW = """
+long long last_s, last_i;
+long long f(long long n) {
+    long long s = 0;
+    long long t = 0;
+    long long i = 0;
+    do {
+        s -= s;
+        while (s < i) {
+            n -= i + (n <= i ? i : i);
+            long long k = 0;
+            do { n += 3; k += 1; } while (k < t);
+            n -= i;
+            s++;
+        }
+        i++;
+    } while (i < t);
+    last_s = s;
+    last_i = i;
+    return n;
+}
+"""
+
+
+def test_what_is_known_of_values_that_are_set_anew_is_not_asked_for() -> None:
+    g = graph(SET_ANEW)
+    paths = paths_of(g, g.loops[0])
+    assert isinstance(paths, LoopPaths)
+    outcome = from_entry(g, paths, summarize(paths))[1]
+    assert isinstance(outcome, Summary)
+    alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
+    assert outcome.entered.variables <= set(alone.entry)
+
+
+OVERSHADOWED = """
+int f(int n, int x, int t, int s) {
+    for (; x < s; x++) {
+        for (int j = 0; j < n; j++) t -= 3;
+        n += 3;
+        t = 3;
+    }
+    return n + t;
+}
+"""
+
+
+def test_a_check_that_another_one_implies_keeps_steps_in_their_type() -> None:
+    """That n + 3 fits follows from the check on t, which is no control variable."""
+    large = (2**31 - 1, 2**31 - 3, 2**31 - 4, 2**30)
+    near = {"n": (*large, 5, -7), "x": range(-3, 3), "s": range(-1, 60), "t": (0, -(2**31))}
+    summary, regions = judge_alone(OVERSHADOWED, near=near)
+    assert summary.complete
+    assert regions["undefined"] > 50

@@ -191,3 +191,17 @@ def test_ranges_have_no_ends_that_cannot_be_written():
     assert low <= 1
     assert high is None
     t.less_equal(product, t.const(10**4000))
+
+
+def test_repeated_squares_come_to_an_end():
+    square = VARIABLES[0]
+    for _ in range(8):
+        square = t.mul(square, square)
+    with pytest.raises(t.TermTooLarge):
+        t.mul(square, square)
+    constant = t.const(3)
+    for _ in range(12):
+        constant = t.power(constant, t.const(200))
+    assert len(t.text(constant)) < 10_000
+    low, high = t.range_of(t.power(t.const(10), t.power(t.const(10), t.const(3))))
+    assert low is None or high is None or low <= high

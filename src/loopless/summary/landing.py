@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, Path
@@ -30,10 +31,15 @@ from loopless.terms import (
     neg,
     negate,
     substitute,
+    walk,
 )
 
 _SIMPLIFYING = 50_000
 """isl's operations allowed for finding out that a condition holds anyway."""
+_MAX_PARTS = 200
+"""And how many parts it may have; to translate it takes no operations, but time."""
+_MAX_QUESTIONS = 300
+"""And how often that is asked of one system."""
 
 
 class Landing:
@@ -48,6 +54,7 @@ class Landing:
         self.cut = False
         """Whether something is said by terms that the logic does not know."""
         self.place = where(system.paths)
+        self._asked = 0
         self._only = self._only_exit()
         self._entry = system.entry
         self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
@@ -144,9 +151,11 @@ class Landing:
         known, shown = Revealed(region).parts(condition)
         return self.system.names.condition(known), self.system.names.condition(shown)
 
-    @staticmethod
-    def _needed(region: Region, condition: Condition) -> Condition:
+    def _needed(self, region: Region, condition: Condition) -> Condition:
         """``condition``, or true where it holds on all of the region anyway."""
+        self._asked += 1
+        if self._asked > _MAX_QUESTIONS or sum(1 for _ in islice(walk(condition), _MAX_PARTS + 1)) > _MAX_PARTS:
+            return condition
         try:
             with budget(_SIMPLIFYING):
                 return TRUE if (region & Region.of(negate(condition))).is_empty() else condition

@@ -6,7 +6,7 @@ starts at 0, and under what of that stays true, such as that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -156,8 +156,8 @@ def from_entry(
 
 
 def _about(paths: LoopPaths, facts: Condition) -> Condition:
-    """Those of the facts that speak of nothing but the loop's variables, in plain polynomials."""
-    variables = frozenset((*paths.state, *paths.invariants))
+    """Those of the facts that speak of nothing but variables whose entry values matter, in plain polynomials."""
+    variables = _mattering(paths)
 
     def is_plain(fact: Condition) -> bool:
         return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
@@ -165,11 +165,21 @@ def _about(paths: LoopPaths, facts: Condition) -> Condition:
     return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables and is_plain(fact))
 
 
+def _mattering(paths: LoopPaths) -> set[Var]:
+    """The variables whose values at the header are read, or are those at an exit."""
+    found: set[Var] = set()
+    for path in paths.all:
+        found |= path.condition.variables | (path.outputs - path.update.keys())
+        terms = (*path.update.values(), *((path.result,) if path.result is not None else ()))
+        found |= {var for term in terms for var in term.variables}
+    return found
+
+
 def _kept(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
     """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
     if isinstance(paths, NoPaths):
         return TRUE
-    deciding = _deciding(paths)
+    deciding = _deciding(paths) & _mattering(paths)
     candidates: dict[Condition, None] = {}
     for fact in conjuncts(facts):
         for part in (fact, *_weaker(fact)):
@@ -180,7 +190,9 @@ def _kept(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
 
 
 def _deciding(paths: LoopPaths) -> frozenset[Var]:
-    """The variables by which paths are chosen, checks aside, and that move by constants, and all that do not move."""
+    """The variables by which paths are chosen, checks aside, and that move by constants or by others of these, and all
+    that do not move.
+    """
     undefined = [path for path in paths.exits if path.exit is not None and path.exit.kind == "undefined"]
     found: set[Var] = set(paths.invariants)
     for path in paths.all:
@@ -189,12 +201,18 @@ def _deciding(paths: LoopPaths) -> frozenset[Var]:
         for part in conjuncts(path.condition):
             if not any(mentions(other.condition, negate(part)) for other in undefined):
                 found |= part.variables
-    return frozenset(v for v in found if all(_is_step(path, v) for path in paths.iterative))
+    known = set(paths.invariants)
+    while True:
+        more = {v for v in found - known if all(_is_step(path, v, known) for path in paths.iterative)}
+        if not more:
+            return frozenset(known & found)
+        known |= more
 
 
-def _is_step(path: Path, var: Var) -> bool:
+def _is_step(path: Path, var: Var, known: Collection[Var]) -> bool:
+    """Whether a path adds to ``var`` what depends on ``known`` variables only."""
     try:
-        return isinstance(sub(path.update.get(var, var), var), Const)
+        return sub(path.update.get(var, var), var).variables <= frozenset(known)
     except TermTooLarge:
         return False
 

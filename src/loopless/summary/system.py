@@ -180,6 +180,11 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
         if _is_partition(found) and _is_closed(found):
             return found
     found = builder.build()
+    if not _is_closed(found):
+        # A check that is left aside, as it is about an accumulator, implied that a step stays in its type.
+        found = _Builder(paths, all_control=all_control).build()
+        if not all_control and not _is_closed(found):
+            return _Builder(paths, all_control=True).build()
     if not all_control and not _is_partition(found):
         return _Builder(shorter, all_control=True).build()
     return found

@@ -15,9 +15,15 @@ Polynomial = dict[Monomial, int]
 MAX_MONOMIALS = 400
 """Products with more monomials than this are not multiplied out (the caller refuses)."""
 
+MAX_DEGREE = 256
+"""Nor are products of a higher degree: repeated squares."""
+
+MAX_CONSTANT_BITS = 8192
+"""Powers of constants with more bits than this are not worked out."""
+
 
 class TermTooLarge(Exception):
-    """A product would have more than :data:`MAX_MONOMIALS` monomials."""
+    """A product would have more than :data:`MAX_MONOMIALS` monomials, or one of a degree beyond :data:`MAX_DEGREE`."""
 
 
 def const(value: int) -> Const:
@@ -83,7 +89,7 @@ def scale(term: Term, factor: int) -> Term:
 
 
 def mul(a: Term, b: Term) -> Term:
-    """``a · b``, multiplied out. Raises :class:`TermTooLarge` beyond :data:`MAX_MONOMIALS` monomials."""
+    """``a · b``, multiplied out. Raises :class:`TermTooLarge` beyond the limits above."""
     if isinstance(a, Const):
         return scale(b, a.value)
     if isinstance(b, Const):
@@ -107,6 +113,9 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
     powers = dict(m)
     for atom, exponent in n:
         powers[atom] = powers.get(atom, 0) + exponent
+    degree = sum(powers.values())
+    if degree > MAX_DEGREE:
+        raise TermTooLarge(f"a product of degree {degree}")
     return tuple(sorted(powers.items(), key=lambda pair: pair[0].key))
 
 
@@ -120,12 +129,16 @@ def product(terms: Iterable[Term]) -> Term:
 
 def power(base: Term, exponent: Term) -> Term:
     """``base`` to the ``exponent`` ≥ 0; small constant exponents are multiplied out."""
+    if isinstance(base, Const):
+        if base is ONE:
+            return ONE
+        if not isinstance(exponent, Const) or not 0 <= exponent.value <= 256:
+            return Op("pow", (base, exponent))
+        if base.value.bit_length() * exponent.value > MAX_CONSTANT_BITS:
+            return Op("pow", (base, exponent))
+        return Const(base.value**exponent.value)
     if isinstance(exponent, Const) and 0 <= exponent.value <= 8:
         return product([base] * exponent.value)
-    if isinstance(base, Const) and base.value in (0, 1) and base.value == 1:
-        return ONE
-    if isinstance(base, Const) and isinstance(exponent, Const) and 0 <= exponent.value <= 256:
-        return Const(base.value**exponent.value)
     return Op("pow", (base, exponent))
 
 

@@ -12,6 +12,8 @@ Range = tuple[int | None, int | None]
 """Least and greatest value, both included; None where there is no bound."""
 
 EVERYTHING: Range = (None, None)
+MAX_BITS = 4096
+"""Products that may have more bits than this count as without bound."""
 _POW_LIMIT = 4096
 _MAX_BITS = 8192
 
@@ -150,7 +152,9 @@ def _union(a: Range, b: Range) -> Range:
 def _multiply(a: Range, b: Range) -> Range:
     if None not in a and None not in b:
         corners = [x * y for x in a for y in b if x is not None and y is not None]
-        return min(corners), max(corners)
+        if max(corner.bit_length() for corner in corners) <= MAX_BITS:
+            return min(corners), max(corners)
+        return (0, None) if min(corners) >= 0 else EVERYTHING
     if a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0:
         return a[0] * b[0], None
     return EVERYTHING
