@@ -7,6 +7,8 @@ import pytest
 from judged import judge_alone
 from loopless.logic import Region
 from loopless.paths import loop_paths
+from loopless.summary import several
+from loopless.summary.pieces import by_one_way_borders
 from loopless.summary.refining import by_signs, without_diverging, without_idle
 from loopless.summary.system import build_system
 from loopless.terms import const, less_equal
@@ -78,3 +80,23 @@ def test_nothing_to_divide_by_signs():
         )
         is None
     )
+
+
+def test_domains_of_many_parts_are_divided(monkeypatch):
+    text = "signed char f(signed char i, signed char n, signed char x)"
+    text += " { while (i < x && (n + 1) % 5 != 0) { i *= 2; n++; } return n; }"
+    summary, _ = judge_alone(text, count=500)
+    assert summary.complete
+    monkeypatch.setattr(several, "_by_divided_domains", lambda *_: None)
+    assert not judge_alone(text, count=100)[0].complete
+
+
+def test_borders_that_are_crossed_one_way_divide():
+    text = "int f(unsigned y, int c, int n) { while (y > 0) { if (c > 9 || y % 2 == 0) c++; else n--; y--; } return c; }"
+    pieces = system(text).pieces
+    parts = by_one_way_borders(pieces)
+    c = next(var for var in pieces[0].where.variables if var.name == "c")
+    for part in parts:
+        low, high = part.where.range_of(c)
+        assert (high is not None and high <= 9) or (low is not None and low >= 10)
+    assert {len(pieces), len(parts)} == {2, 3}

@@ -13,23 +13,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import networkx as nx
+
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.alike import gathered
 from loopless.summary.cut import cut
 from loopless.summary.effects import Nothing, Piece
 from loopless.summary.ghosts import preimage
-from loopless.summary.pieces import composed, convex, is_translation, resolved, simplified, split
+from loopless.summary.pieces import composed, convex, divided, is_translation, resolved, simplified, split
 from loopless.summary.runs import Stuck, is_simple, longest_runs
 from loopless.summary.system import System, where
 
 MAX_PIECES = 200
 """More pieces than this are not kept (design, section 5.6)."""
 
+MAX_ENDINGS = 400
+"""Nor more ways in which the loop ends, where only an answer without gaps counts."""
+
 MAX_RUNS = 16
 """A piece is not made of more runs than this: what takes turns in ever new orders is not followed for long."""
 
-OPERATIONS = 1_500_000
+OPERATIONS = 2_000_000
 """isl's operations allowed for eliminating the paths of one loop, and for going back from its ends."""
 
 STEP_OPERATIONS = 500_000
@@ -49,6 +54,10 @@ class Ending:
     why: Refused | None = None
 
 
+class _TooCostly(BudgetExceeded):
+    """The runs of one piece take too many steps of the logic."""
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """A piece, and the pieces in which one step of it may land."""
@@ -64,20 +73,27 @@ class Node:
 
 
 def eliminate(
-    system: System, pieces: Iterable[Piece], endings: Iterable[Ending] = (), *, cutting: bool = True
+    system: System,
+    pieces: Iterable[Piece],
+    endings: Iterable[Ending] = (),
+    *,
+    cutting: bool = True,
+    dividing: bool = False,
 ) -> list[Ending]:
     """How the loop ends, for all values of the universe: the domains of the result partition it.
 
     ``pieces`` partition with the system's ended values and those of ``endings`` the universe. What exceeds a limit is
     stuck. ``cutting``: runs that the logic cannot express are cut (:mod:`loopless.summary.cut`), not followed.
+    ``dividing``: domains on which the runs of a piece are not known are divided.
     """
-    return _Elimination(system, cutting=cutting).solve(list(pieces), list(endings))
+    return _Elimination(system, cutting=cutting, dividing=dividing).solve(list(pieces), list(endings))
 
 
 class _Elimination:
-    def __init__(self, system: System, *, cutting: bool) -> None:
+    def __init__(self, system: System, *, cutting: bool, dividing: bool) -> None:
         self.system = system
         self.cutting = cutting
+        self.dividing = dividing
         self.nodes: list[Node] = []
         self.levels: list[list[Piece]] = []
         self.endings: list[Ending] = []
@@ -110,16 +126,26 @@ class _Elimination:
         return not preimage(region, piece.control).disjoint(piece.where)
 
     def _next(self) -> Node:
-        """The piece to eliminate next: such that few pieces go through it, and simple runs first."""
-        looping = {node for node in self.nodes if node in node.after}
+        """The piece to eliminate next: such that few pieces go through it, and simple runs first.
+
+        What a cycle of pieces leads to comes after it, else its rounds would be peeled off one by one.
+        """
+        graph: nx.DiGraph[Node] = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from((node, after) for node in self.nodes for after in node.after)
+        cycle_of: dict[Node, int] = {}
+        for number, component in enumerate(nx.strongly_connected_components(graph)):
+            if len(component) > 1 or any(node in node.after for node in component):
+                cycle_of.update(dict.fromkeys(component, number))
 
         def cost(node: Node) -> tuple[int, int, int]:
-            before = [other for other in self.nodes if other is not node and node in other.after]
-            if node in looping:
+            before = [other for other in graph.predecessors(node) if other is not node]
+            if any(other in cycle_of and cycle_of[other] != cycle_of.get(node) for other in before):
+                hard = 4
+            elif node in node.after:
                 hard = 0 if is_translation(node.piece) else 2 if is_simple(node.piece) else 3
             else:
-                # What a piece that repeats leads to comes after it, else its rounds would be peeled off one by one.
-                hard = 1 if looping.isdisjoint(before) else 4
+                hard = 1
             return (0 if not before else 1, hard, len(before) * len(node.after))
 
         return min(self.nodes, key=cost)
@@ -127,19 +153,35 @@ class _Elimination:
     def _eliminate(self, node: Node) -> None:
         if node in node.after and not is_simple(node.piece) and self._divide(node):
             return
-        self._pass_through(node)
+        try:
+            self._pass_through(node)
+        except (Stuck, _TooCostly) as failure:
+            parts = divided(node.piece) if self.dividing else None
+            if parts is not None:
+                self._replace({node: [Node(part, node.after) for part in parts]})
+            elif isinstance(failure, Stuck):
+                self._pass_through(node, stuck=failure)
+            else:
+                raise
         if len(self.nodes) + len(self.endings) > MAX_PIECES:
             raise BudgetExceeded("too many pieces")
 
-    def _pass_through(self, node: Node) -> None:
-        """Continue every piece that lands in ``node`` by its runs. Nothing has changed if this raises."""
+    def _pass_through(self, node: Node, stuck: Stuck | None = None) -> None:
+        """Continue every piece that lands in ``node`` by its runs, which are not known if it is ``stuck``.
+
+        Nothing has changed if this raises :class:`Stuck` or :class:`BudgetExceeded`.
+        """
         if not node.after:
             ended = self._to_endings(node.piece, self.endings)
             made: list[list[Node]] = []
             before: list[Node] = []
         else:
             before = [other for other in self.nodes if other is not node and node in other.after]
-            runs, ended = ([node.piece], []) if node not in node.after else self._accelerate(node)
+            if stuck is not None:
+                runs: list[Piece] = []
+                ended = [_stuck(node.piece.where, stuck.refused)]
+            else:
+                runs, ended = ([node.piece], []) if node not in node.after else self._accelerate(node)
             level = [Node(run, node.after - {node}) for run in runs]
             made = [self._continued(other, node, level) for other in before]
             self.levels.append(runs)
@@ -217,13 +259,13 @@ class _Elimination:
     # -- runs -----------------------------------------------------------------------------------------------------
 
     def _accelerate(self, node: Node) -> tuple[list[Piece], list[Ending]]:
-        """The runs of a piece that lands in itself, and how it ends otherwise."""
+        """The runs of a piece that lands in itself, and how it ends otherwise. Raises :class:`Stuck`."""
         piece = node.piece
         try:
             with budget(STEP_OPERATIONS):
                 runs, never = longest_runs(self.system, piece, cutting=self.cutting)
-        except Stuck as stuck:
-            return [], [_stuck(piece.where, stuck.refused)]
+        except BudgetExceeded as error:
+            raise _TooCostly(str(error)) from None
         runs = gathered(runs)
         if never.is_empty():
             return runs, []
@@ -254,7 +296,7 @@ class _Elimination:
         """The endings of a piece; past a limit it is stuck."""
         with contextlib.suppress(BudgetExceeded):
             found = self._to_endings(piece, endings)
-            if len(endings) + len(found) <= MAX_PIECES:
+            if len(endings) + len(found) <= (MAX_ENDINGS if self.dividing else MAX_PIECES):
                 return found
         return [_stuck(piece.where, self._too_costly())]
 

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.effects import Nothing, Piece, Then, Values
 from loopless.summary.ghosts import later, named
-from loopless.terms import Condition, Const, Ite, Op, Term, Var, add, const, equal, negate, sub, substitute, walk
+from loopless.terms import (
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Op,
+    Term,
+    Var,
+    add,
+    const,
+    equal,
+    mod,
+    negate,
+    polynomial,
+    sub,
+    substitute,
+    walk,
+)
 
 MAX_SPLIT = 70
 """A step that takes more different values than this is not split by them."""
@@ -91,6 +108,9 @@ def _is_choice(node: object) -> bool:
 MAX_PARTS = 4
 """A domain is not divided into more convex parts than this."""
 
+MAX_CLASSES = 24
+"""Nor into more parts than this where it is too costly as a whole."""
+
 
 def convex(piece: Piece) -> list[Piece] | None:
     """The piece on each convex part of its domain; None if it has only one, or too many."""
@@ -98,6 +118,50 @@ def convex(piece: Piece) -> list[Piece] | None:
     if not 1 < len(parts) <= MAX_PARTS:
         return None
     return [Piece(part, simplified(piece.control, part), piece.effect) for part in parts]
+
+
+def divided(piece: Piece) -> list[Piece] | None:
+    """The piece by the remainders in its domain that its steps change, else on its convex parts; None if it has only
+    one of them, or too many.
+    """
+    classes: dict[tuple[Term, int], None] = {}
+    for node in walk(piece.where.rough_condition()):
+        if isinstance(node, Op) and node.op == "mod" and isinstance(node.args[1], Const):
+            dividend, modulus = node.args[0], node.args[1].value
+            moved = sub(later(dividend, piece.control), dividend)
+            if 1 < modulus <= MAX_CLASSES and isinstance(moved, Const) and moved.value % modulus:
+                classes.setdefault((sub(dividend, const(polynomial(dividend).get((), 0))), modulus))
+    parts = [piece]
+    for dividend, modulus in classes:
+        if len(parts) * modulus > 4 * MAX_CLASSES:
+            break
+        remainders = [equal(mod(dividend, const(modulus)), const(r)) for r in range(modulus)]
+        parts = [part for whole in parts for part in _parts(whole, remainders)]
+    if len(parts) == 1:
+        found = [piece.within(part) for part in piece.where.coalesce().made_disjoint().split()]
+        parts = [part for part in found if not part.where.is_empty()]
+    return parts if 1 < len(parts) <= MAX_CLASSES else None
+
+
+def by_one_way_borders(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, each on either side of the borders in their domains that are crossed in one direction only.
+
+    No cycle of pieces then leads over such a border.
+    """
+    borders: dict[Condition, None] = {}
+    for piece in pieces:
+        for node in walk(piece.where.rough_condition()):
+            if isinstance(node, Compare) and node.relation == "le" and negate(node) not in borders:
+                moves = [sub(later(node.term, other.control), node.term) for other in pieces]
+                signs = {(move.value > 0) - (move.value < 0) for move in moves if isinstance(move, Const)}
+                if all(isinstance(move, Const) for move in moves) and signs not in ({0}, {-1, 1}, {-1, 0, 1}):
+                    borders.setdefault(node)
+    found = list(pieces)
+    for border in borders:
+        parts = [part for piece in found for part in _parts(piece, (border, negate(border)))]
+        if len(parts) <= MAX_CLASSES:
+            found = parts
+    return found
 
 
 def split(piece: Piece) -> list[Piece] | None:

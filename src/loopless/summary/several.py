@@ -15,6 +15,7 @@ from loopless.summary.ghosts import ghosts_in
 from loopless.summary.groups import find_group
 from loopless.summary.landing import Landing
 from loopless.summary.model import Summary
+from loopless.summary.pieces import by_one_way_borders, divided
 from loopless.summary.refining import by_signs, without_diverging, without_idle
 from loopless.summary.rotation import accelerate_groups
 from loopless.summary.symbolic_turns import accelerate_symbolic
@@ -44,9 +45,7 @@ def summarize_several(paths: LoopPaths) -> Summary:
         landings: list[Landing] = []
         left = MAX_CASES
         for cell in parts:
-            landing = _landing(cell, WHOLE // len(parts))
-            if landing.size > left:
-                landing = _given_up(cell)
+            landing = _landing(cell, WHOLE // len(parts), left)
             left -= landing.size
             landings.append(landing)
     except BudgetExceeded:
@@ -70,31 +69,36 @@ def _too_costly(paths: LoopPaths) -> Refused:
     return Refused(Reason.BUDGET, where(paths), detail)
 
 
-def _landing(cell: System, operations: int, *, further: bool = True) -> Landing:
-    """The cases of a part: by the first method that leaves nothing open, else by the first that says something."""
+def _landing(cell: System, operations: int, most: int, *, further: bool = True) -> Landing:
+    """The cases of a part: by the first method that leaves nothing open, else by the first that says something.
+
+    What has more than ``most`` cases and regions says nothing.
+    """
     first: Landing | None = None
     with budget(TOGETHER * operations) as given:
-        for method in _methods(min(operations, given), further=further):
+        for method in _methods(min(operations, given), most, further=further):
             found = _within(operations, cell, partial(method, first))
+            if found is not None and found.size > most:
+                found = None
             if found is not None and not found.residual:
                 return found
-            first = first or found or _given_up(cell)
-    assert first is not None
-    return first
+            first = first or found
+    return first or _given_up(cell)
 
 
 Method = Callable[[Landing | None, System], Landing | None]
 """Makes cases of a system, given what the methods before left open."""
 
 
-def _methods(operations: int, *, further: bool) -> Iterator[Method]:
+def _methods(operations: int, most: int, *, further: bool) -> Iterator[Method]:
     yield lambda _, cell: _eliminated(cell, *accelerate_groups(cell))
     yield _without_cut
+    yield _by_divided_domains
     yield lambda _, cell: landing_by_tables(cell)
     yield _by_signs
     yield _by_known_turns
     if further:
-        yield partial(_in_smaller_parts, operations)
+        yield partial(_in_smaller_parts, operations, most)
 
 
 def _reasons(open: Landing | None) -> set[Reason]:
@@ -118,6 +122,16 @@ def _without_cut(open: Landing | None, cell: System) -> Landing | None:
     return landing
 
 
+def _by_divided_domains(open: Landing | None, cell: System) -> Landing | None:
+    """By elimination after the domains were divided by borders that no piece crosses in both directions, and by
+    remainders; those on which the runs of a piece are not known are divided still more.
+    """
+    if open is not None and not _reasons(open) & {Reason.BUDGET, Reason.NO_CLOSED_FORM, Reason.NON_AFFINE_CONDITION}:
+        return None
+    pieces = [part for piece in by_one_way_borders(cell.pieces) for part in divided(piece) or [piece]]
+    return _wholly_eliminated(cell, pieces, [], dividing=True)
+
+
 def _by_known_turns(open: Landing | None, cell: System) -> Landing | None:
     """By elimination alone where what paths come to while they take turns is not known."""
     if _reasons(open) <= {Reason.BUDGET} or find_group(cell.pieces) is None:
@@ -125,17 +139,17 @@ def _by_known_turns(open: Landing | None, cell: System) -> Landing | None:
     return _wholly_eliminated(cell, *accelerate_groups(cell, known_only=True))
 
 
-def _in_smaller_parts(operations: int, _: Landing | None, cell: System) -> Landing | None:
+def _in_smaller_parts(operations: int, most: int, _: Landing | None, cell: System) -> Landing | None:
     """By the methods above, without what makes the system large."""
     smaller, never = without_diverging(cell)
     smaller = without_idle(smaller)
     if smaller is cell:
         return None
-    landing = _landing(smaller, operations, further=False)
+    landing = _landing(smaller, operations, most, further=False)
     if landing.residual or never.is_empty():
         return landing
     if cell.totals or any(piece.effect.sides() for piece in cell.pieces):
-        landing.include(_landing(cell.within(never), operations, further=False))
+        landing.include(_landing(cell.within(never), operations, most, further=False))
     else:
         nothing = Piece(never, {}, Nothing())
         landing.add(Ending(nothing, "forever", again=nothing))
@@ -166,10 +180,12 @@ def _eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Lan
     return landing
 
 
-def _wholly_eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Landing | None:
+def _wholly_eliminated(
+    cell: System, pieces: list[Piece], endings: list[Ending], *, dividing: bool = False
+) -> Landing | None:
     """The cases of all values; None as soon as some are left open."""
     landing = Landing(cell)
-    found = eliminate(cell, pieces, endings)
+    found = eliminate(cell, pieces, endings, dividing=dividing)
     if any(ending.kind == "stuck" for ending in found):
         return None
     for ending in found:
