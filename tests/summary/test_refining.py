@@ -99,4 +99,4 @@ def test_borders_that_are_crossed_one_way_divide():
     for part in parts:
         low, high = part.where.range_of(c)
         assert (high is not None and high <= 9) or (low is not None and low >= 10)
-    assert {len(pieces), len(parts)} == {2, 3}
+    assert len(parts) > len(pieces)
