@@ -64,6 +64,27 @@ def test_quotients_are_spelled_out_as_they_are(op):
     assert changed >= 4
 
 
+GHOSTS = [
+    # what a path sets is a term that the logic does not know, over what other paths change
+    "int f(signed char y, signed char t, int x) { while (x < 9) { if (y & 2) { x += 2; t++; } else { y = t * t; x += 3; } } return y + t; }",
+    "int f(signed char y, signed char t, int x) { while (x < 9) { if (y > 2) { x += 2; t--; } else { y = 90 % t; x += 3; } } return y + t; }",
+    "int f(signed char y, signed char t, int x) { while (x < 9) { if (y > 2) { x += 2; t--; } else { y = t / y; x += 3; } } return y + t; }",
+    "int f(unsigned char y, unsigned char t, int x) { while (x < 9) { if (y & 1) { x += t % y; y = 2 * y; } else { x += 1; y -= 3; } } return y + t; }",
+    # what is compared is one
+    "int f(signed char y, signed char t, int x) { while (x < 9) { if (y * t > 40) { x += 2; y = x; } else { x++; t = 3; } } return y + t; }",
+    "int f(signed char y, signed char t, int x) { while (y * t < 40) { if (y > 3) { y = 2; } else { y++; } x++; } return y + x; }",
+    "int f(unsigned char y, unsigned char t, int x) { while (x < 20) { if ((y ^ t) < 9) { x += 2; t++; } else { y = 4; x++; } } return y + x; }",
+    "int f(unsigned char y, unsigned char t, int x) { while (x < 20) { if (y > 9) { x += 2; y = t << (y & 3); } else { y += 14; x++; } } return y + x; }",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", GHOSTS)
+def test_terms_that_the_logic_does_not_know_over_what_changes(source):
+    near = {"x": range(-12, 22), "y": range(-9, 12), "t": range(-9, 12)}
+    _, regions = judge_alone(source, near=near, count=500, max_steps=900)
+    assert regions["case"] > 50
+
+
 DIVIDED = [
     "int f(signed char s, signed char i) { while (i < 9) { s = s / 10; s += 2; i++; } return s; }",
     "int f(signed char s, signed char i) { while (i < 9) { if (i & 1) { s /= 3; } else { s -= 5; } i++; } return s; }",

@@ -1,22 +1,26 @@
 """Names for terms over loop invariants that isl cannot express: n·m as a limit is as good as a variable.
 
-Exact, not an approximation: the name stands for the term everywhere, and the term is put back in the answer.
+Exact, not an approximation: the name stands for the term everywhere, and the term is put back in the answer. Terms over
+what changes become ghosts (:mod:`loopless.summary.ghosts`), where they have a value everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from loopless.logic.abstraction import Abstraction
+from loopless.summary.ghosts import Ghost, total
 from loopless.terms import And, Condition, Or, Term, Var, between, conjunction, disjunction, range_of, substitute
 
 
 class Names:
     """Terms that have been given names, kept consistent over several conditions."""
 
-    def __init__(self, others: Mapping[Var, Term] | None = None) -> None:
-        """``others``: further names that are put back, such as those of lifted variables."""
-        self._abstraction = Abstraction()
+    def __init__(self, others: Mapping[Var, Term] | None = None, changing: Iterable[Var] = ()) -> None:
+        """``others``: further names that are put back, such as those of lifted variables; ``changing``: variables terms
+        over which become ghosts.
+        """
+        self._abstraction = _Naming(frozenset(changing))
         self._others = dict(others or {})
 
     def named(self, condition: Condition) -> Condition:
@@ -71,3 +75,18 @@ class Names:
         if not self._others:
             return named
         return {name: substitute(term, self._others) for name, term in named.items()} | self._others
+
+
+class _Naming(Abstraction):
+    """Ghosts for terms over what changes, names for the others."""
+
+    def __init__(self, changing: frozenset[Var]) -> None:
+        super().__init__()
+        self._changing = changing
+
+    def _unknown(self, term: Term) -> Var:
+        if not term.variables.isdisjoint(self._changing):
+            everywhere = total(term)
+            if everywhere is not None:
+                return Ghost(everywhere)
+        return super()._unknown(term)

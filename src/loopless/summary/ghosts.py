@@ -18,27 +18,35 @@ from typing import overload
 from loopless.logic import NotPresburger, Region, is_quasi_affine
 from loopless.terms import (
     INTEGERS,
+    NAMED_FUNCTIONS,
     TRUE,
+    ZERO,
     And,
     Compare,
     Condition,
     Ite,
+    Op,
     Or,
+    Read,
     Sum,
     Term,
     Var,
     add,
     at_most_zero,
+    between,
     conjunction,
     conjuncts,
     disjunction,
     equals_zero,
     from_polynomial,
+    ite,
     negate,
     not_zero,
     polynomial,
+    range_of,
     scale,
     substitute,
+    walk,
 )
 
 
@@ -93,6 +101,29 @@ def expanded(term: Term, changed: Iterable[Var]) -> Term:
 
 
 # -- naming -----------------------------------------------------------------------------------------------------------
+
+MAX_SHIFT = 128
+"""A shift by more than this counts as 0 where a term must have a value; no operation of a program shifts so far."""
+
+
+def total(term: Term) -> Term | None:
+    """``term`` where it has a value that is not too large, else 0; None if that cannot be told by a condition."""
+    needed: dict[Condition, None] = {}
+    for node in walk(term):
+        if isinstance(node, Read) or (isinstance(node, Op) and (node.op in NAMED_FUNCTIONS or node.op == "pow")):
+            return None
+        if isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
+            needed[not_zero(node.args[1])] = None
+        elif isinstance(node, Op) and node.op in ("shl", "shr"):
+            needed[between(0, node.args[1], MAX_SHIFT)] = None
+    return ite(conjunction(needed), term, ZERO)
+
+
+def bounds(variables: Iterable[Var]) -> Condition:
+    """The ranges of the terms of the ghosts among ``variables``, on the ghosts."""
+    found = ghosts_in(variables)
+    return conjunction(between(low, ghost, high) for ghost in found for low, high in (range_of(ghost.term),))
+
 
 def named(term: Term) -> Term:
     """``term``, what the logic cannot express of it as one ghost."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.effects import Nothing, Piece, Then, Values
@@ -21,6 +21,7 @@ from loopless.terms import (
     mod,
     negate,
     polynomial,
+    replace_terms,
     sub,
     substitute,
     walk,
@@ -103,6 +104,44 @@ def resolved(piece: Piece) -> list[Piece]:
 
 def _is_choice(node: object) -> bool:
     return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
+
+
+MAX_CHOICES = 16
+"""A piece is not divided into more parts than this by the choices in its values."""
+
+
+def chosen(piece: Piece) -> list[Piece]:
+    """The piece split by the conditions that its values choose by, as they stand there."""
+    result: list[Piece] = []
+    waiting = [piece]
+    while waiting:
+        part = waiting.pop()
+        choice = next((c for term in part.control.values() for c in _choices(term)), None)
+        if choice is None or len(result) + len(waiting) >= MAX_CHOICES:
+            result.append(part)
+            continue
+        for holds in (False, True):
+            here = part.where & Region.of(choice if holds else negate(choice))
+            if not here.is_empty():
+                control = {var: decided(term, choice, holds=holds) for var, term in part.control.items()}
+                waiting.append(Piece(here.coalesce(), control, part.effect))
+    return result
+
+
+def _choices(term: Term) -> Iterator[Condition]:
+    for node in walk(term):
+        if isinstance(node, Ite):
+            try:
+                Region.of(node.condition)
+            except NotPresburger:
+                continue
+            yield node.condition
+
+
+def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
+    """``term`` where the condition of some of its choices is known."""
+    nodes = [node for node in walk(term) if isinstance(node, Ite) and node.condition is choice]
+    return replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
 
 
 MAX_PARTS = 4
@@ -190,7 +229,7 @@ def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
     """The piece where each of the conditions holds, those left out where none can."""
     found = []
     for condition in conditions:
-        here = piece.where & Region.of(condition, piece.where.variables)
+        here = piece.where & Region.of(condition)
         if not here.is_empty():
             here = here.coalesce()
             found.append(Piece(here, simplified(piece.control, here), piece.effect))

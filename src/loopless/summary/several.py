@@ -76,7 +76,7 @@ def _landing(cell: System, operations: int, most: int, *, further: bool = True) 
     """
     first: Landing | None = None
     with budget(TOGETHER * operations) as given:
-        for method in _methods(min(operations, given), most, further=further):
+        for method in _methods(cell, min(operations, given), most, further=further):
             found = _within(operations, cell, partial(method, first))
             if found is not None and found.size > most:
                 found = None
@@ -90,15 +90,22 @@ Method = Callable[[Landing | None, System], Landing | None]
 """Makes cases of a system, given what the methods before left open."""
 
 
-def _methods(operations: int, most: int, *, further: bool) -> Iterator[Method]:
-    yield lambda _, cell: _eliminated(cell, *accelerate_groups(cell))
+def _methods(cell: System, operations: int, most: int, *, further: bool) -> Iterator[Method]:
+    yield lambda _, cell: _eliminated(cell, *_accelerated(cell))
     yield _without_cut
+    if cell.ghosts:
+        return
     yield _by_divided_domains
     yield lambda _, cell: landing_by_tables(cell)
     yield _by_signs
     yield _by_known_turns
     if further:
         yield partial(_in_smaller_parts, operations, most)
+
+
+def _accelerated(cell: System) -> tuple[list[Piece], list[Ending]]:
+    """The pieces of the system, with those that oscillate as their longest runs."""
+    return accelerate_groups(cell) if not cell.ghosts else (cell.pieces, [])
 
 
 def _reasons(open: Landing | None) -> set[Reason]:
@@ -115,7 +122,7 @@ def _without_cut(open: Landing | None, cell: System) -> Landing | None:
     """By elimination with short runs followed round by round, where longest runs cut left something open."""
     if open is None or not open.cut:
         return None
-    pieces, endings = accelerate_groups(cell)
+    pieces, endings = _accelerated(cell)
     landing = Landing(cell)
     for ending in eliminate(cell, pieces, endings, cutting=False):
         landing.add(ending)
@@ -172,7 +179,7 @@ def _within(operations: int, cell: System, method: Callable[[System], Landing | 
 
 
 def _eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Landing:
-    pieces, more = accelerate_symbolic(cell, pieces)
+    pieces, more = accelerate_symbolic(cell, pieces) if not cell.ghosts else (pieces, [])
     landing = Landing(cell)
     for ending in eliminate(cell, pieces, [*endings, *more]):
         landing.add(ending)

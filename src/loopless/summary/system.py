@@ -7,7 +7,6 @@ accumulator is kept on the side (prototype-widths, section 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from loopless.logic import NotPresburger, Region, feasible
@@ -15,9 +14,10 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.abstraction import Names
 from loopless.summary.effects import Once, Piece, Side
-from loopless.summary.ghosts import Revealed
+from loopless.summary.ghosts import Revealed, bounds, ghosts_in
 from loopless.summary.lifting import Lifted, find_lifted, lift
 from loopless.summary.model import first_to_fail
+from loopless.summary.pieces import chosen
 from loopless.summary.quotients import with_few_quotients
 from loopless.summary.totals import Total, find_totals
 from loopless.terms import (
@@ -89,6 +89,8 @@ class System:
     """Accumulators and counters whose checks are left to their final values."""
     phases: list[list[Piece]] = field(default_factory=list)
     """The pieces, if only those of one phase are looked at as taking turns."""
+    ghosts: bool = False
+    """Whether steps or domains speak of terms that the logic does not know, and that change."""
 
     @property
     def entry(self) -> Region | None:
@@ -229,7 +231,7 @@ class _Builder:
         self.paths = paths
         self.lifted = lifted
         self.changing = {v for path in paths.iterative for v in path.update}
-        self.names = Names({item.free: item.var for item in lifted})
+        self.names = Names({item.free: item.var for item in lifted}, self.changing)
         self.checks: dict[Condition, Exit] = {}
         for path in paths.iterative:
             for part in conjuncts(path.condition):
@@ -273,19 +275,23 @@ class _Builder:
             used |= condition.variables
         for control in controls:
             used |= {v for term in control.values() for v in term.variables}
-        variables = tuple(sorted(used))
-        bounds = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
+        ghosts = ghosts_in(used)
+        variables = tuple(sorted(used.difference(ghosts)))
+        limits = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
                   for x in self.lifted]  # fmt: skip
-        universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *bounds)), variables)
+        universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *limits)), variables)
         pieces: list[Piece] = []
         wrapping: list[Region] = []
         ended = universe
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
-            region = Region.of(domain, variables) & universe
+            region = Region.of(domain, (*variables, *ghosts_in(domain.variables))) & universe
             checks = [part for part in conjuncts(path.condition) if part in self.side]
             # What the conditions of the path, checks on control variables among them, say anyway is no check.
             sides = tuple(Side(p, self.side[p]) for p in checks if feasible(conjunction((domain, negate(p)))))
-            split = _wrap_branches(Piece(region, control, Once(path, control, sides)), variables)
+            given = bounds({v for node in (domain, *control.values()) for v in node.variables})
+            limited = region & Region.of(given) if given is not TRUE else region
+            once = Piece(limited, control, Once(path, control, sides))
+            split = [part for choice in chosen(once) for part in _wrap_branches(choice)]
             pieces += split
             wrapping += [part.where for part in split[1:]] if len(split) > 1 else []
             ended -= region
@@ -296,7 +302,7 @@ class _Builder:
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
         rare = [view.where & ended for view in undefined if view.rest is TRUE]
         if len(rare) < len(undefined):
-            rare += self._failing(variables, universe)
+            rare += self._failing(universe)
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
         return System(
             self.paths,
@@ -310,9 +316,10 @@ class _Builder:
             rare,
             signs,
             self.lifted,
+            ghosts=bool(ghosts),
         )
 
-    def _failing(self, variables: Iterable[Var], universe: Region) -> list[Region]:
+    def _failing(self, universe: Region) -> list[Region]:
         """Where a check on control variables fails: an exit may tell it together with checks on accumulators."""
         found = []
         for path in self.paths.iterative:
@@ -321,7 +328,7 @@ class _Builder:
             for part in parts:
                 if part in self.checks and part not in self.side:
                     failed = conjunction((chosen, negate(self._named(part, path))))
-                    found.append(Region.of(failed, variables) & universe)
+                    found.append(Region.of(failed) & universe)
         return found
 
     def _signs(self) -> list[Condition]:
@@ -377,18 +384,18 @@ class _Builder:
         return not any(term.variables & self.changing for term in trial.terms)
 
 
-def _wrap_branches(piece: Piece, variables: Iterable[Var]) -> list[Piece]:
+def _wrap_branches(piece: Piece) -> list[Piece]:
     """The piece split by how often each control variable's new value wraps around."""
     result = [piece]
     for var in sorted(piece.control):
         branches: list[Piece] = []
         for part in result:
-            branches += _branches(part, var, variables)
+            branches += _branches(part, var)
         result = branches
     return result
 
 
-def _branches(piece: Piece, var: Var, variables: Iterable[Var]) -> list[Piece]:
+def _branches(piece: Piece, var: Var) -> list[Piece]:
     value = piece.control[var]
     wraps = _wraps_in(value)
     if not wraps:
@@ -412,12 +419,12 @@ def _branches(piece: Piece, var: Var, variables: Iterable[Var]) -> list[Piece]:
     found: list[Piece] = []
     for quotient in sorted(range(first, last + 1), key=abs):
         least = lowest + quotient * modulus
-        here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1), variables)
+        here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1))
         if here.is_empty():
             continue
         plain = sub(wrapped.arg, const(quotient * modulus))
         control = {**piece.control, var: _replaced(value, wrapped, plain)}
-        found += _branches(Piece(here.coalesce(), control, piece.effect), var, variables)
+        found += _branches(Piece(here.coalesce(), control, piece.effect), var)
     return found
 
 
