@@ -22,6 +22,7 @@ FEW_ROUNDS = 8
 
 SHORT_OPERATIONS = 1_000_000
 """isl's operations for following the runs of one piece."""
+_CONDITION = "their condition changes from round to round, and is not affine"
 
 
 class Stuck(Exception):
@@ -47,7 +48,7 @@ def control_forms(piece: Piece) -> dict[Var, Term] | str:
         if moving(term.variables, piece.control):
             return f"{var.name} moves by a number that changes from round to round, and is not affine"
     if moving(piece.where.variables, piece.control):
-        return "their condition changes from round to round, and is not affine"
+        return _CONDITION
     try:
         found = effect(piece.control, frozenset())
     except TermTooLarge:
@@ -84,6 +85,8 @@ def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple
         word = piece.effect.trace()
         several = len(word) != 1 or not isinstance(word[0], Run)
         reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
+        if forms is _CONDITION:
+            reason = Reason.NON_AFFINE_CONDITION
         raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
     lengths, never = run_lengths(piece.where, [piece], forms)
     runs: list[Piece] = []
