@@ -85,3 +85,13 @@ def test_one_condition_that_two_lines_ask_for_names_neither():
     edges = {"t": (MIN, MIN + 1, MIN + 2, 0), "state": (0, 1, -7)}
     _, counts = judge_alone(source, near=edges, count=200)
     assert counts["undefined"] > 20
+
+
+@pytest.mark.parametrize("step", ["x += x;", "x *= 3;", "x += 5;", "x = x - 7;"])
+def test_a_check_that_every_turn_makes_decides_how_a_loop_without_end_goes_on(step):
+    """An odd t never comes down to -128: the loop overflows at last unless x is 0 and stays it."""
+    source = f"int f(signed char t, signed char u, int x) {{ while (t > u) {{ t -= 2; {step} }} return x; }}"
+    near = {"u": (-128, -127), "t": (3, 4, -125, 127), "x": (0, 1, -1, 7)}
+    summary, regions = judge_alone(source, near=near, count=300)
+    assert summary.complete
+    assert regions["undefined"] > 5

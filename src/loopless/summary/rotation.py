@@ -267,8 +267,11 @@ def _sides_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Side
     found = [Side(total.fits(_value(total, forms)), total.exit) for total in group.totals]
     # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
     recurs = len(group.members) == 2
+    each = [set(member.effect.sides()) for member in group.members]
+    always = [side for side in group.members[0].effect.sides() if all(side in sides for sides in each)]
+    found += [Side(_along(group, forms, group.members[0], side), side.exit) for side in always]
     for member in group.members:
-        sides = member.effect.sides()
+        sides = [side for side in member.effect.sides() if side not in always]
         if sides:
             control = {var: forms.values[var] for var in member.control}
             parts = conjuncts(member.where.preimage(control).rough_condition())
