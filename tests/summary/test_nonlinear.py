@@ -237,3 +237,20 @@ def test_first_scaled_is_the_first():
         assert first_scaled(u, b, c, m, low, high) == expected
     with pytest.raises(ValueError, match="powers of 3"):
         first_scaled(1, 3, 0, 1 << 13, 0, 0)
+
+
+WRAPPING_BEHIND_A_CHECK = """
+signed char f(int j, signed char s) {
+    for (; j < 5; j++) s += j;
+    return s;
+}
+"""
+
+
+def test_a_value_that_wraps_around_does_not_fail_a_check() -> None:
+    """s + j is an int, and s is reduced again and again; nothing of that is undefined."""
+    summary, regions = judge_alone(WRAPPING_BEHIND_A_CHECK, near={"j": range(-200, 8)})
+    assert regions["undefined"] == 0
+    assert regions["case"] > 150
+    inside = {var: -150 if var.name == "j" else 3 for var in summary.paths.state}
+    assert any(t.holds(case.when, inside) for case in summary.cases)

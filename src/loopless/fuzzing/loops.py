@@ -21,7 +21,7 @@ from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.session import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
-from loopless.terms import TRUE, Condition, Var, holds
+from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, holds, walk
 
 STAGES: Final = ("read", "flowgraph", "paths", "summary", "reading", "judge")
 STEPS: Final = 20_000
@@ -142,6 +142,8 @@ def court(subject: Subject, loop: LoopInfo) -> Court | str:
     summary, paths = subject.outcomes.get(loop.name), subject.paths.get(loop.name)
     if not isinstance(summary, Summary) or paths is None:
         return "there is no summary"
+    if any(isinstance(n, Op) and n.op in NAMED_FUNCTIONS for path in paths.iterative for n in walk(path.condition)):
+        return "an inner loop's end, a named function, chooses its path"
     try:
         alone = LoopAlone(subject.graph, loop, {path.id: path.condition for path in paths.iterative})
     except UsageError as error:

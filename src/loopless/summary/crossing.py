@@ -293,8 +293,8 @@ def until_first(shown: Condition, counter: Var, count: Term, otherwise: Exceptio
         found = at_entry(racers_of(shown, counter))
     except NotMoving:
         raise otherwise from None
-    if found.given is not TRUE:
-        raise otherwise
+    if found.given is not TRUE or any(racer.wraps for racer in found.racers):
+        raise otherwise  # a value that wraps around does not fail, it only is not known from there on
     parts = [
         disjunction((negate(form.guard), negate(form.exists), less_equal(count, form.time)))
         for racer in found.racers

@@ -216,6 +216,24 @@ def first_failure(term: Term, counter: Var) -> tuple[Term, int] | None:
     return first_in_range(sub(add(*start), least), add(*step), modulus, low, high), modulus
 
 
+def at_their_widest(shown: Condition, counter: Var) -> Condition:
+    """A condition from which ``shown``, a comparison with 0, follows: values that move and wrap around are as far out
+    as their types allow. The condition itself where there are none.
+    """
+    if not isinstance(shown, Compare) or shown.relation != "le":
+        return shown
+    parts: list[Term] = []
+    for monomial, factor in polynomial(shown.term).items():
+        value: Term = from_polynomial({monomial: factor})
+        if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Wrap):
+            wrapped = monomial[0][0]
+            low, high = wrapped.type.min, wrapped.type.max
+            if counter in wrapped.variables and low is not None and high is not None:
+                value = const(factor * (high if factor > 0 else low))
+        parts.append(value)
+    return at_most_zero(add(*parts))
+
+
 def for_ever(term: Term, counter: Var) -> Condition | None:
     """That ``term`` ≤ 0 for all counters from 0 on, where a few of them decide; None where none do."""
     growing = powers(term, counter)

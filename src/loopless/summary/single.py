@@ -21,7 +21,7 @@ from loopless.summary.model import Case, Residual, Run, Summary, Undefined, firs
 from loopless.summary.moving import residue_equality
 from loopless.summary.powers import after
 from loopless.summary.rising import Rising, Tightening, partition, rising, tightening
-from loopless.summary.side import Undecided, all_along, split_conjuncts
+from loopless.summary.side import Undecided, all_along, at_their_widest, split_conjuncts
 from loopless.summary.system import NotSummarized, mentions, where
 from loopless.terms import (
     FALSE,
@@ -239,6 +239,11 @@ class Solver:
                 if fitting is not None:
                     parts.append((conjunction((rest, guard)), *fitting))
                     rest = conjunction((rest, negate(guard)))
+            sure = self._surely(side, count, region)
+            if sure is not None:
+                guard, found_needed = sure
+                parts.append((conjunction((rest, guard)), found_needed, None))
+                rest = conjunction((rest, negate(guard)))
         parts.append((rest, needed, undecided))
         result: list[tuple[Condition, Refused | None]] = []
         for guard, conditions, refused in parts:
@@ -254,6 +259,30 @@ class Solver:
                 holds = conjunction((holds, along))
             result.append((holds, refused))
         return result
+
+    def _surely(
+        self, side: list[Condition], count: Term, region: Region
+    ) -> tuple[Condition, list[tuple[Condition, Exit]]] | None:
+        """Entry values for which the undecided checks hold whatever values wrap around to, and what the others require;
+        None where there are none.
+        """
+        guards: list[Condition] = []
+        required: list[tuple[Condition, Exit]] = []
+        for condition in side:
+            found, undecided = self.needed([condition], count, region)
+            required += found
+            if undecided is None:
+                continue
+            try:
+                shown = self.closed_condition(condition)
+                widest = at_their_widest(shown, COUNTER)
+                if widest is shown:
+                    return None
+                guards.append(all_along(condition, widest, COUNTER, count, region, steps=STEPS))
+            except Undecided:
+                return None
+        guard = conjunction(guards)
+        return None if guard is FALSE else (guard, required)
 
     def _fitting(
         self, side: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
