@@ -10,10 +10,10 @@ import pytest
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import Options
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds import answer_bounds, class_of
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
-from loopless.terms import EvaluationError, evaluate, holds
+from loopless.terms import FALSE, EvaluationError, evaluate, holds
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
 
@@ -143,3 +143,23 @@ def test_counts_of_loops_whose_values_are_not_known(tmp_path, name):
         longest = max(longest, count)
     assert longest > 3
     assert (fewer > 0) == (name == "shifts")
+
+
+NEVER_ENDLESS = {
+    "outgrows": ("int f(int x, int y) { while (x > 0 && x < y) { x = 3 * x; y = y + 7; } return x; }", 1),
+    "under_a_condition": (
+        "int f(int x, int y) { if (x + y <= 0) while (x > 0) { x = x + x + y; y = y - 1; } return x; }", 1),
+    "turns_its_sign": ("int f(int x) { while (x > 0) x = -3 * x + 22; return x; }", 0),
+    "one_lap": ("int f(int x, int y) { if (y > x) while (x >= 0) x = x - y; return x; }", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEVER_ENDLESS)
+def test_loops_that_always_end_are_not_said_to_run_for_ever(tmp_path, name):
+    text, degree = NEVER_ENDLESS[name]
+    seen = judge(tmp_path, text, 5, mathematical=True)
+    assert seen["upper"] > 20
+    program = load([tmp_path / "5.c"], Settings(workers=1, mathematical=True))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    assert found.call.never is FALSE
+    assert class_of(found).degree <= degree

@@ -121,7 +121,7 @@ def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
             return growth_of(term.args[0], name)
         case "mod" | "trunc_rem" | "bit_and":
             return _joined(growth_of(arg, name) for arg in term.args[1:])
-        case "first_positive":
+        case "first_positive" | "first_zero":
             return _of_curve(term, name)
         case "first_scaled":
             return growth_of(const(1), name)
@@ -132,7 +132,7 @@ def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
 
 
 def _of_curve(term: Op, name: Callable[[Var], str]) -> Growth | None:
-    """The least k at which Σ c·b^k·k^d is positive: what grows fastest outgrows each other part in the end, be it
+    """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end, be it
     positive or negative. Where its coefficient may be 0, the next part may be the one that does.
     """
     parts: dict[tuple[int, int], Term] = {}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.bounds.steps import entails
-from loopless.logic import simplify
+from loopless.logic import feasible, simplify
+from loopless.summary.crossing import consequences
 from loopless.summary.function import FunctionSummary
 from loopless.summary.model import Summary
 from loopless.terms import (
@@ -16,8 +17,10 @@ from loopless.terms import (
     ZERO,
     Condition,
     Const,
+    Or,
     Term,
     conjunction,
+    conjuncts,
     const,
     disjunction,
     equal,
@@ -100,10 +103,31 @@ def _by_bounds(bounds: Bounds) -> Claim:
 def _claimed(
     pieces: Pieces, never: Condition, silent: Iterable[Condition], undefined: Condition, bounds: Bounds
 ) -> Claim:
+    never = disjunction(part for part in _alternatives(never) if _possible(part))
     unknown = disjunction(silent)
     covered = conjunction((negate(never), negate(unknown), negate(undefined)))
     found = _chosen(pieces, never, unknown, covered, bounds)
     return found if found.when is covered else replace(found, undefined=undefined)
+
+
+_MOST_ALTERNATIVES = 16
+
+
+def _alternatives(condition: Condition) -> list[Condition]:
+    """The alternatives of a condition, one level of them inside a conjunction too."""
+    if isinstance(condition, Or):
+        found = [part for arg in condition.args for part in _alternatives(arg)]
+        return found if len(found) <= _MOST_ALTERNATIVES else [condition]
+    either = next((part for part in conjuncts(condition) if isinstance(part, Or)), None)
+    if either is None or len(either.args) > _MOST_ALTERNATIVES:
+        return [condition]
+    rest = [part for part in conjuncts(condition) if part is not either]
+    return [conjunction((*rest, arg)) for arg in either.args]
+
+
+def _possible(condition: Condition) -> bool:
+    """Whether a condition may hold, also by what first times that never come say in plainer terms."""
+    return feasible(conjunction((condition, *consequences(condition))))
 
 
 def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condition, bounds: Bounds) -> Claim:

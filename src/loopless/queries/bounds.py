@@ -291,7 +291,7 @@ def bound_function(function: Function, answer: FunctionAnswer, counted: Counts |
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
         found = function_bounds(graph, given)
     uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
-    exact = all(claim.exact and _is_plain(growth(claim.upper, {})) for claim in uppers)
+    exact = all(claim.exact and _is_reached(claim) for claim in uppers)
     whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
     in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
     loops = []
@@ -327,9 +327,10 @@ def bound_function(function: Function, answer: FunctionAnswer, counted: Counts |
     )
 
 
-def _is_plain(grows: Growth | None) -> bool:
-    """Whether a class is linear or less: then no other bound is looked for."""
-    return grows is not None and grows.degree <= 1
+def _is_reached(found: Claim) -> bool:
+    """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
+    grows, reached = growth(found.upper, {}), lower_growth(found, {})
+    return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 
 def _partly(loop: LoopAnswer) -> Refused:
