@@ -364,8 +364,14 @@ def test_sorting_whatever_the_array_holds() -> None:
         assert evaluate(case.iterations, entry) == n - 1
 
 
+def test_products_of_two_counters_are_checked_from_every_state() -> None:
+    summary, regions = judge_alone(PRODUCTS, near={"i": range(-3, 9), "n": range(60)}, max_steps=20_000)
+    assert summary.complete
+    assert regions["case"] > 50
+
+
 def test_what_is_known_at_the_entry_helps() -> None:
-    g = graph(PRODUCTS)
+    g = graph(FEEDING_BACK)
     paths = paths_of(g, g.loops[0])
     outcome = summarize(paths)
     assert not (isinstance(outcome, Summary) and outcome.complete)
@@ -375,9 +381,9 @@ def test_what_is_known_at_the_entry_helps() -> None:
     evaluator = Evaluator(g, Interpreter(None, g), lambda _: outcome)
     for n in (0, 1, 2, 5, 300):
         found = evaluator.run((n,), max_steps=0)
-        assert (found.status, found.by, found.return_value) == ("ok", "summary", sum(range(n)) ** 2)
-        assert [found.iterations[loop.name] for loop in g.loops] == [n, n * n]
-    assert evaluator.run((400,), max_steps=0).status == "undefined"
+        assert (found.status, found.by, found.return_value) == ("ok", "summary", feeding_back(n)[0])
+        assert [found.iterations[loop.name] for loop in g.loops] == feeding_back(n)[1]
+    assert evaluator.run((70_000,), max_steps=0).status == "undefined"
     alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
     claims = Claims(outcome, alone.variables, {path.id: path.outputs for path in paths.exits})
     counter = next(var for var in alone.entry if var.name == "i")
@@ -385,7 +391,7 @@ def test_what_is_known_at_the_entry_helps() -> None:
     for at, state in enumerate(entries):
         state[counter] = 0
         state.update({var: at % 60 for var in state if var.name == "n" and at % 2})
-        state.update({var: 0 for var in state if var.name == "s"})
+        state.update({var: 0 for var in state if var.name in ("s", "c")})
     assert outcome.complete
     assert all(holds(outcome.entered, state) for state in entries)
     judged = judge_all(alone, claims, entries, max_steps=5000)
