@@ -163,3 +163,15 @@ def test_loops_that_always_end_are_not_said_to_run_for_ever(tmp_path, name):
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     assert found.call.never is FALSE
     assert class_of(found).degree <= degree
+
+
+def test_inputs_have_no_limits_over_the_integers(tmp_path):
+    file = tmp_path / "doubling.c"
+    file.write_text(
+        "int nondet_int(void);\n"
+        "int f(int x, int y) { while (x > 1 && x >= 2 * y) { y = x; x = nondet_int(); } return x; }"
+    )
+    for mathematical in (False, True):
+        program = load([file], Settings(workers=1, mathematical=mathematical))
+        (found,) = answer_bounds([program["f"]], "all", program.settings)
+        assert (found.call.upper is None) == mathematical

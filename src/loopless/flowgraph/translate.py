@@ -292,9 +292,10 @@ class Translator:
                 self.emit(Havoc(var, origin, name, loc, refused))
                 return flag_of(var)
             case ir.IntT(bits=bits):
-                var = self.memory.fresh(f"%{name}", Kind.TEMPORARY, IntType(bits, signed))
+                held = self.memory.number_type(bits, signed=signed)
+                var = self.memory.fresh(f"%{name}", Kind.TEMPORARY, held)
                 self.emit(Havoc(var, origin, name, loc, refused))
-                return Number(var, IntType(bits, signed))
+                return Number(var, held)
             case ir.PtrT():
                 offset = self.memory.fresh(f"%{name}", Kind.TEMPORARY, self.memory.offset_type, pointer_part="offset")
                 owner = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
