@@ -128,27 +128,34 @@ class _Elimination:
     def _next(self) -> Node:
         """The piece to eliminate next: such that few pieces go through it, and simple runs first.
 
-        What a cycle of pieces leads to comes after it, else its rounds would be peeled off one by one.
+        What a piece that repeats leads to comes after it, else its rounds would be peeled off one by one; where domains
+        are divided, what any cycle of pieces leads to.
         """
-        graph: nx.DiGraph[Node] = nx.DiGraph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from((node, after) for node in self.nodes for after in node.after)
-        cycle_of: dict[Node, int] = {}
-        for number, component in enumerate(nx.strongly_connected_components(graph)):
-            if len(component) > 1 or any(node in node.after for node in component):
-                cycle_of.update(dict.fromkeys(component, number))
+        cycle_of = self._cycles()
 
-        def cost(node: Node) -> tuple[int, int, int]:
-            before = [other for other in graph.predecessors(node) if other is not node]
-            if any(other in cycle_of and cycle_of[other] != cycle_of.get(node) for other in before):
+        def cost(node: Node) -> tuple[int, int, bool, int]:
+            before = [other for other in self.nodes if other is not node and node in other.after]
+            behind = any(other in cycle_of and cycle_of[other] != cycle_of.get(node) for other in before)
+            if behind and self.dividing:
                 hard = 4
             elif node in node.after:
                 hard = 0 if is_translation(node.piece) else 2 if is_simple(node.piece) else 3
             else:
-                hard = 1
-            return (0 if not before else 1, hard, len(before) * len(node.after))
+                hard = 4 if any(other in other.after for other in before) else 1
+            return (0 if not before else 1, hard, behind, len(before) * len(node.after))
 
         return min(self.nodes, key=cost)
+
+    def _cycles(self) -> dict[Node, int]:
+        """The strongly connected component, by its number, of each piece that may follow itself after some others."""
+        graph: nx.DiGraph[Node] = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from((node, after) for node in self.nodes for after in node.after)
+        found: dict[Node, int] = {}
+        for number, component in enumerate(nx.strongly_connected_components(graph)):
+            if len(component) > 1 or any(node in node.after for node in component):
+                found.update(dict.fromkeys(component, number))
+        return found
 
     def _eliminate(self, node: Node) -> None:
         if node in node.after and not is_simple(node.piece) and self._divide(node):
