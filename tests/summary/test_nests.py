@@ -4,6 +4,7 @@ that no run could have.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -17,7 +18,7 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import Known, Outcome, Summary, from_entry, paths_of, summarize
-from loopless.terms import evaluate, holds
+from loopless.terms import const, evaluate, holds, less_equal
 from loops_in_c import graph
 
 TRIANGLE = """
@@ -400,6 +401,16 @@ def test_what_is_known_at_the_entry_helps() -> None:
     assert not holds(outcome.entered, entries[0] | {counter: 1})
     with pytest.raises(ValueError, match="enters the loop only with"):
         outcome(**{var.name: value + (var == counter) for var, value in entries[0].items()})
+
+
+def test_values_of_which_a_summary_does_not_speak_are_not_evaluated_by_it() -> None:
+    g = graph("int f(int n) { int s = 0; while (n > 0) { s += 2; n--; } return s; }")
+    summary = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(summary, Summary)
+    n = next(var for var in summary.paths.state if var.name == "n")
+    elsewhere = replace(summary, entered=less_equal(n, const(3)))
+    runs = [Evaluator(g, Interpreter(None, g), lambda _: elsewhere).run((k,)) for k in (3, 4)]
+    assert [(run.by, run.return_value) for run in runs] == [("summary", 6), ("interpretation", 8)]
 
 
 def test_where_an_inner_loop_never_ends_the_nest_never_ends() -> None:

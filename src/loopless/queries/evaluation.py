@@ -141,6 +141,8 @@ class _Trip:
         return jump
 
     def _jump(self, summary: Summary, values: Mapping[Var, int]) -> Jump | None:
+        if not holds(summary.entered, values):
+            return None  # the summary says nothing of these values
         for case in summary.cases:
             if holds(case.when, values):
                 jump = _leave(summary, case, values)
