@@ -13,7 +13,7 @@ from loopless.flowgraph import Options
 from loopless.queries.bounds import answer_bounds, class_of
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
-from loopless.terms import FALSE, EvaluationError, evaluate, holds
+from loopless.terms import FALSE, TRUE, EvaluationError, evaluate, holds
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
 
@@ -175,3 +175,47 @@ def test_inputs_have_no_limits_over_the_integers(tmp_path):
         program = load([file], Settings(workers=1, mathematical=mathematical))
         (found,) = answer_bounds([program["f"]], "all", program.settings)
         assert (found.call.upper is None) == mathematical
+
+
+SORTS = """int f(int n, int *a) {
+  int c = 0;
+  for (int i = 0; i < n - 1; i++)
+    for (int j = 0; j < n - i - 1; j++) {
+      c++;
+      if (a[j + 1] < a[j]) { int t = a[j]; a[j] = a[j + 1]; a[j + 1] = t; }
+    }
+  return c;
+}
+"""
+READS = """int f(int n, int *a) {
+  a[n & 1] = n + 1;
+  int k = a[0], c = 0;
+  while (c < k) c++;
+  return c;
+}
+"""
+
+
+def claimed(folder, text: str):
+    """The function in ``text`` and the claim on all its loops."""
+    file = folder / "a.c"
+    file.write_text(text)
+    function = load([file], Settings(workers=1))["f"]
+    (found,) = answer_bounds([function], "all", Settings(workers=1))
+    return function, found.call
+
+
+def test_writes_to_memory_do_not_stand_in_the_way_of_counts(tmp_path):
+    function, claim = claimed(tmp_path, SORTS)
+    assert claim.exact
+    (n,) = claim.upper.variables
+    interpreter = Interpreter(function.program.source.inlined, function.graph())
+    for k in (-3, 0, 1, 2, 3, 9, 33, 64):
+        run = interpreter.run([k, list(range(64, 0, -1))], max_steps=50_000)
+        assert sum(run.iterations.values()) == evaluate(claim.upper, {n: k})
+
+
+def test_what_is_read_after_a_write_is_not_taken_for_what_was_there(tmp_path):
+    _, claim = claimed(tmp_path, READS)
+    assert not claim.exact
+    assert claim.gap is TRUE

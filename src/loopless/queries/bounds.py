@@ -202,7 +202,7 @@ def answer_bounds(
     if method == "looperman":
         found = [_without_summaries(function) for function in functions]
     else:
-        found = answer_functions(functions, Question(), settings, until)
+        found = answer_functions(functions, Question(), settings, until, memory=False)
     counts: Sequence[Counts] = [{} for _ in functions]
     if method == "all":
         counts = counts_alone(functions, found, settings, until)

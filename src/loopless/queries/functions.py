@@ -46,18 +46,24 @@ class FunctionAnswer:
 
 
 def answer_functions(
-    functions: Sequence[Function], question: Question, settings: Settings, until: float | None = None
+    functions: Sequence[Function],
+    question: Question,
+    settings: Settings,
+    until: float | None = None,
+    *,
+    memory: bool = True,
 ) -> list[FunctionAnswer]:
     """The summaries of ``functions``, in their order: loops and functions each under their limits.
 
-    ``question`` is what else is asked about the loops; it must not narrow their summaries.
+    ``question`` is what else is asked about the loops; it must not narrow their summaries. ``memory``: whether what the
+    functions write to memory matters.
     """
     loops = [loop for function in functions for loop in function.loops]
     answers = iter(answer_all(loops, question, settings, until))
     own = [tuple(next(answers) for _ in function.loops) for function in functions]
     jobs = [
         functools.partial(
-            _compose, function.program, function.program.functions.index(function), outcomes_of(found)
+            _compose, function.program, function.program.functions.index(function), outcomes_of(found), memory=memory
         )
         for function, found in zip(functions, own, strict=True)
     ]
@@ -89,14 +95,16 @@ def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAns
     )
 
 
-def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome]) -> FunctionAnswer:
+def _compose(
+    program: Program, index: int, outcomes: Mapping[str, Outcome], *, memory: bool = True
+) -> FunctionAnswer:
     """The summary of one function from those of its loops."""
     started = time.perf_counter()
     function = program.functions[index]
     trouble = ""
     outcome: FunctionOutcome
     try:
-        outcome = compose(function, outcomes)
+        outcome = compose(function, outcomes, memory=memory)
     except LimitError as error:
         outcome = Refused(Reason.BUDGET, function.place, str(error))
     except LooplessError:
@@ -113,11 +121,16 @@ def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome]) -> F
 
 
 def compose(
-    function: Function, outcomes: Mapping[str, Outcome], known: dict[str, FunctionOutcome | None] | None = None
+    function: Function,
+    outcomes: Mapping[str, Outcome],
+    known: dict[str, FunctionOutcome | None] | None = None,
+    *,
+    memory: bool = True,
 ) -> FunctionOutcome:
     """The summary of ``function`` from those of its loops; functions that it calls are summarized where that is needed.
 
-    ``known`` has the functions that are summarized already, by their names in the module.
+    ``memory``: whether what it writes to memory matters. ``known`` has the functions that are summarized already, by
+    their names in the module.
     """
     graph = function.graph()
     if isinstance(graph, Refused):
@@ -131,7 +144,7 @@ def compose(
             found[name] = None if called is None else summarize_whole(called, found)
         return found[name]
 
-    return summarize_function(graph, outcomes, callee)
+    return summarize_function(graph, outcomes, callee, memory=memory)
 
 
 def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None] | None = None) -> FunctionOutcome:

@@ -31,15 +31,16 @@ _K = TypeVar("_K")
 
 
 def summarize_function(
-    graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees | None = None
+    graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees | None = None, *, memory: bool = True
 ) -> FunctionOutcome:
     """The summary of a function, from the summaries of its outermost loops by their names.
 
     The loops' summaries must be those of the default variables of interest, without assumptions. Entry states that
     come to a loop without a summary, or to anything else that is not answered, are in the residual, with the reason;
-    where that is all of them the function is refused.
+    where that is all of them the function is refused. ``memory``: whether what callers see of memory must be told; it
+    never is, so that entry states that reach a write to it are in the residual, unless nobody asks.
     """
-    ways = Ways(graph, outcomes, callees or (lambda _: None))
+    ways = Ways(graph, outcomes, callees or (lambda _: None), memory=memory)
     with budget(OPERATIONS):
         ways.run()
     with budget(SIMPLIFYING):

@@ -82,12 +82,17 @@ class Ways(Execution[Way]):
 
     After :meth:`run`: ``finished`` has the ways that end, ``residual`` those that are not followed to their end, with
     the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
-    they exclude each other. ``counters`` are the variables that hold the iterations of the loops.
+    they exclude each other. ``counters`` are the variables that hold the iterations of the loops. Without
+    ``memory`` what the function writes to memory is not asked for: ways are followed past such writes, and no further
+    than to a read of what may have been written.
     """
 
     questions: ClassVar[int] = 4
 
-    def __init__(self, graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees) -> None:
+    def __init__(
+        self, graph: Flowgraph, outcomes: Mapping[str, Outcome], callees: Callees, *, memory: bool = True
+    ) -> None:
+        self.memory = memory
         self.seen = seen_at_ends(graph)
         where = str(graph.loc) if graph.loc is not None else graph.source_name
         super().__init__(graph, live_at_entry(graph.blocks, self.seen), graph.blocks, where)
@@ -326,6 +331,8 @@ class Ways(Execution[Way]):
 
         Writes to the function's own objects are seen by its reads only, and reads of what is written are not answered.
         """
+        if not self.memory:
+            return None
         owner = (statement.target if isinstance(statement, Copy) else statement.address).object
         known = self.graph.objects.get(owner.value) if isinstance(owner, Const) else None
         if known is not None and known.kind == "local":
