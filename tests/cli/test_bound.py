@@ -87,6 +87,27 @@ def test_exact_counts_have_a_lower_class(answer, tmp_path):
     assert classes == {"f": ("O(m + n)", "Omega(size)"), "h": ("O(n)", "Omega(n)"), "g": ("O(n)", None)}
 
 
+def test_inputs_along_which_a_count_grows_as_fast_as_its_class(answer, run, tmp_path):
+    file = tmp_path / "worst.c"
+    file.write_text(
+        "int f(int n, int m, int k) { int c = 0; for (int i = m; i < n; i++) for (int j = k; j < 0; j++) c++; return c; }\n"
+        "int g(int n) { int c = 0; while (c < 9 && c < n) c++; return c; }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file)
+    worst = {found["name"]: found["worst_inputs"] for found in document["functions"]}
+    assert worst["g"] is None
+    assert worst["f"] == {"k": "-N", "m": "-N", "n": "N"}
+    counts = []
+    for size in (20, 40, 80):
+        values = {name: {"N": size, "-N": -size, "0": 0}[sign] for name, sign in worst["f"].items()}
+        _, evaluated = answer("eval", file, "f", values["n"], values["m"], values["k"])
+        counts.append(evaluated["return"])
+    assert counts[1] >= 3 * counts[0] > 0
+    assert counts[2] >= 3 * counts[1]
+    assert "worst inputs seen: k=-N, m=-N, n=N (Omega(size^2) as N grows)" in run("bound", file, "--function", "f").stdout
+
+
 def test_a_loop_without_a_bound_is_status_3(answer, run, nest):
     status, document = answer("bound", nest, "--function", "g")
     assert status == 3

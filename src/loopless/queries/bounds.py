@@ -144,7 +144,8 @@ def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
 
 
 def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
-    """How fast the count's lower bound grows along some ray of inputs: the fastest that is seen, None where none is.
+    """How fast the count's lower bound grows along some ray of inputs: the fastest that is seen, of those the one with
+    the largest counts; None where none is.
 
     An exact count that grows by the degree of the upper bound has that bound's class.
     """
@@ -155,6 +156,7 @@ def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
     if len(variables) > _MOST_RAYS:
         return None
     best: LowerGrowth | None = None
+    most = 0
     for signs in product((1, 0, -1), repeat=len(variables)):
         ray = dict(zip(variables, signs, strict=True))
         counts = [_count_at(found, {v: s * t for v, s in ray.items()}) for t in _SIZES]
@@ -162,8 +164,9 @@ def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
         if len(known) < len(_SIZES):
             continue
         degrees = {_power_of(a, b) for a, b in pairwise(known)}
-        if len(degrees) == 1 and (best is None or min(degrees) > best.degree):
+        if len(degrees) == 1 and (best is None or (min(degrees), known[-1]) > (best.degree, most)):
             (degree,) = degrees
+            most = known[-1]
             same = grows is not None and single and degree == grows.degree
             text = grows.text("Omega") if grows is not None and same else _omega(degree)
             best = LowerGrowth(degree, ray, text)

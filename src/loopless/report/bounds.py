@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from loopless.bounds import Claim, Growth
-from loopless.queries.bounds import FunctionBound, LoopBound, class_of, growth, lower_class, value_at
+from loopless.queries.bounds import FunctionBound, LoopBound, class_of, growth, lower_class, lower_growth, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
@@ -105,7 +105,7 @@ def _conditions(claim: Claim, names: Names) -> list[str]:
     return lines
 
 
-def _given(given: Values) -> str:
+def _given(given: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in given.items())
 
 
@@ -118,7 +118,19 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
         value = value_at(found.call.upper, found.call.when, given, found.shown)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     lines += _conditions(found.call, names)
+    worst = _worst_case(found)
+    if worst is not None:
+        lines.append(f"  worst inputs seen: {_given(worst[1])} ({worst[0]} as N grows)")
     return lines + (why(found.refused) if found.refused is not None else [])
+
+
+def _worst_case(found: FunctionBound) -> tuple[str, dict[str, str]] | None:
+    """Inputs that depend on one number N, with the class by which the count surely grows along them."""
+    grows = lower_growth(found.call, found.shown)
+    if grows is None or grows.degree < 1:
+        return None
+    size = {1: "N", 0: "0", -1: "-N"}
+    return grows.text, {found.shown.get(var, var.name): size[sign] for var, sign in grows.ray.items()}
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
@@ -188,6 +200,7 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
     call = found.call
     nodes: list[Term | Condition] = [n for n in (call.upper, call.lower, call.when, call.never) if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
+    worst = _worst_case(found)
     return {
         "name": found.name,
         "upper": None if names is None else _maybe(call.upper, names),
@@ -196,6 +209,7 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "valid_when": None if names is None else expression(call.when, names),
         "big_o": _text(class_of(found)),
         "big_omega": lower_class(call, found.shown),
+        "worst_inputs": None if worst is None else worst[1],
         "value": value_at(call.upper, call.when, given, found.shown) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
     }
