@@ -77,6 +77,38 @@ def judged(text: str, seed: int, count: int = 60, *, low: int = -6, high: int = 
     return found, compared
 
 
+RENEWED = {
+    "the clock runs out first": (
+        "int f(int n, int m) { int x = n, y = m; while (x > 0) { if (y > 0) y--; else { y = m; x--; } } return x; }",
+        lambda n, m: max(0, n) * max(0, m) + max(0, n)),
+    "one stretch more": (
+        "int f(int n, int m) { int x = n, y = m; while (x > 0 || y > 0) { if (y > 0) y--; else { y = m; x--; } }"
+        " return x; }", lambda n, m: max(0, n) * max(0, m) + max(0, m) + max(0, n)),
+    "the clock is not at its start": (
+        "int f(int n, int m) { int x = n + 2, y = 3; while (x > 0) { if (y > 0) y--; else { y = m; x -= 2; } }"
+        " return x; }", None),
+    "inputs that compare": (
+        "int f(int n, int m) { int i = 0, j = 0; if (0 < m && m < n) while (i < n && nondet()) if (j < m) j++; else {"
+        " j = 0; i++; } return i; }", lambda n, m: n * m + n if 0 < m < n else 10**9),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RENEWED)
+def test_what_is_renewed_until_a_clock_runs_out(name):
+    """The counts reach the bounds, and stay below."""
+    text, most = RENEWED[name]
+    found, compared = judged(text, 3, low=-3, high=12)
+    assert compared > 50
+    g = graph("int nondet(void); " + text)
+    variables = {p.var.name: p.var for p in g.parameters}
+    for n in range(-2, 9):
+        for m in range(-2, 9):
+            count = sum(Interpreter(None, g).run((n, m), [1] * 4000, max_steps=20_000).iterations.values())
+            bound = evaluate(found.whole.term, {variables["n"]: n, variables["m"]: m})
+            assert count <= bound
+            assert most is None or bound <= most(n, m)
+
+
 @pytest.mark.parametrize("name", NESTS)
 def test_nests_are_bounded_as_a_whole(name):
     text, grows = NESTS[name]

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from loopless.bounds.regions import Program
 
 
+_Group = tuple[list[Transition], Term, Mapping[str, Function]]
+"""Transitions, how often they are taken, and the functions that fall with them."""
+
+
 class Sizes(Growth):
     """How large terms become at the headers of a region, over the inputs of the call."""
 
@@ -133,6 +137,8 @@ class Region:
         made = System(whole.paths, self.transitions, whole.state, whole.parameters, whole.fixed)
         self.sizes = [Sizes(self, made, by_value=by_value) for by_value in (False, True)]
         self.counted: list[Counted] = []
+        self.clocks: dict[Counted, Mapping[str, Function]] = {}
+        """The functions by which transitions were counted, where no transition of the region raises them."""
         used = {v for t in self.transitions for r in t.rows for v in r.variables}
         moved = {v for t in self.transitions for v in t.after}
         self.variables = tuple(v for v in (*whole.state, *whole.parameters) if v in used or v in moved)
@@ -169,17 +175,19 @@ class Region:
             found = self._next(remaining)
             if found is None:
                 return
-            group, bound = found
+            group, bound, functions = found
             counted = Counted(frozenset(t.name for t in group), bound)
             self.counted.append(counted)
+            if all(self._never_rises(functions, t) for t in self.transitions):
+                self.clocks[counted] = functions
             for sizes in self.sizes:
                 sizes.count(counted)
             remaining = [t for t in remaining if t not in group]
 
-    def _next(self, remaining: Sequence[Transition]) -> tuple[list[Transition], Term] | None:
+    def _next(self, remaining: Sequence[Transition]) -> _Group | None:
         """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
         done = [t for t in self.transitions if t not in remaining]
-        found: list[tuple[list[Transition], Term]] = []
+        found: list[_Group] = []
         for falling in self._choices(remaining):
             counted = self._counted(falling, remaining, done)
             if counted is None:
@@ -187,12 +195,14 @@ class Region:
             found.append(counted)
             if _class(counted[1]) <= 1:
                 break
-        return min(found, key=lambda pair: _class(pair[1]), default=None)
+        return min(found, key=lambda group: _class(group[1]), default=None)
 
     def _counted(
         self, falling: Sequence[Transition], remaining: Sequence[Transition], done: Sequence[Transition]
-    ) -> tuple[list[Transition], Term] | None:
-        """Transitions with which functions fall that fall with those of ``falling``, and how often they are taken."""
+    ) -> _Group | None:
+        """Transitions with which functions fall that fall with those of ``falling``, how often they are taken, and the
+        functions.
+        """
         steady = [t for t in remaining if t not in falling]
         if done and self._functions(falling, steady, ()) is None:
             return None
@@ -203,7 +213,7 @@ class Region:
             group = [t for t in remaining if t in falling or self._falls(found, t)]
             bound = self._count(found, group, done)
             if bound is not None:
-                return group, bound
+                return group, bound, found
         return None
 
     def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
@@ -348,11 +358,34 @@ class Region:
         if not renewed:
             more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
             return small(maximum(ZERO, floor_div(add(start, *more), const(divisor))))
-        parts = [maximum(ZERO, floor_div(start, const(divisor)))]
+        first = maximum(ZERO, floor_div(start, const(divisor)))
+        if len(renewed) == 1 and not raised:
+            ((c, values),) = renewed.items()
+            stretches = self._stretches(c, falling)
+            if stretches is not None:
+                return small(mul(stretches, maximum(first, *values)))
+        parts = [first]
         for c in dict.fromkeys((*renewed, *raised)):
             rises = [ceil_div(maximum(ZERO, each), divisor) for each in raised.get(c, ())]
             parts.append(mul(c.bound, maximum(ZERO, *renewed.get(c, ()), *rises)))
         return small(add(*parts))
+
+    def _stretches(self, counted: Counted, falling: Sequence[Transition]) -> Term | None:
+        """Into how many stretches the ``counted`` transitions divide those of ``falling``; None where there may be one
+        more than there are of them.
+
+        The function by which they were counted is raised by nothing, and each takes 1 from it. If those of ``falling``
+        are taken only where it is 1 or more, no stretch comes after it has run out.
+        """
+        clock = self.clocks.get(counted)
+        if clock is None:
+            return None
+        divisor = next(iter(clock.values())).divisor
+        sides = [(t, self._sides(clock, t)[0]) for t in falling]
+        if not all(self.sizes[0].proves(t, greater_equal(now.term, const(divisor))) for t, now in sides):
+            return None
+        start = self._start(clock, falling)
+        return None if start is None else maximum(ZERO, floor_div(start, const(divisor)))
 
     def _effect(self, found: Mapping[str, Function], t: Transition) -> tuple[bool, Term] | None:
         """What a transition does to the functions at most: (whether it sets them, the value or the difference)."""

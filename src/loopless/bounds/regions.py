@@ -30,9 +30,12 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     add,
+    conjunction,
+    conjuncts,
     const,
     ite,
     maximum,
+    minimum,
     neg,
     sub,
 )
@@ -64,7 +67,7 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
             first = Program(cuts)
             found = first.answer()
             if found.whole is not None:
-                return found
+                return _least(found, Program(cuts, inputs_apart=True).answer()) if first.relates_inputs else found
             apart = refined(cuts, first.system)
             return found if isinstance(apart, Refused) else _either(found, Program(apart).answer())
     except (TermTooLarge, BudgetExceeded) as error:
@@ -83,22 +86,52 @@ def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
         return None
 
 
+def _least(first: CallBounds, second: CallBounds) -> CallBounds:
+    """What is known by both."""
+    return CallBounds(
+        {header: _lesser(bound, second.loops.get(header)) for header, bound in first.loops.items()},
+        _lesser(first.whole, second.whole) if first.whole is not None else None,
+    )
+
+
+def _lesser(first: Bound, second: Bound | None) -> Bound:
+    if second is None or second.term == first.term:
+        return first
+    try:
+        return Bound(minimum(first.term, second.term))
+    except TermTooLarge:
+        return first
+
+
 def _either(first: CallBounds, second: CallBounds) -> CallBounds:
     """What is known by one or the other."""
     return CallBounds({**second.loops, **first.loops}, first.whole or second.whole)
 
 
 class Program:
-    """The regions of a function, each after those that lead to it."""
+    """The regions of a function, each after those that lead to it.
 
-    def __init__(self, cuts: Cuts) -> None:
+    ``inputs_apart``: nothing is made of how inputs compare with one another. A bound in the smaller one of two is then
+    not given in the larger one, which either may be to the search.
+    """
+
+    def __init__(self, cuts: Cuts, *, inputs_apart: bool = False) -> None:
         self.cuts = cuts
         held = held_at(cuts)
+        self.relates_inputs = any(map(self._is_about_inputs, held.values()))
+        if inputs_apart:
+            held = {header: self._without_inputs(facts) for header, facts in held.items()}
         known = under(cuts.paths, {path.id: held[cuts.source[path.id]] for path in cuts.paths.iterative})
         self.engine = Farkas()
         self.engine.allow(WORK)
         self.system = system(known, TRUE, split=True)
         self.regions: dict[str, Region] = {}
+
+    def _is_about_inputs(self, facts: Condition) -> bool:
+        return any(fact.variables <= frozenset(self.cuts.paths.invariants) for fact in conjuncts(facts))
+
+    def _without_inputs(self, facts: Condition) -> Condition:
+        return conjunction(fact for fact in conjuncts(facts) if not self._is_about_inputs(fact))
 
     def answer(self) -> CallBounds:
         """The bounds of all regions together."""
