@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from loopless.bounds.order import lesser, surely_at_most
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -83,13 +84,13 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
 
 def _no_larger(a: Bound, b: Bound) -> bool:
     """Whether ``a`` is surely no larger than ``b`` and holds wherever that does."""
-    return a.when in (TRUE, b.when) and minimum(a.term, b.term) is a.term
+    return a.when in (TRUE, b.when) and surely_at_most(a.term, b.term)
 
 
 def least(bounds: Bounds) -> Term | None:
     """One term for all unconditional bounds; None where there is none."""
     found = [bound.term for bound in bounds if bound.when is TRUE]
-    return minimum(*found) if found else None
+    return lesser(*found) if found else None
 
 
 def ceiling(term: Term, divisor: Term) -> Term:

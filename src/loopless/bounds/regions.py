@@ -16,6 +16,7 @@ from loopless.bounds.cuts import END, ENTRY, Cuts, cuts_of, under
 from loopless.bounds.following import refined
 from loopless.bounds.held import held_at
 from loopless.bounds.model import Bound
+from loopless.bounds.order import lesser
 from loopless.bounds.region import Region
 from loopless.bounds.transitions import Transition, system
 from loopless.flowgraph.model import Flowgraph
@@ -35,7 +36,6 @@ from loopless.terms import (
     const,
     ite,
     maximum,
-    minimum,
     neg,
     sub,
 )
@@ -98,7 +98,7 @@ def _lesser(first: Bound, second: Bound | None) -> Bound:
     if second is None or second.term == first.term:
         return first
     try:
-        return Bound(minimum(first.term, second.term))
+        return Bound(lesser(first.term, second.term))
     except TermTooLarge:
         return first
 

@@ -24,6 +24,7 @@ from loopless.bounds import (
 )
 from loopless.bounds.laps import lap_paths
 from loopless.bounds.model import by_types, kept
+from loopless.bounds.order import lesser
 from loopless.bounds.ranking import rank
 from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
@@ -53,7 +54,6 @@ from loopless.terms import (
     evaluate,
     holds,
     maximum,
-    minimum,
     walk,
 )
 
@@ -421,7 +421,7 @@ def _together(found: Claim, bound: Bound | None) -> Claim:
         return found
     if found.upper is None or found.has_gap or found.when is not TRUE:
         return replace(found, upper=bound.term, when=TRUE, gap=FALSE)
-    return replace(found, upper=minimum(found.upper, bound.term))
+    return replace(found, upper=lesser(found.upper, bound.term))
 
 
 def _lines(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:

@@ -1,0 +1,98 @@
+"""Which of several bounds is surely the least, by how they are built: sums and products of parts that are no larger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from loopless.terms import Const, Monomial, Op, Term, from_polynomial, minimum, polynomial, range_of, sub
+
+DEPTH: Final = 6
+"""Terms are compared so deep."""
+
+MOST_FACTORS: Final = 4
+"""Products of more factors are not compared."""
+
+
+def lesser(*terms: Term) -> Term:
+    """The least of terms, those left out that are surely no less than another."""
+    flat: list[Term] = []
+    for term in _least(terms):
+        flat.extend(term.args if isinstance(term, Op) and term.op == "min" else (term,))
+    return minimum(*_least(flat))
+
+
+def _least(terms: Iterable[Term]) -> list[Term]:
+    kept: list[Term] = []
+    for term in dict.fromkeys(terms):
+        if any(surely_at_most(other, term) for other in kept):
+            continue
+        kept = [other for other in kept if not surely_at_most(term, other)]
+        kept.append(term)
+    return kept
+
+
+def surely_at_most(a: Term, b: Term, depth: int = DEPTH) -> bool:
+    """Whether ``a`` ≤ ``b`` for all values of their variables; False also where that is not seen."""
+    if a is b:
+        return True
+    high = range_of(sub(a, b))[1]
+    if high is not None and high <= 0:
+        return True
+    if depth == 0:
+        return False
+    if isinstance(a, Op) and a.op == "max" and all(surely_at_most(arg, b, depth - 1) for arg in a.args):
+        return True
+    if isinstance(b, Op) and b.op == "min" and all(surely_at_most(a, arg, depth - 1) for arg in b.args):
+        return True
+    if isinstance(a, Op) and a.op == "min" and any(surely_at_most(arg, b, depth - 1) for arg in a.args):
+        return True
+    if isinstance(b, Op) and b.op == "max" and any(surely_at_most(a, arg, depth - 1) for arg in b.args):
+        return True
+    if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op == "floor_div" and a.args[1] is b.args[1]:
+        divisor = a.args[1]
+        return isinstance(divisor, Const) and divisor.value > 0 and surely_at_most(a.args[0], b.args[0], depth - 1)
+    return _by_parts(a, b, depth)
+
+
+def _by_parts(a: Term, b: Term, depth: int) -> bool:
+    """Whether in ``b`` - ``a`` each part that is taken away has one that is added and no less, and the rest is ≥ 0."""
+    parts = polynomial(sub(b, a))
+    added = {m: c for m, c in parts.items() if c > 0}
+    taken = {m: -c for m, c in parts.items() if c < 0}
+    if not taken or not added or () in taken:
+        return False
+    for monomial, coefficient in taken.items():
+        larger = next((m for m, c in added.items() if c >= coefficient and _no_larger(monomial, m, depth - 1)), None)
+        if larger is None:
+            return False
+        added[larger] -= coefficient
+    return all(coefficient == 0 or _not_negative(monomial) for monomial, coefficient in added.items())
+
+
+def _no_larger(a: Monomial, b: Monomial, depth: int) -> bool:
+    """Whether a product is no larger: factor by factor in some order, if they are ≥ 0, or where one is but one term."""
+    if len(_factors(a)) != len(_factors(b)) and () not in (a, b):
+        return surely_at_most(from_polynomial({a: 1}), from_polynomial({b: 1}), depth)
+    return _not_negative(a) and _not_negative(b) and _matched(_factors(a), _factors(b), depth)
+
+
+def _factors(monomial: Monomial) -> list[Term]:
+    return [atom for atom, exponent in monomial for _ in range(exponent)]
+
+
+def _matched(smaller: Sequence[Term], larger: Sequence[Term], depth: int) -> bool:
+    if len(smaller) != len(larger) or len(larger) > MOST_FACTORS:
+        return False
+    if not smaller:
+        return True
+    return any(
+        surely_at_most(smaller[0], factor, depth) and _matched(smaller[1:], [*larger[:at], *larger[at + 1 :]], depth)
+        for at, factor in enumerate(larger)
+    )
+
+
+def _not_negative(monomial: Monomial) -> bool:
+    """Whether each factor is ≥ 0."""
+    lows = [range_of(atom)[0] for atom, _ in monomial]
+    return all(low is not None and low >= 0 for low in lows)
