@@ -153,7 +153,7 @@ def _in_smaller_parts(operations: int, most: int, _: Landing | None, cell: Syste
     if smaller is cell:
         return None
     landing = _landing(smaller, operations, most, further=False)
-    if landing.residual or never.is_empty():
+    if never.is_empty():
         return landing
     if cell.totals or any(piece.effect.sides() for piece in cell.pieces):
         landing.include(_landing(cell.within(never), operations, most, further=False))
