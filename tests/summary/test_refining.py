@@ -11,7 +11,7 @@ from loopless.summary import several
 from loopless.summary.pieces import by_one_way_borders
 from loopless.summary.refining import by_signs, without_diverging, without_idle
 from loopless.summary.system import build_system
-from loopless.terms import const, less_equal
+from loopless.terms import const, holds, less_equal
 from loops_in_c import graph
 
 CLOCK = "unsigned char f(unsigned char n, unsigned char s, unsigned char u)"
@@ -100,3 +100,33 @@ def test_borders_that_are_crossed_one_way_divide():
         low, high = part.where.range_of(c)
         assert (high is not None and high <= 9) or (low is not None and low >= 10)
     assert len(parts) > len(pieces)
+
+
+FOR_EVER = "int f(unsigned x, int s, int a, unsigned short i) { while ((unsigned short)(i + 1) < x)"
+FOR_EVER += " { if (a < 20) { a += 2; s++; } else a -= 13; i++; } return s; }"
+
+
+def test_sums_overflow_in_runs_that_have_no_other_end():
+    """A part of a part of a loop has the checks that were left to final values."""
+    near = {"x": [*range(1 << 16, (1 << 16) + 9), 2**32 - 1], "s": [2**31 - 1 - k for k in range(9)], "a": range(40)}
+    _, regions = judge_alone(FOR_EVER, count=400, near=near, max_steps=3000)
+    assert regions["undefined"] + regions["residual"] > 40
+
+
+def test_parts_of_a_part_keep_what_stands_for_checks():
+    whole = system(FOR_EVER).within(system(FOR_EVER).universe)
+    assert [total.var.name for total in whole.totals] == ["s"]
+    assert whole.within(whole.universe).totals == whole.totals
+
+
+def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
+    cell = system(
+        "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
+    )
+    i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
+    monkeypatch.setattr(several, "_landing", lambda smaller, *_, **__: several._given_up(smaller))
+    landing = several._in_smaller_parts(1_000_000, 400, None, cell)
+    for value in (1, 7, 10, 12, 255):
+        state = {i: value, x: 3}
+        told = [*landing.diverges, *(part.when for part in landing.residual)]
+        assert sum(holds(when, state) for when in told) == 1

@@ -116,7 +116,8 @@ class System:
             self,
             universe=part(self.universe),
             pieces=pieces,
-            totals=[*self._lifted_totals(), *totals],
+            # Those found before stand for checks that the pieces no longer have.
+            totals=list(dict.fromkeys((*self.totals, *self._lifted_totals(), *totals))),
             exits=[view for view in exits if not view.where.is_empty()],
             ended=part(self.ended),
             rare=[],
