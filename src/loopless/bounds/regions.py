@@ -67,11 +67,19 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
             first = Program(cuts)
             found = first.answer()
             if found.whole is not None:
-                return _least(found, Program(cuts, inputs_apart=True).answer()) if first.relates_inputs else found
+                return _least(found, _inputs_apart(cuts)) if first.relates_inputs else found
             apart = refined(cuts, first.system)
             return found if isinstance(apart, Refused) else _either(found, Program(apart).answer())
     except (TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, graph.source_name, f"the search for a bound came to a limit: {error}")
+
+
+def _inputs_apart(cuts: Cuts) -> CallBounds:
+    """The bounds without how inputs compare with one another; none where that takes too long."""
+    try:
+        return Program(cuts, inputs_apart=True).answer()
+    except (TermTooLarge, BudgetExceeded):
+        return CallBounds()
 
 
 def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
@@ -87,7 +95,7 @@ def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
 
 
 def _least(first: CallBounds, second: CallBounds) -> CallBounds:
-    """What is known by both."""
+    """The bounds of the ``first``, or those of the second where these are less."""
     return CallBounds(
         {header: _lesser(bound, second.loops.get(header)) for header, bound in first.loops.items()},
         _lesser(first.whole, second.whole) if first.whole is not None else None,
