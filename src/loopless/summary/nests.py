@@ -129,7 +129,7 @@ def from_entry(
     if isinstance(outcome, Summary) and outcome.complete:
         return paths, outcome
     try:
-        facts = entry_facts(graph, paths.loop)
+        facts = conjunction(fact for fact in conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
         entered = _about(paths, facts)
         if entered is TRUE:
             return paths, outcome
@@ -146,23 +146,24 @@ def from_entry(
         with budget(AGAIN):
             narrow = paths_of(graph, paths.loop, interest, given=kept, known=inside)
             other = summarize(narrow)
-    except BudgetExceeded:
+            if isinstance(other, Refused) or isinstance(narrow, NoPaths):
+                return paths, outcome
+        with budget(OPERATIONS):
+            found = entered_with(other, conjunction((entered, _about(narrow, facts))))
+    except (BudgetExceeded, TermTooLarge):
         return paths, outcome
-    if isinstance(other, Refused) or isinstance(narrow, NoPaths):
-        return paths, outcome
-    with budget(OPERATIONS):
-        found = entered_with(other, conjunction((_about(paths, facts), _about(narrow, facts))))
     return (narrow, found) if found.complete or isinstance(outcome, Refused) else (paths, outcome)
 
 
 def _about(paths: LoopPaths, facts: Condition) -> Condition:
-    """Those of the facts that speak of nothing but variables whose entry values matter, in plain polynomials."""
+    """Those of the facts that speak of nothing but variables whose entry values matter."""
     variables = _mattering(paths)
+    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables)
 
-    def is_plain(fact: Condition) -> bool:
-        return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
 
-    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables and is_plain(fact))
+def _is_plain(fact: Condition) -> bool:
+    """Whether a fact is about polynomials, so that every format has words for it."""
+    return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
 
 
 def _mattering(paths: LoopPaths) -> set[Var]:
