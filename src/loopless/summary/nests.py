@@ -17,8 +17,9 @@ from loopless.paths.context import entry_facts
 from loopless.refusals import Refused
 from loopless.summary.model import Outcome, Summary
 from loopless.summary.narrowing import entered_with, inductive
-from loopless.summary.strategy import summarize
+from loopless.summary.strategy import settled, summarize
 from loopless.summary.system import mentions
+from loopless.summary.unfolding import unfolded
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -40,8 +41,8 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS: Final = 3_000_000
-"""isl's operations for saying where a loop is entered."""
+OPERATIONS: Final = 2_000_000
+"""isl's operations for saying where a loop is entered, and for a loop that leaves soon from there."""
 AGAIN: Final = 40_000_000
 """isl's operations for looking at a loop again."""
 
@@ -138,21 +139,52 @@ def from_entry(
                 found = entered_with(outcome, entered)
             if found.complete:
                 return paths, found
+    except (BudgetExceeded, TermTooLarge):
+        return paths, outcome
+    other = _under_what_stays(graph, paths, facts, entered, interest, known)
+    if other is not None and other[1].complete:
+        return other
+    short = _of_few_iterations(paths, entered)
+    if short is not None:
+        return paths, short
+    return other if other is not None and isinstance(outcome, Refused) else (paths, outcome)
+
+
+def _under_what_stays(
+    graph: Flowgraph,
+    paths: LoopPaths,
+    facts: Condition,
+    entered: Condition,
+    interest: Iterable[Var] | None,
+    known: Known | None,
+) -> tuple[LoopPaths, Summary] | None:
+    """Paths and a summary of a loop that is entered under ``facts``, by those of them that stay true."""
+    try:
         with budget(OPERATIONS):
             kept = _kept(paths, facts)
         if kept is TRUE:
-            return paths, outcome
+            return None
         inside = known.apart() if known is not None else None
         with budget(AGAIN):
             narrow = paths_of(graph, paths.loop, interest, given=kept, known=inside)
             other = summarize(narrow)
             if isinstance(other, Refused) or isinstance(narrow, NoPaths):
-                return paths, outcome
+                return None
         with budget(OPERATIONS):
-            found = entered_with(other, conjunction((entered, _about(narrow, facts))))
+            return narrow, entered_with(other, conjunction((entered, _about(narrow, facts))))
     except (BudgetExceeded, TermTooLarge):
-        return paths, outcome
-    return (narrow, found) if found.complete or isinstance(outcome, Refused) else (paths, outcome)
+        return None
+
+
+def _of_few_iterations(paths: LoopPaths, entered: Condition) -> Summary | None:
+    """The summary of a loop that leaves after few iterations where ``entered`` holds; None if it is not complete."""
+    try:
+        with budget(OPERATIONS):
+            found = unfolded(paths, entered)
+    except BudgetExceeded:
+        return None
+    found = settled(found) if found is not None else None
+    return found if found is not None and found.complete else None
 
 
 def _about(paths: LoopPaths, facts: Condition) -> Condition:

@@ -38,7 +38,7 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
         other = _uncounted(paths)
         if isinstance(other, Summary) and (other.complete or isinstance(found, Refused)):
             found = other
-    return found if isinstance(found, Refused) else _settled(found)
+    return found if isinstance(found, Refused) else settled(found)
 
 
 def _uncounted(paths: LoopPaths) -> Outcome | None:
@@ -59,7 +59,7 @@ def _by_strategies(paths: LoopPaths) -> Outcome:
     return found if plain is paths or isinstance(found, Refused) else replace(found, paths=paths)
 
 
-def _settled(summary: Summary) -> Summary:
+def settled(summary: Summary) -> Summary:
     """The summary with what inner loops do at an exit in its place: regions, and totals of iterations."""
     counters = summary.paths.counters
     begun: dict[Var, Term] = dict.fromkeys(counters, ZERO)
