@@ -129,3 +129,30 @@ def test_a_budget_that_runs_out_anywhere_is_a_budget_that_runs_out() -> None:
         except logic.BudgetExceeded:
             exceeded += 1
     assert exceeded > 20
+
+
+def with_quotients(count: int) -> Condition:
+    """A condition that isl writes with ``count`` quotients, of which none follows from the others."""
+    return t.conjunction(
+        t.less_equal(t.mod(t.add(t.scale(X, k), Z), t.const(2 * k + 1)), t.const(k)) for k in range(2, 2 + count)
+    )
+
+
+def test_many_quotients_are_charged_for_though_isl_does_not_count_them() -> None:
+    many, few = with_quotients(14), with_quotients(3)
+    with logic.budget(2_000_000):
+        Region.of(few)
+        Region.of(few)
+    with logic.budget(2_000_000):
+        Region.of(many)
+        with pytest.raises(logic.BudgetExceeded):
+            for _ in range(10):
+                Region.of(many)
+
+
+def test_what_is_charged_in_an_inner_budget_is_charged_to_the_outer_one() -> None:
+    many = with_quotients(14)
+    with logic.budget(2_000_000), pytest.raises(logic.BudgetExceeded):
+        for _ in range(12):
+            with logic.budget(1_000_000):
+                Region.of(many)

@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, context, integer, metered
+from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, charge_for, context, integer, metered
 from loopless.logic.readback import condition_of
 from loopless.logic.translate import Frame, frame_of, value
 from loopless.terms import (
@@ -46,6 +46,7 @@ class Region:
     # frame and points are for the modules of this package only
 
     def __init__(self, frame: Frame, points: isl.Set) -> None:
+        charge_for(points)
         self.frame = frame
         self.points = points
         self._empty: bool | None = None

@@ -29,6 +29,9 @@ PREPARING = 2_000_000
 WHOLE = 8_000_000
 """And for all of these parts together, each of which gets its share."""
 
+REST = 3_000_000
+"""And for those that come after one of which something is left open: the summary is not complete any more then."""
+
 TOGETHER = 2
 """All methods together get so many times the share of one."""
 
@@ -43,11 +46,13 @@ def summarize_several(paths: LoopPaths) -> Summary:
             system = build_system(paths)
             parts = cells(system)
         landings: list[Landing] = []
-        left = MAX_CASES
+        left, share = MAX_CASES, WHOLE // len(parts)
         for cell in parts:
-            landing = _landing(cell, WHOLE // len(parts), left)
+            landing = _landing(cell, share, left)
             left -= landing.size
             landings.append(landing)
+            if landing.residual:
+                share = min(share, REST // len(parts))
     except BudgetExceeded:
         raise NotSummarized(_too_costly(paths)) from None
     except TermTooLarge as error:
