@@ -146,13 +146,15 @@ def test_many_quotients_are_charged_for_though_isl_does_not_count_them() -> None
     with logic.budget(2_000_000):
         Region.of(many)
         with pytest.raises(logic.BudgetExceeded):
-            for _ in range(10):
-                Region.of(many)
+            all(Region.of(many).variables for _ in range(10))
 
 
 def test_what_is_charged_in_an_inner_budget_is_charged_to_the_outer_one() -> None:
     many = with_quotients(14)
+
+    def within() -> tuple[t.Var, ...]:
+        with logic.budget(1_000_000):
+            return Region.of(many).variables
+
     with logic.budget(2_000_000), pytest.raises(logic.BudgetExceeded):
-        for _ in range(12):
-            with logic.budget(1_000_000):
-                Region.of(many)
+        all(within() for _ in range(12))
