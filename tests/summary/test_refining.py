@@ -130,3 +130,23 @@ def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
         state = {i: value, x: 3}
         told = [*landing.diverges, *(part.when for part in landing.residual)]
         assert sum(holds(when, state) for when in told) == 1
+
+
+ONLY_THERE = """
+unsigned char f(unsigned char n, unsigned char x, unsigned char y, unsigned char z, int s, int t, unsigned char c) {
+    while (n == 16) {
+        if (s == 16 && c == 2 && y < 2) { n++; z += 3; }
+        y += y;
+        if (x == t) { n += z; z++; }
+        ++c;
+    }
+    return c + n + z;
+}
+"""
+
+
+def test_a_variable_that_is_idle_in_some_states_chooses_in_the_others():
+    """Where n is not changed and is 16, the loop never ends; so elsewhere n is not 16, and seems to choose nothing."""
+    near = {"n": (15, 16, 16, 16, 17), "s": (16, 0, 3), "t": range(6), "x": range(6), "c": range(6), "z": (0, 1, 255)}
+    _, regions = judge_alone(ONLY_THERE, count=600, near=near, max_steps=2000)
+    assert regions["diverges"] > 50

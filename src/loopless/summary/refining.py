@@ -130,8 +130,13 @@ def _without(system: System, var: Var) -> System | None:
     pieces = [piece.within(next(given)) for piece in merged.values()]
     exits = [replace(view, where=next(given)) for view in system.exits]
     pieces, totals = find_totals(pieces)
+    beside = system.beside
+    if _cylinder(system.universe, var, Region.universe(system.variables)) is None:
+        # That the variable chooses nothing may hold in these states only.
+        beside = system.universe if beside is None else beside & system.universe
     return replace(
         system,
+        beside=beside,
         control=system.control - {var},
         variables=tuple(v for v in system.variables if v is not var),
         universe=system.universe.project_out([var]).coalesce(),

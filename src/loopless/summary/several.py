@@ -164,13 +164,15 @@ def _in_smaller_parts(operations: int, most: int, _: Landing | None, cell: Syste
         landing.include(_landing(cell.within(never), operations, most, further=False))
     else:
         nothing = Piece(never, {}, Nothing())
-        landing.add(Ending(nothing, "forever", again=nothing))
+        others = Landing(cell)
+        others.add(Ending(nothing, "forever", again=nothing))
+        landing.include(others)
     return landing
 
 
 def _given_up(cell: System) -> Landing:
     landing = Landing(cell)
-    landing.give_up(cell.universe, _too_costly(cell.paths))
+    landing.add(Ending(Piece(cell.universe, {}, Nothing()), "stuck", why=_too_costly(cell.paths)))
     return landing
 
 

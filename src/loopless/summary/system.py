@@ -89,15 +89,20 @@ class System:
     """Accumulators and counters whose checks are left to their final values."""
     phases: list[list[Piece]] = field(default_factory=list)
     """The pieces, if only those of one phase are looked at as taking turns."""
+    beside: Region | None = None
+    """The states that the system stands for, where variables that it leaves out have a part in that."""
     ghosts: bool = False
     """Whether steps or domains speak of terms that the logic does not know, and that change."""
 
     @property
     def entry(self) -> Region | None:
-        """The values that lifted variables have at the entry, None where there are none."""
+        """What is known of the entry besides the universe: the values of lifted variables, the states that the system
+        stands for; None where that is nothing.
+        """
         if not self.lifted:
-            return None
-        return Region.of(conjunction(between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
+            return self.beside
+        found = Region.of(conjunction(between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
+        return found if self.beside is None else found & self.beside
 
     def original(self, var: Var) -> Var:
         """The variable of the program that ``var`` stands for."""
