@@ -118,7 +118,8 @@ class Scope:
     """A loop, or the function (``loop`` None): its complete laps, and by block the stands in which it is visited.
 
     Blocks of inner loops are not listed but for the headers of the loops directly inside, where the stands are those at
-    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end.
+    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end;
+    ``exits``: where they leave the loop.
     """
 
     loop: LoopInfo | None
@@ -127,6 +128,7 @@ class Scope:
     changed: frozenset[Var]
     labels: frozenset[str]
     ends: tuple[Stand, ...] = ()
+    exits: tuple[Stand, ...] = ()
 
     def passages(self) -> tuple[Passage, ...]:
         """All passages over inner loops, in the order in which they were met."""
@@ -246,6 +248,7 @@ class Around(Execution[Stand]):
         self.changed_by = {header: changed_variables(graph, info) & wanted for header, info in self.inner.items()}
         self.visits: dict[str, tuple[Stand, ...]] = {}
         self.ends: list[Stand] = []
+        self.exits: list[Stand] = []
         self._numbers = 0
         self._hard = 0
 
@@ -273,7 +276,7 @@ class Around(Execution[Stand]):
         complete = self.merged(self.start, [done.state for done in self.finished])
         apart = [part for stand in complete for part in _apart(stand)]
         laps = tuple(_lap(stand) for stand in (apart if len(apart) <= MAX_LAPS else complete))
-        return Scope(self.loop, laps, self.visits, changed, self.labels, tuple(self.ends))
+        return Scope(self.loop, laps, self.visits, changed, self.labels, tuple(self.ends), tuple(self.exits))
 
     def _following(self, label: str) -> Iterable[str]:
         for target in self.graph.blocks[label].successors:
@@ -318,6 +321,8 @@ class Around(Execution[Stand]):
                         self.finished.append(Finished(self.along(taken, edge), None))
                     elif target in self.labels and not self._returns(label, target):
                         yield target, self.along(taken, edge)
+                    elif target not in self.labels:
+                        self.exits.append(taken)
         if len(self.finished) > 4 * MAX_PATHS:
             raise TooManyPaths
 

@@ -23,6 +23,7 @@ from loopless.bounds import (
     least,
 )
 from loopless.bounds.laps import lap_paths
+from loopless.bounds.lower import LeastLaps
 from loopless.bounds.model import by_types, kept
 from loopless.bounds.order import lesser
 from loopless.bounds.ranking import rank
@@ -42,6 +43,7 @@ from loopless.summary import FunctionSummary, Summary
 from loopless.terms import (
     FALSE,
     TRUE,
+    ZERO,
     Condition,
     EvaluationError,
     Node,
@@ -210,7 +212,7 @@ def answer_bounds(
     if method == "all":
         counts = counts_alone(functions, found, settings, until)
     jobs = [
-        functools.partial(_job, function.program, function.program.functions.index(function), answer, counted)
+        functools.partial(_job, function.program, function.program.functions.index(function), answer, counted, method)
         for function, answer, counted in zip(functions, found, counts, strict=True)
     ]
     results: Sequence[FunctionBound | Overrun]
@@ -247,13 +249,13 @@ def _of_summary(
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
 
-def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts) -> FunctionBound:
+def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, method: str) -> FunctionBound:
     """The bounds of one function; errors inside Loopless become refusals."""
     started = time.perf_counter()
     function = program.functions[index]
     trouble = ""
     try:
-        found = bound_function(function, answer, counted)
+        found = bound_function(function, answer, counted, method)
     except LimitError as error:
         found = _failed(function, answer, counted, Refused(Reason.BUDGET, function.place, str(error)))
     except LooplessError:
@@ -271,8 +273,13 @@ def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused
     return FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
 
 
-def bound_function(function: Function, answer: FunctionAnswer, counted: Counts | None = None) -> FunctionBound:
-    """The bounds of a function, beside the summaries of ``answer`` and ``counted``; worked out in this process."""
+def bound_function(
+    function: Function, answer: FunctionAnswer, counted: Counts | None = None, method: str = "all"
+) -> FunctionBound:
+    """The bounds of a function, beside the summaries of ``answer`` and ``counted``; worked out in this process.
+
+    ``method``: one of :data:`METHODS`; Looperman's has no lower bounds.
+    """
     graph = function.graph()
     if isinstance(graph, Refused):
         return replace(_failed(function, answer, counted or {}, graph), trouble=function.trouble)
@@ -293,6 +300,9 @@ def bound_function(function: Function, answer: FunctionAnswer, counted: Counts |
     if any(known.values()):
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
         found = function_bounds(graph, given)
+    headers = {loop.name: loop.header for loop in graph.loops}
+    paths = {headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers}
+    lowers = LeastLaps(scopes_of(graph), paths) if method == "all" else None
     uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
     exact = all(claim.exact and _is_reached(claim) for claim in uppers)
     whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
@@ -304,9 +314,13 @@ def bound_function(function: Function, answer: FunctionAnswer, counted: Counts |
             loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
             continue
         entry = claims[loop.loop.name]
+        if lowers is not None and not entry.exact and entry.lower is ZERO:
+            entry = _at_least(entry, lowers.per_entry(bounds.loop.header))
         more = in_call.loops.get(bounds.loop.header)
         total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
         call = claim_of_call(answer.summary, loop.loop.name, total)
+        if lowers is not None and not call.exact and call.lower is ZERO:
+            call = _at_least(call, lowers.in_call(bounds.loop.header))
         loops.append(
             LoopBound(
                 loop,
@@ -365,6 +379,14 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     if isinstance(found, Refused):
         return ()
     return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
+
+
+def _at_least(found: Claim, laps: Term) -> Claim:
+    """The claim with a lower bound, which runs that meet undefined behaviour may go below."""
+    if laps is ZERO:
+        return found
+    exact = laps is found.upper and found.when is TRUE and found.gap is FALSE and found.never is FALSE
+    return replace(found, lower=laps, exact=exact, undefined=TRUE)
 
 
 def _added(found: Claim, bounds: Bounds) -> Bounds:

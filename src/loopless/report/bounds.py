@@ -14,7 +14,7 @@ from loopless.report.json_report import expression, refused_json
 from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, why
-from loopless.terms import FALSE, TRUE, Condition, Const, Node, Term, range_of
+from loopless.terms import FALSE, TRUE, ZERO, Condition, Const, Node, Term, range_of, walk
 
 Values = Mapping[str, int]
 _MOST_UNWOUND: Final = 1 << 20
@@ -89,14 +89,19 @@ def _words(claim: Claim, names: Names) -> str:
     return f"{'exactly' if claim.exact else 'at most'} {names.text(claim.upper)} iterations"
 
 
+_MOST_WORDS: Final = 100
+"""A lower bound that is longer is in the JSON only."""
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
 
 
 def _conditions(claim: Claim, names: Names) -> list[str]:
     lines: list[str] = []
+    told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
+    if told:
+        lines.append(f"  at least {names.text(claim.lower)}")
     if claim.upper is not None and claim.when is not TRUE:
         lines += condition_lines("  valid when ", claim.when, names)
-    if claim.upper is not None and claim.may_be_fewer:
+    if claim.may_be_fewer and (told or (claim.upper is not None and claim.exact)):
         lines.append(f"  {_FEWER}")
     if claim.never not in (FALSE, TRUE):
         lines += region_lines("never ends", claim.never, "", names)

@@ -1,0 +1,111 @@
+"""How often at least: loops that choices of inputs make shorter or longer, against counts of the interpreter."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from loopless.check.interpret import Interpreter
+from loopless.queries.bounds import answer_bounds
+from loopless.queries.session import load
+from loopless.queries.settings import Settings
+from loopless.terms import ZERO, evaluate
+
+NONDET = "int nondet(void);\n"
+
+STEPS = "int f(int n) { int i = 0; while (i < n) { if (nondet() > 0) i += 2; else i += 1; } return i; }"
+
+NESTED = """int f(int n, int m) {
+    int c = 0;
+    if (m == 0) return 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; ) { if (nondet() > 0) j += 3; else { j++; c++; } if (c > 20) c = 0; }
+    return c;
+}"""
+
+TWO_EXITS = """int f(int n, int m) {
+    int i = 0, j = 0;
+    while (i < n) { if (j >= m) break; i++; j += 2; if (nondet() > 0) j--; }
+    return i;
+}"""
+
+BREAKS = "int f(int n) { int i = 0; while (i < n) { if (nondet() > 0) break; i++; } return i; }"
+
+OUT_OF_BOTH = """int f(int n, int m) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if (nondet() > 0) return j;
+    return n;
+}"""
+
+GIVES_BACK = """int f(int n) {
+    int i = 0;
+    while (i < n) { int j = i; while (j > 0 && nondet() > 0) j--; i = i + 4 - (j < i); }
+    return i;
+}"""
+
+CHOOSES = """int f(int n, int x) {
+    int i = 0;
+    if (nondet() > 0) i = n;
+    while (i < n) { i++; x += nondet(); }
+    return x;
+}"""
+
+EXPECTED = {
+    "steps": (STEPS, [(10,), (11,), (0,), (-5,), (1,)], {(10,): 5, (11,): 6, (0,): 0, (-5,): 0, (1,): 1}),
+    "nested": (NESTED, [(4, 6), (3, 1), (5, 0), (-1, 4), (4, 7)], {(4, 6): 12, (3, 1): 6, (5, 0): 0, (4, 7): 16}),
+    "two exits": (TWO_EXITS, [(10, 6), (3, 40), (7, 13), (0, 1)], {(10, 6): 3, (3, 40): 3, (7, 13): 7, (0, 1): 0}),
+    "breaks": (BREAKS, [(10,), (0,)], {(10,): 0, (0,): 0}),
+    "out of both": (OUT_OF_BOTH, [(3, 4), (0, 2)], {(3, 4): 0, (0, 2): 0}),
+    "gives back": (GIVES_BACK, [(20,), (9,), (0,)], {(20,): 5, (9,): 3, (0,): 0}),
+    "chooses": (CHOOSES, [(10, 3), (0, 0)], {(10, 3): 0, (0, 0): 0}),
+}
+
+
+def bounds(folder, text: str):
+    file = folder / "a.c"
+    file.write_text(NONDET + text)
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    assert not found.trouble
+    return program, found
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_no_run_takes_fewer_and_the_least_is_as_worked_out_by_hand(tmp_path, name):
+    text, rows, least = EXPECTED[name]
+    program, found = bounds(tmp_path, text)
+    g = program["f"].graph()
+    chosen, interpreter = random.Random(4), Interpreter(program.source.inlined, g)
+    told = {}
+    for row in rows:
+        values = {p.var: value for p, value in zip(g.parameters, row, strict=True)}
+        told[row] = evaluate(found.call.lower, values)
+        for _ in range(60):
+            share = chosen.choice((0, 1, 2, 10))
+            stream = [chosen.randint(-1, share) for _ in range(400)]
+            run = interpreter.run(list(row), stream, max_steps=5000)
+            if run.status != "ok":
+                continue
+            assert told[row] <= sum(run.iterations.values()), (row, stream)
+            for loop in found.loops:
+                least_of_it = evaluate(loop.call.lower, values)
+                assert least_of_it <= run.iterations.get(loop.answer.loop.name, 0), (row, loop.answer.loop.name)
+    assert {row: told[row] for row in least} == least
+
+
+def test_where_the_least_is_the_most_the_count_is_exact(tmp_path):
+    _, found = bounds(tmp_path, NESTED)
+    outer, inner = found.loops
+    assert outer.entry.exact
+    assert not inner.entry.exact
+    assert inner.entry.lower is not ZERO
+
+
+def test_looperman_alone_has_no_lower_bounds(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(NONDET + STEPS)
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "looperman", program.settings)
+    assert found.loops[0].call.lower is ZERO
