@@ -149,6 +149,14 @@ def test_flags_for_clang_stand_behind_two_dashes(answer, tmp_path):
     assert any(case["then"]["x"]["text"] == "77" for case in document["loops"][0]["cases"])
 
 
+def test_negative_numbers_stand_before_two_dashes(run, answer, tmp_path):
+    (tmp_path / "d.c").write_text("int f(int x) { while (x < 5) x++; return x; }\n", encoding="utf-8")
+    done = run("eval", "d.c", "f", "--", "-20", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "loopless: what stands behind -- is for clang, and -20 is a number: write it before, without --\n"
+    assert run("eval", "d.c", "f", "-20", cwd=tmp_path).stdout.startswith("returns 5\n")
+
+
 def test_a_compile_database_gives_the_flags_and_the_files(answer, tmp_path):
     (tmp_path / "d.c").write_text("int f(int x) { while (x < N) x++; return x; }\n", encoding="utf-8")
     (tmp_path / "not_in_it.c").write_text("#error no\n", encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -104,6 +105,7 @@ def run(argv: list[str]) -> int:
     own, flags = _split(argv)
     command = next((word for word in own if word in COMMANDS), "")
     try:
+        _no_numbers(flags)
         status = _loopless.main(own, "loopless", standalone_mode=False, obj=Request(time.monotonic(), flags))
         _flush()
         return status if isinstance(status, int) else ANSWERED
@@ -135,6 +137,9 @@ def run(argv: list[str]) -> int:
         return _fail(own, command, "internal", message, INTERNAL)
 
 
+_NUMBER: Final = re.compile(r"-(0[xX][0-9a-fA-F]+|\d+)")
+
+
 def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """The command's own words, and the flags for clang after ``--``."""
     words = list(argv)
@@ -142,6 +147,13 @@ def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
         return words, ()
     at = words.index("--")
     return words[:at], tuple(words[at + 1 :])
+
+
+def _no_numbers(flags: Sequence[str]) -> None:
+    """Other tools take negative numbers behind ``--``. Raises :class:`UsageError`."""
+    number = next((flag for flag in flags if _NUMBER.fullmatch(flag)), None)
+    if number is not None:
+        raise UsageError(f"what stands behind -- is for clang, and {number} is a number: write it before, without --")
 
 
 def _flush() -> None:
