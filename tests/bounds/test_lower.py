@@ -7,7 +7,7 @@ import random
 import pytest
 
 from loopless.check.interpret import Interpreter
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds import answer_bounds, lower_growth
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
 from loopless.terms import ZERO, evaluate
@@ -109,3 +109,60 @@ def test_looperman_alone_has_no_lower_bounds(tmp_path):
     program = load([file], Settings(workers=1))
     (found,) = answer_bounds([program["f"]], "looperman", program.settings)
     assert found.loops[0].call.lower is ZERO
+
+
+WRITTEN = """int t[8];
+int f(int n, int k) {
+    int s = 0;
+    for (int a = 0; a < n; ) {
+        t[k & 7] = a;
+        for (int i = 0; i < n; ) {
+            int m = t[3] & 7;
+            for (int j = 0; j < m; ) j += 1 + (nondet() & 1);
+            i += 1 + (nondet() & 1);
+        }
+        a += 1 + (nondet() & 1);
+    }
+    return s;
+}"""
+
+WRITTEN_BEFORE = """unsigned char g[10];
+int f(int n, int k) {
+    g[k & 7] = 0;
+    for (int i = 0; i < n; ) {
+        int m = g[2];
+        for (int j = 0; j < m; ) j += 1 + (nondet() & 1);
+        i += 1 + (nondet() & 1);
+    }
+    return n;
+}"""
+
+
+@pytest.mark.parametrize("text", [WRITTEN, WRITTEN_BEFORE])
+def test_memory_that_may_have_been_written_gives_no_lower_bound(tmp_path, text):
+    _, found = bounds(tmp_path, text)
+    innermost = max(found.loops, key=lambda loop: loop.answer.loop.line)
+    assert innermost.call.lower is ZERO
+    assert found.call.lower is not ZERO
+
+
+ASSUMED = "void __VERIFIER_assume(int); int f(int n) { __VERIFIER_assume(n < 100); int i = 0;"
+ASSUMED += " while (i < n) { if (nondet() > 0) i++; else i += 2; } return i; }"
+OUTSIDE = "int f(int n) { int t[10]; int i = 0; while (i < n) { t[i] = 1; i += 1 + (nondet() & 1); } return i; }"
+
+
+@pytest.mark.parametrize("text", [ASSUMED, OUTSIDE])
+def test_where_no_run_may_end_well_nothing_is_said_to_be_reached(tmp_path, text):
+    _, found = bounds(tmp_path, text)
+    assert found.call.lower is not ZERO
+    assert lower_growth(found.call, found.shown) is None
+
+
+def test_where_all_runs_count_the_least_is_reached(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(NONDET + NESTED)
+    program = load([file], Settings(workers=1, mathematical=True))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    grows = lower_growth(found.call, found.shown)
+    assert grows is not None
+    assert grows.degree == 2

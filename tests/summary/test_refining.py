@@ -150,3 +150,22 @@ def test_a_variable_that_is_idle_in_some_states_chooses_in_the_others():
     near = {"n": (15, 16, 16, 16, 17), "s": (16, 0, 3), "t": range(6), "x": range(6), "c": range(6), "z": (0, 1, 255)}
     _, regions = judge_alone(ONLY_THERE, count=600, near=near, max_steps=2000)
     assert regions["diverges"] > 50
+
+
+LEADS_THERE = """
+unsigned char f(unsigned char i, int s) {
+    while (1) {
+        if (i != 5) s -= s;
+        if (s) return i;
+        i <<= 1;
+    }
+}
+"""
+
+
+def test_what_leads_to_states_that_never_end_is_told():
+    """Where i is 5 the loop may end, but from 5 with s == 0 it does not."""
+    summary, regions = judge_alone(LEADS_THERE, count=500, near={"i": range(256), "s": range(-2, 3)}, max_steps=2000)
+    assert regions["diverges"] > 200
+    assert regions["case"] > 0
+    assert summary.complete

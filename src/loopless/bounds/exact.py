@@ -42,7 +42,8 @@ class Claim:
     At most ``upper`` times (None: no bound), at least ``lower`` times in every run that ends and meets no undefined
     behaviour. ``exact``: in such runs it is ``upper`` times. All of this where ``when`` holds; ``never``: where the
     loop surely never ends; ``gap``: where no bound is known; ``undefined``: where a run meets undefined behaviour and
-    may take fewer, if ``when`` does not leave that out.
+    may take fewer, if ``when`` does not leave that out. ``reached``: what some run surely takes, if that is not
+    ``lower``: for some inputs there may be no run of which that speaks.
     """
 
     upper: Term | None
@@ -52,6 +53,7 @@ class Claim:
     never: Condition = FALSE
     gap: Condition = FALSE
     undefined: Condition = FALSE
+    reached: Term | None = None
 
     @property
     def may_be_fewer(self) -> bool:

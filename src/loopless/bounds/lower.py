@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from loopless.bounds.linearize import range_under
-from loopless.bounds.model import ceiling, positive, size
+from loopless.bounds.model import LARGE, ceiling, positive, size
 from loopless.bounds.scopes import Passage, Scope, Scopes, Stand
 from loopless.bounds.steps import entails
 from loopless.logic import BudgetExceeded, budget
@@ -91,7 +91,7 @@ def _before(exit: Condition, steps: Sequence[Step], known: frozenset[Var]) -> Te
             continue
         falls = [_fall(step, measure) for step in steps]
         most = max((fall for fall in falls if fall is not None), default=0)
-        if most > 0 and None not in falls:
+        if 0 < most < LARGE and None not in falls:
             found.append(positive(ceiling(measure, const(most))))
             if len(found) == MAX_LARGEST:
                 break
@@ -170,7 +170,8 @@ class LeastLaps:
     def _passing(self, passed: Sequence[Passage], header: str, laps: Term) -> Term:
         """The laps made on a way, over the values at its beginning; 0 for what these do not tell."""
         found = [substitute(laps, passage.entry()) for passage in passed if passage.header == header]
-        return add(*(term if term.variables <= self.inputs else ZERO for term in found))
+        # What is read from memory may have been written on the way.
+        return add(*(term if term.variables <= self.inputs and not _reads(term) else ZERO for term in found))
 
     @staticmethod
     def _stays(term: Term, scope: Scope) -> bool:
@@ -186,7 +187,8 @@ class LeastLaps:
                 return most
             when = disjunction(end.holds for end, _ in others)
             if when.variables <= self.inputs and size(when) <= MAX_WORDS and not _reads(when):
-                return ite(when, minimum(*(term for _, term in others)), most)
+                fewest = [term for _, term in others]
+                return ite(when, ZERO if ZERO in fewest else minimum(most, *fewest), most)
         return minimum(*terms)
 
 

@@ -31,7 +31,7 @@ from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.model import Assume, Check, Flowgraph
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
@@ -151,9 +151,10 @@ def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
 
     An exact count that grows by the degree of the upper bound has that bound's class.
     """
-    grows = growth(found.upper, shown) if found.exact else None
+    exact = found.exact and found.reached is None
+    grows = growth(found.upper, shown) if exact else None
     single = grows is not None and len(grows.products) == 1
-    nodes = (found.lower, found.when) if not found.exact or found.upper is None else (found.upper, found.when)
+    nodes = (_reached(found), found.when)
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
     if len(variables) > _MOST_RAYS:
         return None
@@ -175,6 +176,13 @@ def lower_growth(found: Claim, shown: Mapping[Var, str]) -> LowerGrowth | None:
     return best
 
 
+def _reached(found: Claim) -> Term:
+    """What some run surely takes."""
+    if found.reached is not None:
+        return found.reached
+    return found.upper if found.exact and found.upper is not None else found.lower
+
+
 def _omega(degree: int) -> str:
     """The class in the size of the inputs."""
     return "Omega(1)" if degree == 0 else "Omega(size)" if degree == 1 else f"Omega(size^{degree})"
@@ -188,9 +196,9 @@ def _count_at(found: Claim, values: Mapping[Var, int]) -> int | None:
     """The count, or what is surely reached; types that cannot hold a value have none."""
     if not all(var.type.holds(value) for var, value in values.items()):
         return None
-    count = found.upper if found.exact and found.upper is not None else found.lower
     try:
-        return evaluate(count, values) if holds(found.when, values) and not holds(found.never, values) else None
+        told = holds(found.when, values) and not holds(found.never, values)
+        return evaluate(_reached(found), values) if told else None
     except EvaluationError:
         return None
 
@@ -302,8 +310,11 @@ def bound_function(
         found = function_bounds(graph, given)
     headers = {loop.name: loop.header for loop in graph.loops}
     paths = {headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers}
-    lowers = LeastLaps(scopes_of(graph), paths) if method == "all" else None
+    lowers = functools.cache(lambda: LeastLaps(scopes_of(graph), paths))
+    asked = method == "all"
     uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
+    bounded = all(known.upper or bounds.total for known, bounds in zip(uppers, found.loops.values(), strict=True))
+    sure = _all_runs_count(graph) and (len(found.loops) == 1 or bounded)
     exact = all(claim.exact and _is_reached(claim) for claim in uppers)
     whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
     in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
@@ -314,13 +325,13 @@ def bound_function(
             loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
             continue
         entry = claims[loop.loop.name]
-        if lowers is not None and not entry.exact and entry.lower is ZERO:
-            entry = _at_least(entry, lowers.per_entry(bounds.loop.header))
+        if asked and _lacks_lower(entry):
+            entry = _at_least(entry, lowers().per_entry(bounds.loop.header), sure=sure)
         more = in_call.loops.get(bounds.loop.header)
         total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
         call = claim_of_call(answer.summary, loop.loop.name, total)
-        if lowers is not None and not call.exact and call.lower is ZERO:
-            call = _at_least(call, lowers.in_call(bounds.loop.header))
+        if asked and _lacks_lower(call):
+            call = _at_least(call, lowers().in_call(bounds.loop.header), sure=sure)
         loops.append(
             LoopBound(
                 loop,
@@ -381,12 +392,25 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
 
 
-def _at_least(found: Claim, laps: Term) -> Claim:
-    """The claim with a lower bound, which runs that meet undefined behaviour may go below."""
+def _lacks_lower(found: Claim) -> bool:
+    """Whether a claim that is not about some inputs only has no lower bound."""
+    return not found.exact and found.lower is ZERO and (found.when is TRUE or found.upper is None)
+
+
+def _all_runs_count(graph: Flowgraph) -> bool:
+    """Whether no run is left out of account, for an assumption or for undefined behaviour."""
+    return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
+
+
+def _at_least(found: Claim, laps: Term, *, sure: bool) -> Claim:
+    """The claim with a lower bound, which runs that meet undefined behaviour may go below.
+
+    ``sure``: there are runs that end and meet none, whatever the inputs.
+    """
     if laps is ZERO:
         return found
-    exact = laps is found.upper and found.when is TRUE and found.gap is FALSE and found.never is FALSE
-    return replace(found, lower=laps, exact=exact, undefined=TRUE)
+    exact = laps is found.upper and found.gap is FALSE and found.never is FALSE
+    return replace(found, lower=laps, exact=exact, undefined=TRUE, reached=None if sure else ZERO)
 
 
 def _added(found: Claim, bounds: Bounds) -> Bounds:
@@ -429,12 +453,15 @@ def _whole(loops: Iterable[LoopBound]) -> Claim:
     lower = add(*(call.lower for call in calls))
     never = disjunction(call.never for call in calls)
     uppers = [call.upper for call in calls if call.upper is not None]
+    undefined = disjunction(call.undefined for call in calls)
+    reached = None
+    if any(call.reached is not None for call in calls):
+        reached = add(*(_reached(call) for call in calls))
     if len(uppers) < len(calls):
-        return Claim(None, lower, never=never, gap=TRUE)
+        return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=reached)
     exact = all(call.exact for call in calls)
     gap = disjunction(call.gap for call in calls)
-    undefined = disjunction(call.undefined for call in calls)
-    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined)
+    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, reached)
 
 
 def _together(found: Claim, bound: Bound | None) -> Claim:

@@ -61,7 +61,8 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if given and bound.call.upper is not None:
         value = value_at(bound.call.upper, bound.call.when, given, found.shown)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
-    lines += _conditions(bound.call if bound.call.upper is not None else bound.entry, names)
+    told = bound.entry if bound.call.upper is None and bound.entry.upper is not None else bound.call
+    lines += _conditions(told, names)
     if bound.entry.upper is not None and bound.call.upper is not None:
         lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in _conditions(bound.entry, names)]

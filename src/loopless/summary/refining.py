@@ -13,10 +13,14 @@ from dataclasses import replace
 from loopless.logic import NotPresburger, Region
 from loopless.summary.effects import Once, Piece
 from loopless.summary.elimination import eliminate
+from loopless.summary.ghosts import preimage
 from loopless.summary.rotation import accelerate_groups
 from loopless.summary.system import System
 from loopless.summary.totals import find_totals
 from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
+
+MAX_STEPS_BACK = 12
+"""What leads to states that never end is followed for so many steps."""
 
 MAX_PHASES = 4
 """A loop is not divided into more parts than this by the signs of what is added."""
@@ -32,10 +36,25 @@ def without_diverging(system: System) -> tuple[System, Region]:
         stopped = _never_ends(system, clock)
         if stopped is not None:
             never |= stopped.over(system.variables) & system.universe
-    if never.is_empty():
-        return system, never
-    never = never.coalesce()
-    return system.within((system.universe - never).coalesce()), never
+    closed = _with_what_leads_there(system, never.coalesce()) if not never.is_empty() else None
+    if closed is None:
+        return system, Region.empty(system.variables)
+    return system.within((system.universe - closed).coalesce()), closed
+
+
+def _with_what_leads_there(system: System, never: Region) -> Region | None:
+    """States that never end, and those from which a step leads there; None if that has no end, or a step leads out."""
+    for _ in range(MAX_STEPS_BACK):
+        before = [preimage(never, piece.control) & piece.where for piece in system.pieces]
+        if not all((piece.where & never).is_subset(here) for piece, here in zip(system.pieces, before, strict=True)):
+            return None
+        further = [here for here in before if not here.is_subset(never)]
+        if not further:
+            return never
+        for here in further:
+            never |= here
+        never = never.coalesce()
+    return None
 
 
 def _clocks(system: System) -> list[frozenset[Var]]:

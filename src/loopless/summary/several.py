@@ -81,7 +81,7 @@ def _landing(cell: System, operations: int, most: int, *, further: bool = True) 
     """
     first: Landing | None = None
     with budget(TOGETHER * operations) as given:
-        for method in _methods(cell, min(operations, given), most, further=further):
+        for method in _methods(cell, max(1, min(operations, given)), most, further=further):
             found = _within(operations, cell, partial(method, first))
             if found is not None and found.size > most:
                 found = None
