@@ -170,3 +170,23 @@ def test_what_is_no_race_is_left_over_by_its_name_from_where_it_wraps_around():
     for part in found.residual:
         assert part.why.reason.code == "L206"
         assert "u < v" in part.why.detail
+
+
+TWO_REDUCTIONS = """
+unsigned long long f(unsigned long long i, int x) {
+    int u = 0;
+    while (i < x) {
+        if (i == x) u += 5;
+        i *= 3;
+    }
+    return i + u;
+}
+"""
+
+
+def test_a_value_that_wraps_around_as_it_fails_is_not_taken_to_fail():
+    """(uint64_t)(i*3^k) and (int64_t)(i*3^k - x): that the second is out of range first does not stand for the first."""
+    near = {"i": (1, 2, 3, 5, 7, 1000), "x": (-20, -3, -1, -(2**31), -(2**30), 100, 2**31 - 1)}
+    _, regions = judge_alone(TWO_REDUCTIONS, count=400, near=near, max_steps=2000)
+    assert regions["residual"] > 20
+    assert regions["case"] > 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import loops_in_c
 from judged import judge_alone
 from loopless.logic import Region
 from loopless.paths import loop_paths
@@ -169,3 +170,25 @@ def test_what_leads_to_states_that_never_end_is_told():
     assert regions["diverges"] > 200
     assert regions["case"] > 0
     assert summary.complete
+
+
+RUNS_OUT = """
+signed char f(signed char n, signed char x) {
+    signed char s = 0;
+    for (s = 0; s < n; ++s) {
+        if (s <= n) x += 3;
+        if (x < n) x ^= 1;
+        if (n < s || s < (-2)) {
+            if (x > 64) { x += n + 1 + x; x += (signed char)2 + 7; }
+            else x /= 10;
+        } else { x -= x; x += s; }
+    }
+    return s;
+}
+"""
+
+
+def test_operations_that_run_out_in_the_middle_do_not_crash():
+    """isl crashed while it made quotients explicit."""
+    found = loops_in_c.summary(RUNS_OUT)
+    assert found.cases

@@ -50,20 +50,25 @@ class _Meter:
     def used(self, limit: int) -> int:
         """Operations since the last reset, rounded up by at most a quarter, ``limit`` where it was reached."""
         low, high = 0, 64
-        while not self._below(min(high, limit)):
+        while not self.below(min(high, limit)):
             if high >= limit:
                 return limit
             low, high = high, high * 2
         high = min(high, limit)
         for _ in range(2):
             middle = (low + high) // 2
-            if self._below(middle):
+            if self.below(middle):
                 high = middle
             else:
                 low = middle
         return high
 
-    def _below(self, limit: int) -> bool:
+    def limit(self) -> int:
+        """How many operations are allowed from the last reset on."""
+        return max(self.remaining[-1], 1) if self.remaining else DEFAULT_OPERATIONS
+
+    def below(self, limit: int) -> bool:
+        """Whether fewer operations than ``limit`` have been spent since the last reset; ``limit`` is in force then."""
         self.context.set_max_operations(max(limit, 1))
         try:
             # A number too large for isl's cache of small ones: it has to be allocated.
@@ -95,7 +100,7 @@ class _Meter:
         if not self.remaining:
             return
         limit = self.remaining[-1]
-        if operations >= limit or not self._below(limit - operations):
+        if operations >= limit or not self.below(limit - operations):
             self.context.set_max_operations(limit)
             raise BudgetExceeded("the logic's operation budget is used up")
         # What is charged stays so when the count starts anew, and is handed on with what the block has used.
@@ -143,6 +148,21 @@ def unlimited_for_tests() -> Iterator[None]:
         _meter.remaining, _meter.charged = saved
         context.reset_operations()
         context.set_max_operations(max(saved[0][-1], 1) if saved[0] else DEFAULT_OPERATIONS)
+
+
+def explicit(points: isl.Set) -> isl.Set:
+    """The same points, all quotients in them by their definitions.
+
+    isl crashes where its operations run out in the middle of that: they do here only before and after it.
+    """
+    limit = _meter.limit()
+    if not _meter.below(limit):
+        raise BudgetExceeded("the logic's operation budget is used up")
+    context.set_max_operations(0)
+    try:
+        return points.compute_divs()
+    finally:
+        context.set_max_operations(limit)
 
 
 CHEAP_DIVISIONS: Final = 8

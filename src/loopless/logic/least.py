@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from loopless.logic.engine import context, integer, metered
+from loopless.logic.engine import context, explicit, integer, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
 from loopless.logic.translate import Frame, frame_of
@@ -120,7 +120,7 @@ def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
     larger = [region.points.remove_unknown_divs().intersect(somewhere).coalesce() for region, _ in pieces]
     if all(a.is_disjoint(b) for i, a in enumerate(larger) for b in larger[:i]):
         return tuple((Region(frame, points), term) for points, (_, term) in zip(larger, pieces, strict=True))
-    return tuple((Region(frame, region.points.compute_divs()), term) for region, term in pieces)
+    return tuple((Region(frame, explicit(region.points)), term) for region, term in pieces)
 
 
 def _question(

@@ -11,7 +11,7 @@ from math import gcd
 
 import islpy as isl
 
-from loopless.logic.engine import integer
+from loopless.logic.engine import explicit, integer
 from loopless.logic.translate import Frame
 from loopless.terms import (
     FALSE,
@@ -71,7 +71,7 @@ def _number(val: isl.Val) -> int:
 
 def condition_of(points: isl.Set, frame: Frame) -> Condition:
     """The points of a set as a condition, as they are: the caller simplifies the set before."""
-    pieces = [_basic(piece, frame) for piece in points.compute_divs().get_basic_sets()]
+    pieces = [_basic(piece, frame) for piece in explicit(points).get_basic_sets()]
     return assembled(pieces)
 
 

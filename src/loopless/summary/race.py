@@ -309,9 +309,12 @@ def _in_order(runners: list[_Runner]) -> list[_Runner]:
 def _beats(one: _Runner, other: _Runner) -> bool:
     """Whether ``one`` surely arrives where ``other`` does, and before it or as what is taken then.
 
-    Where a value wraps around, what it would have meant before is not taken.
+    Where a value wraps around, what it would have meant before is not taken; so what says that of one conjunct stays
+    before what says that this fails, and nothing of another conjunct stands for it.
     """
-    return one is not other and one.wraps >= other.wraps and _surely(one.form.curve, other.form.curve)
+    if one is other or one.wraps < other.wraps or (other.wraps and one.conjunct != other.conjunct):
+        return False
+    return _surely(one.form.curve, other.form.curve)
 
 
 def _surely(one: Coefficients | None, other: Coefficients | None) -> bool:
