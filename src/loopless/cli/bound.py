@@ -31,7 +31,7 @@ from loopless.cli.options import deadline_of, format_option, in_time, limits, re
 @click.pass_obj
 def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
     """How often each loop runs: its iterations (taken back edges) in one call of its function, in one entry, and the
-    visits of its lines; exactly where its summary says so, else at most.
+    visits of its lines; exactly where its summary says so, else at most, and at least.
 
     Bounds are over the function's inputs, those of one entry over the values there. They count the runs that meet
     undefined behaviour up to there. Several FILEs are linked into one program.
