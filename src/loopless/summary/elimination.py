@@ -133,7 +133,7 @@ class _Elimination:
         """
         cycle_of = self._cycles()
 
-        def cost(node: Node) -> tuple[int, int, bool, int]:
+        def cost(node: Node) -> tuple[int, int, int, bool]:
             before = [other for other in self.nodes if other is not node and node in other.after]
             behind = any(other in cycle_of and cycle_of[other] != cycle_of.get(node) for other in before)
             if behind and self.dividing:
@@ -142,7 +142,7 @@ class _Elimination:
                 hard = 0 if is_translation(node.piece) else 2 if is_simple(node.piece) else 3
             else:
                 hard = 4 if any(other in other.after for other in before) else 1
-            return (0 if not before else 1, hard, behind, len(before) * len(node.after))
+            return (0 if not before else 1, hard, len(before) * len(node.after), behind)
 
         return min(self.nodes, key=cost)
 
