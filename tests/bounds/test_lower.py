@@ -8,7 +8,7 @@ import pytest
 
 from loopless.check.interpret import Interpreter
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.growing import lower_growth
+from loopless.queries.lower_classes import lower_growth
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
 from loopless.terms import ZERO, evaluate

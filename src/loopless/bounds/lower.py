@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from loopless.bounds.linearize import range_under
-from loopless.bounds.model import LARGE, ceiling, positive, size
+from loopless.bounds.model import LARGE, ceiling, positive, reads, size
 from loopless.bounds.scopes import Passage, Scope, Scopes, Stand
 from loopless.bounds.steps import entails
 from loopless.logic import BudgetExceeded, budget
@@ -22,8 +22,6 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
-    Node,
-    Read,
     Term,
     TermTooLarge,
     Var,
@@ -106,7 +104,7 @@ def _measures(exit: Condition, known: frozenset[Var]) -> list[Term]:
             found[node.term] = None
             if node.relation == "eq":
                 found[neg(node.term)] = None
-    usable = [t for t in found if t.variables <= known and not _reads(t)]
+    usable = [t for t in found if t.variables <= known and not reads(t)]
     return sorted(usable, key=lambda t: (size(t), t.key))
 
 
@@ -171,7 +169,7 @@ class LeastLaps:
         """The laps made on a way, over the values at its beginning; 0 for what these do not tell."""
         found = [substitute(laps, passage.entry()) for passage in passed if passage.header == header]
         # What is read from memory may have been written on the way.
-        return add(*(term if term.variables <= self.inputs and not _reads(term) else ZERO for term in found))
+        return add(*(term if term.variables <= self.inputs and not reads(term) else ZERO for term in found))
 
     @staticmethod
     def _stays(term: Term, scope: Scope) -> bool:
@@ -186,7 +184,7 @@ class LeastLaps:
             if not others:
                 return most
             when = disjunction(end.holds for end, _ in others)
-            if when.variables <= self.inputs and size(when) <= MAX_WORDS and not _reads(when):
+            if when.variables <= self.inputs and size(when) <= MAX_WORDS and not reads(when):
                 fewest = [term for _, term in others]
                 return ite(when, ZERO if ZERO in fewest else minimum(most, *fewest), most)
         return minimum(*terms)
@@ -194,7 +192,3 @@ class LeastLaps:
 
 def _reaches(end: Stand, made: Term, most: Term) -> bool:
     return made is most or entails(end.holds, less_equal(most, made))
-
-
-def _reads(node: Node) -> bool:
-    return any(isinstance(part, Read) for part in walk(node))

@@ -13,6 +13,7 @@ from loopless.terms import (
     Const,
     Node,
     Op,
+    Read,
     Sum,
     Term,
     Var,
@@ -54,6 +55,11 @@ MOST = 4
 def size(node: Node) -> int:
     """How long a term or condition is."""
     return sum(1 for _ in walk(node))
+
+
+def reads(node: Node) -> bool:
+    """Whether a term or condition speaks of memory."""
+    return any(isinstance(part, Read) for part in walk(node))
 
 
 def by_types(term: Term) -> bool:

@@ -21,7 +21,7 @@ from loopless.bounds import (
 )
 from loopless.bounds.laps import lap_paths
 from loopless.bounds.lower import LeastLaps
-from loopless.bounds.model import by_types, kept
+from loopless.bounds.model import by_types, kept, reads
 from loopless.bounds.order import lesser
 from loopless.bounds.ranking import rank
 from loopless.bounds.regions import CallBounds, call_bounds
@@ -32,8 +32,8 @@ from loopless.flowgraph.model import Assume, Check, Flowgraph
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
-from loopless.queries.growing import growth, lower_growth, reached
 from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.lower_classes import growth, lower_growth, reached
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -44,8 +44,6 @@ from loopless.terms import (
     ZERO,
     Condition,
     EvaluationError,
-    Node,
-    Read,
     Term,
     Var,
     add,
@@ -54,7 +52,6 @@ from loopless.terms import (
     evaluate,
     holds,
     maximum,
-    walk,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -328,13 +325,9 @@ def _at_least(found: Claim, laps: Term, *, sure: bool) -> Claim:
 
 def _added(found: Claim, bounds: Bounds) -> Bounds:
     """What a summary says where no unconditional bound is known."""
-    if found.upper is None or least(bounds) is not None or _reads(found.upper):
+    if found.upper is None or least(bounds) is not None or reads(found.upper):
         return ()
     return (Bound(found.upper, found.when),)
-
-
-def _reads(node: Node) -> bool:
-    return any(isinstance(part, Read) for part in walk(node))
 
 
 def _beyond(function: Function) -> Refused | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from loopless.bounds import Claim, Growth
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
-from loopless.queries.growing import growth, lower_class, lower_growth
+from loopless.queries.lower_classes import growth, lower_class, lower_growth
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
 from loopless.report.json_report import expression, refused_json

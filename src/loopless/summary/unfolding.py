@@ -27,7 +27,6 @@ from loopless.terms import (
     Var,
     Wrap,
     conjunction,
-    conjuncts,
     const,
     substitute,
     walk,
@@ -90,8 +89,7 @@ class _Unfolding:
         self.residual: list[Residual] = []
 
     def summary(self) -> Summary:
-        given = conjunction(part for part in conjuncts(self.entered) if substitute(part, self.fixed) is not TRUE)
-        ways = [_Way(substitute(given, self.fixed), self.fixed, ())]
+        ways = [_Way(substitute(self.entered, self.fixed), self.fixed, ())]
         for _ in range(MAX_ROUNDS + 1):
             ways = [after for way in ways for after in self._followed(way)]
             if not ways:
@@ -153,7 +151,6 @@ class _Unfolding:
                 {p.id: const(way.taken.count(p.id)) for p in self.paths.iterative},
                 tuple(_trace(way.taken)),
                 substitute(path.result, way.values) if path.result is not None else None,
-                self.paths.assumptions,
             )
         )
         if len(self.cases) > MAX_CASES:
