@@ -47,6 +47,22 @@ def test_last_is_the_greatest_value_within_the_universe_asked_about(c: Condition
             assert not any(region.contains(p) for region, _ in outcome.pieces)
 
 
+@pytest.mark.parametrize(("step", "modulus", "others"), [(2, 8, 2), (2, 8, 1), (3, 4, 1), (2, 4, 2), (6, 16, 3)])
+def test_a_remainder_that_only_its_greatest_value_fulfils(step: int, modulus: int, others: int) -> None:
+    """What never comes there is told, too: isl's lexmin alters the relation that it is asked about."""
+    signed, start = Var("s", t.IntType(8)), Var("u", t.IntType(8, signed=False))
+    value = t.mod(t.add(start, t.scale(K, step)), t.const(modulus))
+    reached = t.less_equal(t.add(signed, t.const(modulus + 99)), value)
+    also = [t.equal(signed, t.const(-100 + other)) for other in range(1, others + 1)]
+    universe = t.conjunction((t.between(-100, signed, -97), t.less_equal(start, t.add(signed, t.const(130)))))
+    outcome = logic.first(t.disjunction((reached, *also)), K, (signed, start), at_least=t.ONE, within=Region.of(universe))
+    for s in range(-100, -96):
+        for u in range(s + 131):
+            point = {signed: s, start: u}
+            truth = (k for k in range(1, modulus + 1) if t.holds(t.disjunction((reached, *also)), {**point, K: k}))
+            assert value_in(outcome, point) == next(truth, None)
+
+
 def test_steps_of_seven_read_as_a_quotient() -> None:
     n = Var("n", t.INTEGERS)
     outcome = logic.first(t.greater_equal(t.add(Z, t.scale(K, 7)), n), K)

@@ -194,6 +194,12 @@ def integer(val: isl.Val) -> int:
     return int(shown)
 
 
+def is_out_of_operations(error: isl.Error) -> bool:
+    """Whether isl stopped since its operations ran out."""
+    # A number that we wrote down has no syntax error: isl stopped in the middle of reading it.
+    return _MESSAGE in str(error) or "isl_val_read_from_str" in str(error)
+
+
 def metered(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run a function of this package under the budget in force; isl's refusal comes out as :class:`BudgetExceeded`."""
 
@@ -204,8 +210,7 @@ def metered(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except isl.Error as error:
-            # A number that we wrote down has no syntax error: isl stopped in the middle of reading it.
-            if _MESSAGE not in str(error) and "isl_val_read_from_str" not in str(error):
+            if not is_out_of_operations(error):
                 raise
         # Raised outside the handler: isl's error would travel along as context, and refuses to be compared.
         raise BudgetExceeded("the logic's operation budget is used up")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from loopless.logic.engine import context, explicit, integer, metered
+from loopless.logic.engine import BudgetExceeded, context, explicit, integer, is_out_of_operations, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
 from loopless.logic.translate import Frame, frame_of
@@ -70,7 +70,8 @@ def first(
     """
     frame, domain, points = _question(condition, (counter,), variables, at_least, within)
     relation = points.unwrap().intersect_domain(domain)
-    return _outcome(frame, domain, None if always else relation, relation.lexmin())
+    somewhere = None if always else relation.domain()
+    return _outcome(frame, domain, somewhere, relation.lexmin())
 
 
 @metered
@@ -90,24 +91,48 @@ def last(
 
 def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
     relation = points.unwrap().intersect_domain(domain)
+    somewhere = relation.domain()
     try:
         extreme = relation.lexmax()
     except isl.Error as error:
         if "unbounded" not in str(error):
             raise
     else:
-        return _outcome(frame, domain, relation, extreme)
+        return _outcome(frame, domain, somewhere, extreme)
     raise Unbounded(f"{name} has no greatest value")
 
 
-def _outcome(frame: Frame, domain: isl.Set, relation: isl.Map | None, extreme: isl.Map) -> First:
-    pieces = _pieces(extreme.as_pw_multi_aff().get_at(0).coalesce(), frame)
-    if relation is None:
+def _outcome(frame: Frame, domain: isl.Set, somewhere: isl.Set | None, extreme: isl.Map) -> First:
+    """``somewhere``: where there is a value, None for everywhere. It must be computed before ``extreme``: isl's lexmin
+    changes the relation that it is asked about, which at times lacks an equality between remainders afterwards.
+    """
+    pieces = _pieces(_function(extreme).coalesce(), frame)
+    if somewhere is None:
         return First(_without_search(pieces, domain, frame), Region(frame, frame.empty))
     # isl's partial_lexmin and partial_lexmax give this set too, but forget about divisibility at times:
     # for the pair (r, k) with 2k = -z and r = mod(2z, -5) it lacks the odd z.
-    never = domain.subtract(relation.domain()).coalesce()
+    never = domain.subtract(somewhere).coalesce()
     return First(_without_search(pieces, domain.subtract(never).coalesce(), frame), Region(frame, never))
+
+
+def _function(extreme: isl.Map) -> isl.PwAff:
+    """The first value of the map, which has one at most for each point, as a function.
+
+    isl's conversion fails for some maps, or loses a part of them, and may leave them changed: another way of writing
+    the map, made before that, then helps. Raises :class:`BudgetExceeded` where it does not.
+    """
+    outputs = extreme.dim(isl.dim_type.out)
+    if outputs > 1:
+        extreme = extreme.project_out(isl.dim_type.out, 1, outputs - 1)
+    for written in (extreme.coalesce(), extreme):
+        try:
+            found = written.as_pw_multi_aff()
+            if found.as_map().is_subset(extreme) and extreme.domain().is_subset(found.domain()):
+                return found.get_at(0)
+        except isl.Error as error:
+            if is_out_of_operations(error):
+                raise
+    raise BudgetExceeded("the logic does not find the function that it described")
 
 
 def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
