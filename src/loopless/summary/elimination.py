@@ -22,7 +22,7 @@ from loopless.summary.cut import cut
 from loopless.summary.effects import Nothing, Piece
 from loopless.summary.ghosts import preimage
 from loopless.summary.pieces import composed, convex, divided, is_translation, resolved, simplified, split
-from loopless.summary.runs import Stuck, is_simple, longest_runs
+from loopless.summary.runs import Stuck, brief_runs, is_simple, longest_runs
 from loopless.summary.system import System, where
 
 MAX_PIECES = 200
@@ -70,6 +70,8 @@ class Node:
     """Whether steps that are translations on the domain have been looked for."""
     mixed: bool = True
     """Whether some of the piece may lead to endings at once."""
+    brief: list[Piece] | None = None
+    """The runs of a step without closed form that are known to be short."""
 
 
 def eliminate(
@@ -158,8 +160,11 @@ class _Elimination:
         return found
 
     def _eliminate(self, node: Node) -> None:
-        if node in node.after and not is_simple(node.piece) and self._divide(node):
-            return
+        if node in node.after and not is_simple(node.piece):
+            # What lands in itself once or twice is followed, not divided: each part would go through all that is left.
+            node.brief = brief_runs(node.piece)
+            if node.brief is None and self._divide(node):
+                return
         try:
             self._pass_through(node)
         except (Stuck, _TooCostly) as failure:
@@ -268,6 +273,8 @@ class _Elimination:
     def _accelerate(self, node: Node) -> tuple[list[Piece], list[Ending]]:
         """The runs of a piece that lands in itself, and how it ends otherwise. Raises :class:`Stuck`."""
         piece = node.piece
+        if node.brief is not None:
+            return gathered(node.brief), []
         try:
             with budget(STEP_OPERATIONS):
                 runs, never = longest_runs(self.system, piece, cutting=self.cutting)

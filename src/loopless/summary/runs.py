@@ -22,6 +22,12 @@ FEW_ROUNDS = 8
 
 SHORT_OPERATIONS = 1_000_000
 """isl's operations for following the runs of one piece."""
+
+BRIEF_ROUNDS = 2
+"""Runs of at most so many rounds are followed before anything else is tried on a step without closed form."""
+
+BRIEF_OPERATIONS = 50_000
+"""And isl's operations for finding out whether they are that short."""
 _CONDITION = "their condition changes from round to round, and is not affine"
 
 
@@ -79,7 +85,7 @@ def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple
         found = cut(piece) if cutting else None
         if found is not None:
             return found.runs()
-        few = _short_runs_within(SHORT_OPERATIONS, piece)
+        few = _short_runs_within(SHORT_OPERATIONS, piece, MAX_ROUNDS)
         if few is not None:
             return few, Region.empty(system.variables)
         word = piece.effect.trace()
@@ -99,23 +105,28 @@ def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple
     return runs, never
 
 
-def _short_runs_within(operations: int, piece: Piece) -> list[Piece] | None:
+def brief_runs(piece: Piece) -> list[Piece] | None:
+    """The longest runs of a piece that never takes more than a few rounds; None if it may, or that takes too long."""
+    return _short_runs_within(BRIEF_OPERATIONS, piece, BRIEF_ROUNDS)
+
+
+def _short_runs_within(operations: int, piece: Piece, rounds: int) -> list[Piece] | None:
     """:func:`short_runs`; None also where that takes too long, so that other pieces get their share."""
     try:
         with budget(operations):
-            return short_runs(piece)
+            return short_runs(piece, rounds)
     except BudgetExceeded:
         return None
 
 
-def short_runs(piece: Piece) -> list[Piece] | None:
-    """The longest runs of a piece that never takes many rounds; None if it may."""
+def short_runs(piece: Piece, rounds: int = MAX_ROUNDS) -> list[Piece] | None:
+    """The longest runs of a piece that never takes many rounds; None if it may take more than ``rounds``."""
     if moving({*piece.where.variables, *_read(piece)}, piece.control):
         return None
     runs: list[Piece] = []
     going_on = piece
     reduced = any(isinstance(node, Wrap) for term in piece.control.values() for node in walk(term))
-    for _ in range(FEW_ROUNDS if reduced else MAX_ROUNDS):
+    for _ in range(min(rounds, FEW_ROUNDS) if reduced else rounds):
         staying = preimage(piece.where, going_on.control) & going_on.where
         leaving = (going_on.where - staying).coalesce()
         if not leaving.is_empty():
