@@ -82,3 +82,25 @@ def test_random_polynomials() -> None:
             for i, n in product(range(lows[0], 8), range(lows[1], 8)):
                 assert (above and i > n) or evaluate(term, {J: i, N: n}) >= 0, (str(term), i, n)
     assert found > 50
+
+
+def test_squares_are_never_negative_whatever_the_bounds() -> None:
+    everywhere = Region.universe([J, N])
+    apart = sub(J, N)
+    assert never_negative(add(mul(apart, apart), const(0)), everywhere)
+    assert never_negative(add(mul(J, J), mul(J, N), mul(N, N)), everywhere)
+    assert not never_negative(sub(mul(apart, apart), const(1)), everywhere)
+    assert not never_negative(add(mul(J, J), mul(const(3), mul(J, N)), mul(N, N)), everywhere)
+    assert not never_negative(add(mul(J, N), mul(J, J)), everywhere)
+    chosen = random.Random(7)
+    for _ in range(100):
+        lines = [add(*(mul(const(chosen.randrange(-3, 4)), part) for part in (J, N, const(1)))) for _ in range(3)]
+        assert never_negative(add(*(mul(line, line) for line in lines)), everywhere)
+    refuted = 0
+    for _ in range(300):
+        parts = (mul(J, J), mul(J, N), mul(N, N), J, N, const(1))
+        term = add(*(mul(const(chosen.randrange(-2, 5)), part) for part in parts))
+        smallest = min(evaluate(term, {J: i, N: n}) for i, n in product(range(-9, 10), repeat=2))
+        refuted += smallest < 0
+        assert smallest >= 0 or not never_negative(term, everywhere), str(term)
+    assert 100 < refuted < 290

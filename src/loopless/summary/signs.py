@@ -1,12 +1,15 @@
-"""Signs of polynomials by bounds of their variables, for what is beyond the logic: i*n*(n - 1)/2 for i >= 0, n >= 1.
+"""Signs of polynomials that are beyond the logic.
 
-With each variable at its bound plus something that is not negative, a polynomial without negative coefficients is not
-negative. This is sound, and cheap; where it does not apply nothing is known.
+By bounds of the variables, i*n*(n - 1)/2 for i >= 0, n >= 1: with each variable at its bound plus something that is not
+negative, a polynomial without negative coefficients is not negative. By squares, i*i - 2*i*n + n*n: a polynomial of
+degree 2 is nowhere negative over the reals iff it is a sum of squares. Both are sound, and cheap; where they do not
+apply nothing is known.
 """
 
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from math import lcm
 from typing import Final
 
@@ -35,7 +38,7 @@ def never_negative(term: Term, region: Region) -> bool:
     """Whether ``term`` is surely at least 0 on ``region``; False where that is not known."""
     try:
         plain = _without_quotients(term)
-        return plain is not None and (region.is_empty() or _by_bounds(plain, region))
+        return plain is not None and (_is_sum_of_squares(plain) or region.is_empty() or _by_bounds(plain, region))
     except (TermTooLarge, NotPresburger, EmptyRegion):
         return False
 
@@ -73,6 +76,32 @@ def _is_multiple(term: Term, divisor: int) -> bool:
         at = substitute(term, {var: const(r) for var, r in zip(variables, residues, strict=True)})
         if not isinstance(at, Const) or at.value % divisor:
             return False
+    return True
+
+
+def _is_sum_of_squares(term: Term) -> bool:
+    """Whether a polynomial of degree 2 over variables is at least 0 for all their real values.
+
+    It is iff its matrix, with 1 as a further variable, is positive semidefinite: pivot by pivot none is negative, and a
+    pivot of 0 has nothing beside it.
+    """
+    variables = sorted(term.variables)
+    place: dict[Term, int] = {var: at for at, var in enumerate(variables, 1)}
+    rows = [[Fraction(0)] * (len(variables) + 1) for _ in range(len(variables) + 1)]
+    for monomial, factor in polynomial(term).items():
+        at = [place[atom] for atom, exponent in monomial for _ in range(exponent)]
+        if len(at) > 2:
+            return False
+        first, second = [0] * (2 - len(at)) + at
+        rows[first][second] += Fraction(factor, 2)
+        rows[second][first] += Fraction(factor, 2)
+    for pivot, row in enumerate(rows):
+        if row[pivot] < 0 or (not row[pivot] and any(row[pivot + 1 :])):
+            return False
+        if row[pivot]:
+            for below in rows[pivot + 1 :]:
+                share = below[pivot] / row[pivot]
+                below[pivot:] = [b - share * r for b, r in zip(below[pivot:], row[pivot:], strict=True)]
     return True
 
 
