@@ -16,8 +16,9 @@ from loopless.check.generate_case import load_case
 from loopless.check.native import NativeOracle
 from loopless.errors import UsageError
 from loopless.fuzzing.campaign import campaign
+from loopless.fuzzing.loops import judge_loop, read, summarize_loop
 from loopless.fuzzing.plan import Plan, check_profile
-from loopless.fuzzing.rows import Row, read_rows, write_rows
+from loopless.fuzzing.rows import LoopRow, Row, read_rows, write_rows
 from loopless.fuzzing.table import report
 
 LOOPS = Plan("single-path", states=60, inputs=6, functions=False, limit_s=10)
@@ -34,6 +35,23 @@ def test_right_summaries_are_found_right(tmp_path: Path) -> None:
     loops = [loop for row in rows for loop in row.loops]
     assert sum(loop.compared for loop in loops) > 50 and {loop.status for loop in loops} >= {"complete"}
     assert sum(row.function.compared for row in rows if row.function is not None) > 30
+
+
+def test_what_holds_at_the_entry_of_a_value_that_does_not_matter(tmp_path: Path) -> None:
+    text = """
+    int f(signed char n) {
+        unsigned char s = 0, t = 0, i = t;
+        for (; i <= t; i += t * t) s += i * i + i;
+        return n * i;
+    }
+    """
+    subject = read(text, tmp_path)
+    (loop,) = subject.loops
+    row = LoopRow(loop.name)
+    summarize_loop(subject, loop, row)
+    assert row.status == "entered"
+    judge_loop(subject, loop, row, seed=1, states=20, everything=False)
+    assert row.regions == {"diverges": 20} and not row.mismatches
 
 
 def test_a_planted_error_of_loops_is_found_and_kept_small(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.session import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
-from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, holds, walk
+from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, conjunction, conjuncts, holds, walk
 
 STAGES: Final = ("read", "flowgraph", "paths", "summary", "reading", "judge")
 STEPS: Final = 20_000
@@ -124,7 +124,11 @@ class Court:
 
     def judge(self, states: Iterable[Mapping[Var, int]]) -> Judgement:
         """The summary in these states, if the program enters the loop in them."""
-        inside = (state for state in states if holds(self.entered, state))
+        # Values that do not matter are not in the states; those that the program fixes are right for all of them.
+        fixed = fixed_by(self.entered)
+        stated = fixed.keys() | set(self.alone.entry)
+        entered = conjunction(part for part in conjuncts(self.entered) if part.variables <= stated)
+        inside = (state for state in states if holds(entered, {**fixed, **state}))
         return judge_all(self.alone, self.claims, inside, max_steps=STEPS)
 
     def drawn(self, seed: int, count: int, first: Sequence[Counts] = ()) -> list[Mapping[Var, int]]:
