@@ -42,6 +42,7 @@ def test_what_holds_at_the_entry_of_a_value_that_does_not_matter(tmp_path: Path)
     int f(signed char n) {
         unsigned char s = 0, t = 0, i = t;
         for (; i <= t; i += t * t) s += i * i + i;
+        s += 5;
         return n * i;
     }
     """
