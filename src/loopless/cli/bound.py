@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.options import deadline_of, format_option, in_time, limits, reading, settings_of, show_trouble
+
+if TYPE_CHECKING:
+    from loopless.queries.bounds import FunctionBound
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -62,7 +65,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         loops = select_loops(program, entry or options["functions"], options["places"])
         if entry:
             loops = program[entry[0]].loops
-        functions = list(dict.fromkeys(loop.function for loop in loops))
+        functions = list(dict.fromkeys(loop.function for loop in loops)) or [program[name] for name in entry]
         for function in functions:
             function.graph()
         named = [program[name] for name in options["functions"]]
@@ -92,37 +95,51 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         cost = answer_cost(costly, options["cost"], about, settings, until)
 
     complete = all(not bound.call.has_gap for _, bound in selected(answers, names))
-    runs = run_bounds(program, answers[0]) if options["entry"] and answers else []
+    of_run = answers[0] if entry else None
+    runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
+    if of_run is not None:
+        complete = of_run.refused is None and all(run.total is not None for run in runs)
     if options["facts_for"]:
         from loopless.report.flow_facts import flow_facts
 
-        known, missing = facts_of_run(answers[0], runs, given) if runs else facts(answers, names, given)
+        known, missing = facts_of_run(of_run, runs, given) if of_run is not None else facts(answers, names, given)
         click.echo(flow_facts(known, options["facts_for"]))
         for name in missing:
             click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
-        complete = not missing
+        complete = not missing and _all_is_counted(of_run)
     elif options["unwind"]:
-        text, missing = unwindset_of_run(answers[0], runs, given) if runs else unwindset(answers, names, given)
+        if of_run is not None:
+            text, missing = unwindset_of_run(of_run, runs, given)
+        else:
+            text, missing = unwindset(answers, names, given)
         click.echo(text)
         for name in missing:
             click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
-        complete = not missing
+        complete = not missing and _all_is_counted(of_run)
     elif options["format_"] == "json":
         from loopless.report.document import document, dump
 
         shown, whole = bounds_json(answers, names, given)
         more: dict[str, Any] = {} if cost is None else {"cost": cost_json(cost, given)}
-        if options["entry"] and answers:
-            more["run"] = {"entry": answers[0].name, "loops": run_json(answers[0], runs, given)}
+        if of_run is not None:
+            more["run"] = {"entry": of_run.name, "loops": run_json(of_run, runs, given)}
         click.echo(dump(document("bound", loops=shown, functions=whole, **more, time_ms=request.elapsed_ms)))
-    elif options["entry"] and answers:
-        click.echo(run_text(answers[0], runs, given))
+    elif of_run is not None:
+        click.echo(run_text(of_run, runs, given))
     else:
         parts = [cost_text(cost, given)] if cost is not None else []
         click.echo("\n\n".join([*parts, bound_text(answers, names, given)]))
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _all_is_counted(of_run: FunctionBound | None) -> bool:
+    """Whether a run comes to no loops but those counted; says why not."""
+    if of_run is None or of_run.refused is None:
+        return True
+    click.echo(f"loopless: {of_run.refused.detail}", err=True)
+    return False
 
 
 def _function_with(functions: list[Any], name: str | None) -> Any:

@@ -34,6 +34,7 @@ from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.lower_classes import growth, lower_growth, reached
+from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -257,11 +258,12 @@ def bound_function(
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     whole = _together(_whole(loops), in_call.whole)
     beyond = _beyond(function)
+    granted = (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
     if beyond is not None:
         whole = Claim(None, gap=TRUE)
     wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
     return FunctionBound(
-        function.name, function.place, tuple(loops), whole, shown, graph.assumptions, beyond, wider=wider
+        function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider
     )
 
 
@@ -332,24 +334,22 @@ def _added(found: Claim, bounds: Bounds) -> Bounds:
 
 def _beyond(function: Function) -> Refused | None:
     """Why the loops of a call are not only those of the function: it calls functions with loops, or itself."""
-    seen: set[str] = set()
-    waiting = [function.code.name]
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return Refused(graph.reason, function.place, f"what {function.name} calls is not known")
+    reached = function.reached
     by_name = {other.code.name: other for other in function.program.functions}
-    while waiting:
-        current = by_name[waiting.pop()]
-        graph = current.graph()
-        if isinstance(graph, Refused):
-            detail = f"what {current.name} calls is not known"
-            return Refused(graph.reason, function.place, detail)
-        for name in sorted(graph.callees & by_name.keys()):
-            if name == function.code.name:
-                return Refused(Reason.RECURSION, function.place, f"{function.name} calls itself")
-            if name not in seen and by_name[name].loops:
-                detail = f"the loops of {by_name[name].name}, which is called, are not counted"
-                return Refused(Reason.UNKNOWN_CALL, function.place, detail)
-            if name not in seen:
-                seen.add(name)
-                waiting.append(name)
+    for name in reached.names:
+        found, by_pointer = by_name[name], name in reached.by_pointer
+        stranger = reached.outside
+        who = "a pointer leads to" if stranger == "a pointer" else f"{stranger}, which is not defined, calls"
+        if name == function.code.name:
+            detail = f"{function.name} may be what {who}" if by_pointer else f"{function.name} calls itself"
+            return Refused(Reason.RECURSION, function.place, detail)
+        if found.loops:
+            called = f"may be what {who}" if by_pointer else "is called"
+            detail = f"the loops of {found.name}, which {called}, are not counted"
+            return Refused(Reason.UNKNOWN_CALL, function.place, detail)
     return None
 
 

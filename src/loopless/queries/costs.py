@@ -85,9 +85,9 @@ def _cost(program: Program, index: int, name: str, summary: FunctionSummary | No
 class RunBound:
     """How often a loop runs in a run of the program from an entry function, all its copies by inlining together.
 
-    ``total``: its iterations in all; ``any_entry``: those of any one entry; both over the inputs of the entry function.
-    ``copies``: the loops of the entry function that it stands for; ``number``: its place among the loops of its own
-    function in the order of their ends.
+    ``total``: its iterations in all; ``any_entry``: those of any one entry; both over the inputs of the entry function,
+    None where a function with the loop may be called that is not inlined. ``copies``: the loops of the entry function
+    that it stands for; ``number``: its place among the loops of its own function in the order of their ends.
     """
 
     loop: LoopName
@@ -97,19 +97,23 @@ class RunBound:
     number: int = 0
 
 
-def run_bounds(program: Program, entry: FunctionBound) -> list[RunBound]:
-    """The loops that a run of the program from the function of ``entry`` comes to, in the order of the source."""
+def run_bounds(program: Program, entry: Function, bound: FunctionBound) -> list[RunBound]:
+    """The loops that a run of the program from ``entry`` may come to, in the order of the source."""
     copies: dict[str, list[LoopBound]] = {}
-    for bound in entry.loops:
-        copies.setdefault(bound.answer.loop.place, []).append(bound)
-    found = []
+    for found in bound.loops:
+        copies.setdefault(found.answer.loop.place, []).append(found)
+    elsewhere = frozenset(entry.reached.names)
+    runs = []
     for function in program.functions:
         loops = [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
+        again = function.code.name in elsewhere
         for loop in loops:
             own = copies.pop(loop.place, None)
-            if own is not None:
-                found.append(replace(_together(loop, own), number=by_end(loops).index(loop)))
-    return found
+            if own is None and not again:
+                continue
+            run = RunBound(loop, None, None, tuple(own or ())) if again else _together(loop, own or ())
+            runs.append(replace(run, number=by_end(loops).index(loop)))
+    return runs
 
 
 def _together(loop: LoopName, copies: Sequence[LoopBound]) -> RunBound:
@@ -144,8 +148,9 @@ def by_end(loops: Sequence[LoopName]) -> list[LoopName]:
     """The loops in the order of their ends: inner ones before those around them."""
     children: dict[str | None, list[LoopName]] = {}
     plain = [loop for loop in loops if not is_recursion(loop)]
+    names = {loop.name for loop in plain}
     for loop in sorted(plain, key=lambda loop: (loop.line, loop.column, loop.name)):
-        children.setdefault(loop.parent, []).append(loop)
+        children.setdefault(loop.parent if loop.parent in names else None, []).append(loop)
 
     def order(parent: str | None) -> Iterator[LoopName]:
         for loop in children.get(parent, ()):

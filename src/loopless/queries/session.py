@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.paths import LoopPaths
     from loopless.queries.answers import LoopAnswer, Question
+    from loopless.queries.reach import Reach, Reached
     from loopless.source.ir import Function as SourceFunction
     from loopless.summary import FunctionSummary, Known, Summary
 
@@ -219,6 +220,17 @@ class Function:
             file, line, column = self.code.loc.file, self.code.loc.line, self.code.loc.column
         return LoopName(f"{file or '?'}:{self.name}:{line}:{column}", self.name, file, line, column, refused=refused)
 
+    @functools.cached_property
+    def reached(self) -> Reached:
+        """The functions that a call may come to, beside those that are inlined; the function itself where it may be
+        called again and is not read as a loop.
+        """
+        reach, graph = self.program.reach, self.graph()
+        direct, outside = reach.calls(self.program.source.inlined.functions[self.code.name])
+        if not isinstance(graph, Refused):
+            direct = tuple(n for n in direct if n != self.code.name or n in graph.callees or graph is self._written)
+        return reach.of(direct, outside)
+
     def summarize(self) -> FunctionSummary | Refused:
         """What a call of the function does, from the summaries of its loops; worked out in this process."""
         from loopless.queries.functions import summarize_whole
@@ -284,6 +296,13 @@ class Program:
             return order.get(file, len(order)), file, line, column
 
         return tuple(Function(self, code) for code in sorted(self.source.module.defined(), key=place))
+
+    @functools.cached_property
+    def reach(self) -> Reach:
+        """Which functions calls may come to."""
+        from loopless.queries.reach import Reach
+
+        return Reach(self.source.module)
 
     def __getitem__(self, name: str) -> Function:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""

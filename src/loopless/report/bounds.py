@@ -299,7 +299,7 @@ def facts_of_run(
     found: list[Fact] = []
     for run in loops:
         most, total = _value(run.any_entry, TRUE, entry, given), _value(run.total, TRUE, entry, given)
-        exact = all(copy.call.exact for copy in run.copies)
+        exact = bool(run.copies) and all(copy.call.exact for copy in run.copies)
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
@@ -348,7 +348,7 @@ def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
 
 def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> str:
     """The loops of a run of the program, one a line."""
-    lines = [f"in a run from {entry.name}:"]
+    lines = [f"in a run from {entry.name}:{'' if loops else ' no loops'}"]
     for row in run_json(entry, loops, given):
         total, each = row["upper"], row["any"]
         plain = row["value"] is None or (total is not None and total["text"] == str(row["value"]))
@@ -363,7 +363,7 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
     rows = []
     for found in loops:
         nodes = [term for term in (found.total, found.any_entry) if term is not None]
-        names = Names(found.copies[0].answer, nodes, entry.shown)
+        names = Names(found.copies[0].answer if found.copies else None, nodes, entry.shown)
         rows.append(
             {
                 "name": found.loop.name,

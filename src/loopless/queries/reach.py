@@ -1,0 +1,141 @@
+"""Which functions of a program a call may come to, by name or through a pointer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.source.ir import AddressOf, Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
+from loopless.source.vocabulary import Meaning, effect_of, meaning_of
+
+NOT_BY_NAME: Final = "what is not defined here calls no function of the program by its name"
+"""What is taken for granted where functions are called that are not known."""
+_NAME: Final = re.compile(r'@(?:"([^"]*)"|([\w.$-]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The defined functions that calls may come to, each once, nearer ones first.
+
+    ``by_pointer``: the ones among them that are come to only where something unknown is called. ``outside``: what is called and not known, a name or "a pointer"; empty where all is known.
+    """
+
+    names: tuple[str, ...]
+    by_pointer: frozenset[str]
+    outside: str
+
+
+class Reach:
+    """The calls of a module, as it is written.
+
+    What is not defined, but for the library functions that call nothing back, and what a pointer leads to may be any
+    function whose address is taken somewhere. Others it cannot call without knowing their names
+    (:data:`NOT_BY_NAME`); it never can where they are static.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._defined = {function.name: function for function in module.defined()}
+        self._found: dict[str, tuple[tuple[str, ...], str]] = {}
+        taken = {name for value in self._values() for name in _names(value)}
+        self.taken = tuple(name for name in self._defined if name in taken)
+        """The defined functions whose address is taken, in textual order."""
+
+    def _values(self) -> Iterator[Value]:
+        for name, variable in self.module.globals.items():
+            if variable.initializer is not None and not name.startswith("llvm."):
+                yield variable.initializer
+        for function in self._defined.values():
+            for instruction in function.instructions():
+                if not instruction.is_debug:
+                    yield from instruction.operands
+                    yield from (value for value, _ in instruction.incoming)
+                    if instruction.callee is not None and not isinstance(instruction.callee, GlobalRef):
+                        yield instruction.callee
+
+    def calls(self, function: Function) -> tuple[tuple[str, ...], str]:
+        """The defined functions that a function, of this module or one with its names, calls by name, and what it calls
+        that is not known (a name, "a pointer"; empty: nothing).
+        """
+        direct: dict[str, None] = {}
+        outside = ""
+        for instruction in _reachable(function):
+            if instruction.op in ("call", "invoke", "callbr"):
+                name, unknown = self._target(instruction)
+                if name:
+                    direct[name] = None
+                outside = outside or unknown
+        return tuple(direct), outside
+
+    def _target(self, instruction: Instruction) -> tuple[str, str]:
+        """The defined function that is called, and what is called that is not known; each may be empty."""
+        name = instruction.callee_name
+        if name is None:
+            is_assembly = isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text
+            return "", "" if is_assembly else "a pointer"
+        if name in self.module.aliases:
+            target = self.module.aliases[name]
+            return (target.name, "") if isinstance(target, GlobalRef) and target.name in self._defined else ("", name)
+        defined = name in self._defined
+        meaning = meaning_of(name, defined=defined)
+        if name.startswith("llvm.") or (meaning is not None and meaning is not Meaning.ENTRY):
+            return "", ""
+        if defined:
+            return name, ""
+        return "", "" if effect_of(name) is not None else self._shown(name)
+
+    def _shown(self, name: str) -> str:
+        function = self.module.functions.get(name)
+        return name if function is None else function.source_name
+
+    def of(self, names: Iterable[str], outside: str = "") -> Reached:
+        """What calls of these functions, and of something unknown, may come to."""
+        seen = dict.fromkeys(names)
+        waiting = list(seen)
+        by_name: frozenset[str] | None = None
+        while waiting or (outside and by_name is None):
+            if not waiting:
+                by_name = frozenset(seen)
+                waiting = [name for name in self.taken if name not in seen]
+                seen |= dict.fromkeys(waiting)
+                continue
+            name = waiting.pop(0)
+            if name not in self._found:
+                self._found[name] = self.calls(self._defined[name])
+            direct, unknown = self._found[name]
+            outside = outside or unknown
+            fresh = [other for other in direct if other not in seen]
+            seen |= dict.fromkeys(fresh)
+            waiting += fresh
+        return Reached(tuple(seen), frozenset(seen) - (by_name if by_name is not None else seen.keys()), outside)
+
+
+def _reachable(function: Function) -> Iterator[Instruction]:
+    """The instructions that control may come to."""
+    by_label = {block.label: block for block in function.blocks}
+    seen, waiting = {function.entry.label}, [function.entry.label]
+    while waiting:
+        block = by_label[waiting.pop()]
+        yield from block.instructions
+        new = [label for label in block.successors if label not in seen]
+        seen.update(new)
+        waiting += new
+
+
+def _names(value: Value) -> Iterator[str]:
+    """The globals and functions whose addresses stand in a value."""
+    match value:
+        case GlobalRef(name=name) | AddressOf(name=name):
+            yield name
+        case Aggregate(elements=parts):
+            for part in parts:
+                yield from _names(part)
+        case OtherConst(operands=parts, text=text):
+            for part in parts:
+                yield from _names(part)
+            if not parts:
+                yield from (quoted or plain for quoted, plain in _NAME.findall(text))
+        case _:
+            pass
