@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
 from loopless.bounds.progressions import by_progression
 from loopless.bounds.scopes import Lap, Scope, Scopes, Stand
-from loopless.bounds.steps import Becomes, Grows, at_least_one, entails, step, straight
+from loopless.bounds.steps import Becomes, Grows, Step, at_least_one, entails, step, straight
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
@@ -118,6 +118,24 @@ class Counter:
         scope = self.scope(base)
         return scope.changed if scope is not None else self.variables
 
+    def effect(self, base: str, measure: Term, done: Lap | Stand, known: Condition = TRUE) -> Step | None:
+        """What a lap, or a way, inside the loop ``base`` does to a measure, over what does not change in that loop."""
+        holds = both(done.holds if isinstance(done, Stand) else done.condition, known)
+        found = step(measure, done.values, done.passed, holds, self.variables, self.changed(base))
+        if found is not None and self.reads_written(base, found.by if isinstance(found, Grows) else found.value):
+            return None
+        return found
+
+    def reads_written(self, base: str, term: Term) -> bool:
+        """Whether the term reads memory that the loop ``base`` may write, or the function for the empty name."""
+        arrays = {node.array for node in walk(term) if isinstance(node, Read)}
+        if not arrays:
+            return False
+        graph = self.scopes.graph
+        loop = self.scopes.by_header.get(base)
+        written = written_objects(graph, graph.blocks if loop is None else loop.blocks)
+        return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
+
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def _found(self, base: str, header: str, what: What) -> Iterator[Bound]:
@@ -135,24 +153,39 @@ class Counter:
         if what == header:
             yield from self._visits_of_header(base, header)
             return
+        if base != header and isinstance(what, str) and what != LAPS:
+            # Each entry of the loop may end in a lap that is not complete, and uses up nothing.
+            yield from self._in_laps_and_at_the_end(base, header, target)
+            yield from self._lifted(base, header, what)
+            return
         measures = self._measures(base, scope, target)
         direct = [bound for measure in measures for bound in self._ranked(base, scope, target, measure)]
         if base == header and what == LAPS:
             direct += [bound for measure in measures for bound in self._progressing(scope, target, measure)]
         yield from direct
         if base != header:
-            from loopless.bounds.nesting import lifted
-
-            yield from lifted(self, base, header, what)
+            yield from self._lifted(base, header, what)
         elif all(bound.when is not TRUE or by_types(bound.term) for bound in direct):
             yield from self._by_parts(header, what, target)
 
+    def _lifted(self, base: str, header: str, what: What) -> Iterator[Bound]:
+        from loopless.bounds.nesting import lifted
+
+        yield from lifted(self, base, header, what)
+
     def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
         """Laps and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, LAPS))
+
+    def _in_laps_and_at_the_end(self, base: str, header: str, target: Target) -> Iterator[Bound]:
+        """The laps that may come past, and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.laps))))
+
+    def _with_entries(self, base: str, header: str, laps: Bounds) -> Iterator[Bound]:
         around = self.scopes.parent(header)
         entries = (Bound(ONE),) if base == header or around is None else self.count(base, around, header)
-        for laps in self.count(base, header, LAPS):
-            yield from (Bound(plus(laps.term, entry.term), both(laps.when, entry.when)) for entry in entries)
+        for bound in laps:
+            yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
 
     def _by_parts(self, header: str, what: What, target: Target) -> Iterator[Bound]:
         """Each lap counted for itself, and all laps for what happens in some of them."""
@@ -211,7 +244,6 @@ class Counter:
             kept_up = greater_equal(measure, ZERO)
         if not all(entails(both(condition, kept_up), at_least_one(measure)) for condition in target.conditions):
             return
-        changed = self.changed(base)
         found = _Sum([], [], [])
         for header in self.scopes.inside(base):
             inner = self.scope(header)
@@ -221,10 +253,15 @@ class Counter:
                 continue
             for number, lap in enumerate(inner.laps):
                 counted = header == scope.header and number in target.laps
-                if not self._add(found, measure, lap, kept_up, changed, (header, number), counted=counted):
+                # Inside, the measure may have been lowered on the way there.
+                known = kept_up if header == base else TRUE
+                if not self._add(base, found, measure, lap, known, (header, number), counted=counted):
                     return
-        before = self._on_the_way(base, scope.header, measure, changed)
+        before = self._on_the_way(base, scope.header, measure)
         if before is None:
+            return
+        if any(place[0] != base for place, _ in found.resets):
+            # What was used up in the lap around by then would be used up once more.
             return
         bound = self._total(base, measure, found, before)
         if bound is not None:
@@ -281,25 +318,24 @@ class Counter:
 
     def _add(
         self,
+        base: str,
         found: _Sum,
         measure: Term,
         lap: Lap,
         kept_up: Condition,
-        changed: frozenset[Var],
         place: tuple[str, int],
         *,
         counted: bool,
     ) -> bool:
         """What one lap does to the measure; whether that is any good."""
-        condition = both(lap.condition, kept_up)
-        effect = step(measure, lap.values, lap.passed, condition, self.variables, changed)
+        effect = self.effect(base, measure, lap, kept_up)
         if effect is None:
             return False
         if counted:
             if not isinstance(effect, Grows):
                 return False
             if not isinstance(effect.by, Const):
-                if not entails(condition, at_least_one(neg(effect.by)), solver=True):
+                if not entails(both(lap.condition, kept_up), at_least_one(neg(effect.by)), solver=True):
                     return False
                 found.decrease.append(maximum(ONE, neg(effect.by)))
             elif effect.by.value >= 0:
@@ -312,7 +348,7 @@ class Counter:
             found.growing.append((place, positive(effect.by)))
         return True
 
-    def _on_the_way(self, base: str, header: str, measure: Term, changed: frozenset[Var]) -> Term | None:
+    def _on_the_way(self, base: str, header: str, measure: Term) -> Term | None:
         """How much the measure grows at most from the base's header through incomplete laps to that of ``header``."""
         total: list[Term] = []
         current = header
@@ -321,17 +357,13 @@ class Counter:
             scope = self.scope(around) if around is not None else None
             if scope is None or around is None:
                 return None
-            growths = [self._growth_to(stand, measure, changed) for stand in scope.visits.get(current, ())]
-            known = [g for g in growths if g is not None]
-            if len(known) < len(growths):
+            effects = [self.effect(base, measure, stand) for stand in scope.visits.get(current, ())]
+            known = [effect.by for effect in effects if isinstance(effect, Grows)]
+            if len(known) < len(effects):
                 return None
             total.append(maximum(ZERO, *known))
             current = around
         return add(*total)
-
-    def _growth_to(self, stand: Stand, measure: Term, changed: frozenset[Var]) -> Term | None:
-        effect = step(measure, stand.values, stand.passed, stand.holds, self.variables, changed)
-        return effect.by if isinstance(effect, Grows) else None
 
     def _total(self, base: str, measure: Term, found: _Sum, before: Term) -> Bound | None:
         divisor = minimum(*found.decrease) if found.decrease else ONE
@@ -349,7 +381,8 @@ class Counter:
             times = self.count(base, header, (number,))
             if not times:
                 return None
-            parts.append(mul(times[0].term, positive(ceiling(value, divisor))))
+            # The way to what is counted raises the measure in each phase.
+            parts.append(mul(times[0].term, plus(positive(ceiling(value, divisor)), before)))
             when.append(times[0].when)
         return Bound(plus(*parts), conjunction(when))
 

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 from loopless.bounds.model import Bound, both, plus, positive
 from loopless.bounds.scopes import Passage, Scope, Stand
-from loopless.bounds.steps import Becomes, Grows, most_of, step
+from loopless.bounds.steps import Becomes, Grows, most_of
 from loopless.bounds.sums import sum_of_progression
-from loopless.paths.execution import written_objects
 from loopless.terms import (
     INTEGERS,
     TRUE,
     ZERO,
+    Compare,
     Condition,
     Const,
     Monomial,
     Op,
-    Read,
     Sum,
     Term,
     TermTooLarge,
@@ -122,7 +121,7 @@ def _worst(counter: Counter, scope: Scope, term: Term) -> Term | None:
 
 def _at(counter: Counter, scope: Scope, stand: Stand, bound: Bound) -> Bound | None:
     """The bound, which is over where ``stand`` is, over the beginning of the scope; None where that is not possible."""
-    if reads_written(counter, scope, bound.term):
+    if any(counter.reads_written(scope.header, term) for term in (bound.term, *_terms(bound.when))):
         return None
     try:
         here = bound.at(stand.values)
@@ -134,14 +133,8 @@ def _at(counter: Counter, scope: Scope, stand: Stand, bound: Bound) -> Bound | N
     return Bound(term, here.when) if here.when.variables <= counter.variables else None
 
 
-def reads_written(counter: Counter, scope: Scope, term: Term) -> bool:
-    """Whether the term reads memory that the scope may write."""
-    arrays = {node.array for node in walk(term) if isinstance(node, Read)}
-    if not arrays:
-        return False
-    graph = counter.scopes.graph
-    written = written_objects(graph, scope.labels)
-    return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
+def _terms(condition: Condition) -> Iterator[Term]:
+    return (node.term for node in walk(condition) if isinstance(node, Compare))
 
 
 # -- what is not known ------------------------------------------------------------------------------------------------
@@ -183,7 +176,6 @@ def _after(counter: Counter, part: Term, passage: Passage) -> Term | None:
 
 def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
     """A term over the entry of a loop that ``measure`` never exceeds at the loop's header."""
-    changed = counter.changed(base)
     growing: list[tuple[tuple[str, int], Term]] = []
     others: list[Term] = []
     for header in counter.scopes.inside(base):
@@ -191,7 +183,7 @@ def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
         if scope is None:
             return None
         for number, lap in enumerate(scope.laps):
-            effect = step(measure, lap.values, lap.passed, lap.condition, counter.variables, changed)
+            effect = counter.effect(base, measure, lap)
             if effect is None:
                 return None
             if isinstance(effect, Becomes):
@@ -353,7 +345,7 @@ def _pace(counter: Counter, scope: Scope, header: str, measure: Term) -> tuple[T
         if inner is None:
             return None
         for number, lap in enumerate(inner.laps):
-            effect = step(measure, lap.values, lap.passed, lap.condition, counter.variables, scope.changed)
+            effect = counter.effect(scope.header, measure, lap)
             if not isinstance(effect, Grows):
                 return None
             counted = inside == scope.header and header in lap.visited

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from loopless.bounds.model import Bounds
@@ -13,6 +13,7 @@ from loopless.terms import (
     TRUE,
     Condition,
     Const,
+    Monomial,
     Sum,
     Term,
     TermTooLarge,
@@ -67,14 +68,18 @@ def _degree(term: Sum) -> int:
     return max(sum(e for _, e in monomial) for monomial, _ in term.items)
 
 
-def straight(term: Term, passed: Iterable[Passage]) -> Term | None:
-    """``term`` as if the inner loops that were passed over had changed nothing.
+def straight(term: Term, passed: Iterable[Passage], measure: Term | None = None) -> Term | None:
+    """``term`` as if the inner loops that were passed over had changed nothing; None where it is not linear in that.
 
-    What they change is to be added; that is right only where ``term`` is linear in what they change, else None.
+    ``measure``: what ``term`` is later on. What the laps of the inner loops do to it is to be added, which is right
+    only where ``term`` speaks of what they make of the variables in the way that the measure does: not where it was
+    saved before and is put back, or something else that they change is added to it. None there, too.
     """
     for passage in reversed(tuple(passed)):
         symbols = {symbol: var for var, symbol in passage.after}
         if not _linear_in(term, symbols):
+            return None
+        if measure is not None and not _moves_alike(term, measure, passage):
             return None
         entry = passage.entry()
         try:
@@ -92,6 +97,18 @@ def _linear_in(term: Term, symbols: Mapping[Var, Var]) -> bool:
     return True
 
 
+def _moves_alike(term: Term, measure: Term, passage: Passage) -> bool:
+    """Whether ``term``, over the values behind an inner loop, changes with these as ``measure`` does."""
+    behind = {symbol for _, symbol in passage.after}
+    moved = substitute(measure, dict(passage.after))
+    first, second = ({m: c for m, c in polynomial(t).items() if _speaks_of(m, behind)} for t in (term, moved))
+    return first == second
+
+
+def _speaks_of(monomial: Monomial, symbols: Collection[Var]) -> bool:
+    return any(not atom.variables.isdisjoint(symbols) for atom, _ in monomial)
+
+
 def step(
     measure: Term,
     values: Mapping[Var, Term],
@@ -105,19 +122,18 @@ def step(
     ``variables`` are those of the program, all else being symbols for what is not known; ``changed`` are those that
     change while the measure is watched. None where nothing useful is known.
     """
-    if not any(var in values for var in measure.variables):
+    touched = values.keys() | {var for passage in passed for var, _ in passage.after}
+    if measure.variables.isdisjoint(touched):
         return Grows(const(0))
     try:
         after = substitute(measure, values)
-        plain = straight(after, passed)
-        if plain is None or any(var.name.endswith("'dead") for var in plain.variables):
-            return None
-        difference = sub(plain, measure)
+        plain = straight(after, passed, measure)
+        if plain is not None and not any(var.name.endswith("'dead") for var in plain.variables):
+            found = growth(sub(plain, measure), condition, variables, changed)
+            if found is not None:
+                return Grows(found)
     except TermTooLarge:
         return None
-    found = growth(difference, condition, variables, changed)
-    if found is not None:
-        return Grows(found)
     if after.variables <= variables - changed:
         return Becomes(after)
     return None
