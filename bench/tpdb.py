@@ -86,11 +86,13 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"why": refusals(found), "exact": call.exact, "loops": len(found.loops)}
     never = [loop.call.never for loop in found.loops if loop.call.never is not FALSE]
     whole = call.upper is not None and not call.has_gap and call.never is FALSE
-    if whole and not call.upper.variables <= inputs:
+    bounds = (call.upper, found.wider)
+    upper = next((term for term in bounds if term is not None and term.variables <= inputs), None)
+    if whole and upper is None:
         row |= {"status": "unknown", "why": ["the bound is over values that the program reads"], "upper": str(call.upper)[:400]}
     elif whole:
         grows = class_of(found)
-        row |= {"status": "finite", "upper": str(call.upper)[:400], "when": str(call.when)[:200]}
+        row |= {"status": "finite", "upper": str(upper)[:400], "when": str(call.when)[:200]}
         row["class"] = grows.text() if grows is not None else None
         row["degree"] = str(grows.degree) if grows is not None else None
         row["conditional"] = call.when is not TRUE
@@ -176,26 +178,32 @@ class Judge:
                     self.wrong.append(f"{arguments}: ends, though {loop.answer.loop.name} is said never to")
             if call.upper is None or not holds(call.when, values) or holds(call.never, values):
                 return
+            if found.wider is not None and found.wider.variables <= values.keys():
+                self._not_above(arguments, count, evaluate(found.wider, values))
             upper = evaluate(call.upper, values)
-            self.compared += 1
-            if count > upper:
-                self.wrong.append(f"{arguments}: {count} iterations, bound {upper}")
+            self._not_above(arguments, count, upper)
             if run.status == "ok" and not (evaluate(call.lower, values) <= count and (not call.exact or count == upper)):
                 self.wrong.append(f"{arguments}: {count} iterations, lower {evaluate(call.lower, values)}, {upper}")
         except EvaluationError:
             return
+
+    def _not_above(self, arguments: Sequence[int], count: int, upper: int) -> None:
+        self.compared += 1
+        if count > upper:
+            self.wrong.append(f"{arguments}: {count} iterations, bound {upper}")
 
     def _growth_of_bound(self, found: Any, degree: float) -> None:
         """The bound itself must not grow faster than its class, along some rays."""
         from loopless.terms import EvaluationError, evaluate
 
         variables = [p.var for p in self.graph.parameters if p.var is not None]
+        upper = found.call.upper if found.call.upper.variables <= set(variables) else found.wider or found.call.upper
         chosen = random.Random(1)
         for _ in range(40):
             signs = [chosen.choice((1, 1, -1, 0, 3)) for _ in variables]
             try:
                 first, last = (
-                    evaluate(found.call.upper, {v: s << bits for v, s in zip(variables, signs, strict=True)})
+                    evaluate(upper, {v: s << bits for v, s in zip(variables, signs, strict=True)})
                     for bits in (40, 80)
                 )
             except EvaluationError:

@@ -28,7 +28,7 @@ from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.flowgraph.model import Assume, Check, Flowgraph
+from loopless.flowgraph.model import Assume, Check, Flowgraph, Kind
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
@@ -262,9 +262,22 @@ def bound_function(
     if beyond is not None:
         whole = Claim(None, gap=TRUE)
     wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
+    if wider is None and beyond is None and whole.upper is not None and not whole.has_gap:
+        wider = _over_inputs(graph, whole.upper, found.loops.values())
     return FunctionBound(
         function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider
     )
+
+
+def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> Term | None:
+    """A bound on all iterations of a call over its inputs, where ``upper`` speaks of values that the call reads."""
+    kinds = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
+    inputs = {var for var, info in graph.variables.items() if info.kind in kinds}
+    if upper.variables <= inputs:
+        return None
+    totals = [least(tuple(b for b in loop.total if b.term.variables <= inputs)) for loop in loops]
+    known = [total for total in totals if total is not None]
+    return add(*known) if len(known) == len(totals) else None
 
 
 def _is_reached(found: Claim) -> bool:
