@@ -9,6 +9,7 @@ from pathlib import Path
 from loopless.flowgraph.access import alloca, gep, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
+from loopless.flowgraph.control import untold_control
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
@@ -49,6 +50,7 @@ class _Builder:
         self.t = Translator(memory, self.uses)
         self.phis: dict[str, list[tuple[ir.Instruction, Value]]] = {}
         self.blocks: dict[str, Block] = {}
+        self.jumps: dict[str, tuple[str, ...]] = {}
         self.parameters: tuple[Parameter, ...] = ()
 
     def build(self) -> Flowgraph:
@@ -71,7 +73,7 @@ class _Builder:
         blocks, live = without_dead(ordered, seen_by_caller, named)
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
         places = {label: self._first_place(by_label.get(label)) for label in blocks}
-        loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places)
+        loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places, self.jumps)
         return Flowgraph(
             self.function.name,
             self.function.source_name,
@@ -88,6 +90,7 @@ class _Builder:
             frozenset(self.t.callees),
             self._assumptions(),
             self.t.blocked,
+            untold_control(self.function, self.memory.module),
         )
 
     # -- parameters -----------------------------------------------------------------------------------------------
@@ -308,6 +311,7 @@ class _Builder:
                     t.edges = [self._edge(TRUE, instruction.targets[0], loc)]
             case _:
                 refused = t.refused(f"control flow by {instruction.op} is not followed", loc)
+                self.jumps[t.shown_label] = instruction.targets
                 t.end = End("unsupported", None, None, loc, refused)
 
     def _switch(self, instruction: ir.Instruction) -> None:

@@ -48,6 +48,10 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
         _meaningful(t, instruction, name, meaning)
         return
     kind = call_kind(instruction, t.memory.module)
+    gone = _gone(t, instruction, name, function)
+    if gone is not None and kind != "defined":
+        t.end = gone  # what it changes on the way out, nothing here sees
+        return
     if effect_of(name) is Effect.ALLOCATES and (function is None or function.is_declaration):
         _allocate(t, instruction, name)
         return
@@ -57,8 +61,22 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     else:
         refused = Refused(Reason.UNKNOWN_CALL, t.where(loc), f"{_shown(function, name)} is not defined in the program")
         _opaque(t, instruction, name, refused)
-    if (function is not None and "noreturn" in function.attributes) or "noreturn" in instruction.attributes:
-        t.end = End("exit" if kind != "unknown" else "abort", None, None, loc)
+    if gone is not None:
+        t.end = gone
+
+
+def _gone(t: Translator, instruction: ir.Instruction, name: str, function: ir.Function | None) -> End | None:
+    """The end of a run at a call that does not come back, None where it does.
+
+    It may end the program, or leave for a place above (``longjmp``), or run for ever: only for functions whose names
+    say it (:func:`loopless.source.vocabulary.meaning_of`) is it known which.
+    """
+    attributes = instruction.attributes | (function.attributes if function is not None else frozenset())
+    if "noreturn" not in attributes:
+        return None
+    detail = f"{_shown(function, name)} does not return, and where it leaves to is not known"
+    refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), detail)
+    return End("unsupported", None, None, instruction.loc, refused)
 
 
 def _shown(function: ir.Function | None, name: str) -> str:

@@ -18,15 +18,18 @@ def loop_forest(
     entry: str,
     function: ir.Function,
     places: Mapping[str, ir.Loc | None],
+    jumps: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[tuple[LoopInfo, ...], tuple[Refused, ...]]:
     """The loops in the order of their headers in the text, and a refusal for each irreducible cycle.
 
-    ``places`` has the first source place of each block.
+    ``places`` has the first source place of each block; ``jumps`` the places that control may go to from blocks whose
+    edges do not tell.
     """
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(blocks)
     for block in blocks.values():
         graph.add_edges_from((block.label, target) for target in block.successors)
+        graph.add_edges_from((block.label, target) for target in (jumps or {}).get(block.label, ()))
     order = {label: index for index, label in enumerate(blocks)}
     dominators = nx.immediate_dominators(graph, entry)
     back: dict[str, list[str]] = {}

@@ -301,7 +301,8 @@ class Flowgraph:
 
     ``blocks`` in textual order, the entry first. ``variables`` describes every variable that occurs. ``objects`` by
     number. ``inputs``: variables with a value at entry (parameters, globals, pointees, uninitialised locals).
-    ``refused``: the function as a whole cannot be read (its loops are then refused for the same reason).
+    ``refused``: its edges do not tell where all runs go, so nothing may be said about any of its loops; what is there
+    is right for a run until it comes to an end of kind "unsupported".
     """
 
     name: str
@@ -320,3 +321,4 @@ class Flowgraph:
     assumptions: tuple[str, ...] = ()
     blocked: Mapping[str, Refused] = field(default_factory=dict)
     """Blocks that hold a construct no run can pass (by label), with the reason."""
+    refused: Refused | None = None

@@ -16,6 +16,7 @@ from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import check_file
+from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
     from loopless.automaton import Automaton, Classification
@@ -129,7 +130,8 @@ class Function:
     def __init__(self, program: Program, code: SourceFunction) -> None:
         self.program = program
         self.code = code
-        self._graph: Flowgraph | Overrun | None = None
+        self._graph: Flowgraph | Refused | Overrun | None = None
+        self._untold: Flowgraph | None = None
         self._written: Flowgraph | None = None
         self._recursion: Refused | None = None
 
@@ -154,7 +156,11 @@ class Function:
         settings = self.program.settings
         options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
         try:
-            self._graph = self._written = build(module.functions[self.code.name], module, options)
+            built = build(module.functions[self.code.name], module, options)
+            if built.refused is not None:
+                self._graph, self._untold = built.refused, built
+                return
+            self._graph = self._written = built
             found = as_loop(module.functions[self.code.name], module, options)
         except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
             self._graph = failure(error)
@@ -199,20 +205,36 @@ class Function:
         return tuple(Loop(self, id) for id in self._names())
 
     def _names(self) -> Iterator[LoopName]:
-        code = self.program.source.inlined.functions[self.code.name]
-        if not _may_loop(code) and not any(i.callee_name == code.name for i in code.instructions()):
+        module = self.program.source.inlined
+        code = module.functions[self.code.name]
+        again = any(i.callee_name == code.name or returns_twice(i, module) for i in code.instructions())
+        if not _may_loop(code) and not again:
             return
         graph = self.graph()
         if isinstance(graph, Refused):
-            yield self._placeholder(graph)
+            yield from self._unanswered(graph)
             return
+        yield from self._loops_of(graph)
+        for refused in graph.irreducible:
+            yield self._placeholder(refused)
+
+    def _unanswered(self, refused: Refused) -> Iterator[LoopName]:
+        """The loops of a function that cannot be answered: those there surely are, or the place of the obstacle."""
+        found = tuple(self._loops_of(self._untold)) if self._untold is not None else ()
+        cycles = self._untold.irreducible if self._untold is not None else ()
+        for loop in found:
+            yield replace(loop, refused=refused, info=None)
+        for cycle in cycles:
+            yield replace(self._placeholder(cycle), refused=refused)
+        if not found and not cycles:
+            yield self._placeholder(refused)
+
+    def _loops_of(self, graph: Flowgraph) -> Iterator[LoopName]:
         by_header = {loop.header: loop for loop in graph.loops}
         for loop in graph.loops:
             parent = by_header[loop.parent].name if loop.parent is not None else None
             place = (loop.file, loop.line, loop.column)
             yield LoopName(loop.name, self.name, *place, parent, loop.depth, loop.inlined_from, info=loop)
-        for refused in graph.irreducible:
-            yield self._placeholder(refused)
 
     def _placeholder(self, refused: Refused) -> LoopName:
         file, line, column = split_place(refused.where)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopless.source.ir import Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
-from loopless.source.vocabulary import meaning_of
+from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
 
 SIZE_LIMIT: Final = 500
 """Most instructions of an inlined function, its own inlined calls included."""
@@ -34,7 +34,7 @@ def choose(module: Module) -> tuple[str, ...]:
             added += grown
             size[caller] += grown
         recursive = len(component) > 1 or name in calls[name]
-        if recursive or name not in called or size[name] > SIZE_LIMIT or not _can_inline(defined[name]):
+        if recursive or name not in called or size[name] > SIZE_LIMIT or not _can_inline(defined[name], module):
             continue
         sites = sum(found.count(name) for found in calls.values())
         if added + sites * size[name] <= GROWTH_LIMIT:
@@ -56,7 +56,7 @@ def _calls(f: Function, defined: dict[str, Function]) -> list[str]:
     ]
 
 
-def _can_inline(f: Function) -> bool:
+def _can_inline(f: Function, module: Module) -> bool:
     if (
         f.variadic
         or f.name.startswith(_RESERVED)
@@ -66,14 +66,26 @@ def _can_inline(f: Function) -> bool:
         return False
     if f.linkage in ("weak", "linkonce", "extern_weak"):  # another module may define it otherwise
         return False
-    return not any(_barrier(i) for i in f.instructions())
+    return not any(_barrier(i) or returns_twice(i, module) for i in f.instructions())
+
+
+def returns_twice(i: Instruction, module: Module) -> bool:
+    """Whether ``i`` is a call that may return more than once, as those of ``setjmp`` and ``vfork`` do."""
+    if i.op not in ("call", "invoke", "callbr"):
+        return False
+    if "returns_twice" in i.attributes:
+        return True
+    name = i.callee_name
+    called = module.functions.get(name) if name is not None else None
+    if called is not None and "returns_twice" in called.attributes:
+        return True
+    return name in RETURNS_TWICE and (called is None or called.is_declaration)
 
 
 def _barrier(i: Instruction) -> bool:
     """What LLVM does not inline, or what would change its meaning in another function."""
     return (
         i.op in ("indirectbr", "callbr", "unsupported")
-        or "returns_twice" in i.attributes
         or i.callee_name in ("llvm.localescape", "llvm.returnaddress", "llvm.frameaddress.p0")
         or any(_takes_block(v) for v in i.operands)
     )

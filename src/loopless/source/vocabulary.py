@@ -183,6 +183,12 @@ LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
 """The common library functions. Not here: what calls back (``qsort``), what moves memory (``realloc``), threads."""
 
 
+RETURNS_TWICE: Final = frozenset(
+    {"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "_sigsetjmp", "__sigsetjmp", "setjmpex", "_setjmpex", "savectx"}
+    | {"getcontext", "vfork", "__vfork", "llvm.eh.sjlj.setjmp", "llvm.eh.sjlj.setup.dispatch"}
+)
+"""Functions of the C library, and intrinsics, whose calls may return more than once."""
+
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 

@@ -1,0 +1,153 @@
+"""Control that the edges of a flowgraph do not tell: computed jumps, second returns, calls that do not come back."""
+
+from __future__ import annotations
+
+import pytest
+
+import loopless
+from loopless.refusals import Reason, Refused
+from loopless.terms import evaluate, holds
+
+PROGRAM = """#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern int chance(void) __attribute__((returns_twice));
+_Noreturn void leave(int);
+static jmp_buf place;
+
+/* The inner loop is entered with x = 6, 7, ..., n - 1, and its number of iterations differs. */
+int computed(int n) {
+    void *t[] = {&&a, &&b};
+    int i = 6, c = 0;
+a:  {
+        int x = i;
+        c = 0;
+        while (x > 1 && c < 9) { x = x % 2 ? 3 * x + 1 : x / 2; c++; }
+    }
+    i++;
+    goto *t[i >= n];
+b:  return c;
+}
+int only_computed(int n) {
+    void *t[] = {&&again, &&done};
+    int i = 0;
+again:
+    i++;
+    goto *t[i >= n];
+done:
+    return i;
+}
+int two_entries(int n) {
+    void *t[] = {&&a, &&b};
+    int i = 0;
+    goto *t[n & 1];
+a:  while (i < n) i++;
+    return i;
+b:  while (i < 2 * n) i++;
+    return i;
+}
+int by_assembly(int n) {
+    int i = 0;
+a:  i++;
+    for (int j = 0; j < 3; j++) i++;
+    __asm__ goto("cmp %0, %1; jl %l2" : : "r"(n), "r"(i) : : a);
+    return i;
+}
+int forwards(int n) {
+    void *t[] = {&&a, &&b};
+    goto *t[n & 1];
+a:  return 1;
+b:  return 2;
+}
+
+/* longjmp comes back to the call of setjmp, so the loop runs 3 times more for every three that k lacks of n. */
+int second_returns(int n) {
+    volatile int k = 0;
+    setjmp(place);
+    for (int i = 0; i < 3; i++) k++;
+    if (k < n) longjmp(place, 1);
+    return k;
+}
+int round_by_longjmp(int n) {
+    int v = setjmp(place);
+    if (v < n) longjmp(place, v + 1);
+    return v;
+}
+int forks(int n) { int k = 0; if (vfork() == 0) k = 1; while (k < n) k++; return k; }
+int said_so(int n) { int k = 0; chance(); while (k < n) k++; return k; }
+
+int throws(int n) { int i = 0; while (i < n) { if (i == 7) leave(i); i++; } return i; }
+int jumps_away(int n) { while (n > 0) { if (n == 7) longjmp(place, 1); n--; } return n; }
+int ends(int n) { int i = 0; while (i < n) { if (i == 7) exit(3); i++; } return i; }
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    file = tmp_path_factory.mktemp("control") / "program.c"
+    file.write_text(PROGRAM, encoding="utf-8")
+    return loopless.load(file)
+
+
+def lines_of(text: str) -> list[int]:
+    return [number for number, line in enumerate(PROGRAM.splitlines(), start=1) if text in line]
+
+
+@pytest.mark.parametrize(
+    ("function", "reason", "loops"),
+    [
+        ("computed", Reason.UNSUPPORTED_INSTRUCTION, 2),
+        ("only_computed", Reason.UNSUPPORTED_INSTRUCTION, 1),
+        ("two_entries", Reason.UNSUPPORTED_INSTRUCTION, 2),
+        ("by_assembly", Reason.UNSUPPORTED_INSTRUCTION, 2),
+        ("second_returns", Reason.UNKNOWN_CALL, 1),
+        ("round_by_longjmp", Reason.UNKNOWN_CALL, 1),
+        ("forks", Reason.UNKNOWN_CALL, 1),
+        ("said_so", Reason.UNKNOWN_CALL, 1),
+    ],
+)
+def test_every_loop_and_the_whole_are_refused(program, function, reason, loops):
+    found = program[function].loops
+    assert len(found) == loops
+    for outcome in (*(loop.summarize() for loop in found), program[function].summarize()):
+        assert isinstance(outcome, Refused)
+        assert outcome.reason is reason
+
+
+def test_the_refusal_names_the_jump(program):
+    (loop,) = program["only_computed"].loops
+    refused = loop.summarize()
+    _, where = lines_of("goto *t[i >= n];")
+    assert refused.where.split(":")[-2] == str(where)
+    assert "indirectbr" in refused.detail
+
+
+def test_a_computed_goto_forwards_makes_no_loop(program):
+    assert program["forwards"].loops == ()
+    assert isinstance(program["forwards"].summarize(), Refused)
+
+
+@pytest.mark.parametrize(("function", "known"), [("throws", (0, 5, 7)), ("jumps_away", (-3, 0, 6))])
+def test_where_a_call_leaves_for_an_unknown_place_nothing_is_said(program, function, known):
+    whole = program[function].summarize()
+    n = program[function].graph().parameters[0].var
+    assert {end.kind for end in whole.cases} == {"return"}
+    for value in known:
+        (case,) = [case for case in whole.cases if holds(case.when, {n: value})]
+        assert evaluate(case.result, {n: value}) == (max(value, 0) if function == "throws" else min(value, 0))
+    (rest,) = whole.residual
+    assert rest.why.reason is Reason.UNKNOWN_CALL
+    assert [holds(rest.when, {n: value}) for value in (6, 8, 20)] == [False, True, True]
+
+
+def test_a_loop_does_not_take_for_granted_that_such_a_call_returns(program):
+    (loop,) = program["throws"].loops
+    summary = loop.summarize()
+    assert not any("return" in assumption for assumption in summary.assumptions)
+    assert not any(path.exit.kind in ("abort", "exit") for path in summary.paths.exits)
+
+
+def test_a_call_that_is_known_to_end_the_program_is_answered(program):
+    whole = program["ends"].summarize()
+    assert whole.complete
+    assert {case.kind for case in whole.cases} == {"return", "exit"}
