@@ -315,3 +315,95 @@ def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tm
     file.write_text("int main(void) { return 0; }\n", encoding="utf-8")
     done = run("bound", file, "--entry", "main")
     assert (done.returncode, done.stdout) == (0, "in a run from main: no loops\n")
+
+
+def test_laps_that_come_to_one_or_the_other_of_the_blocks_of_a_line(answer, tmp_path):
+    """Each lap takes one from x or from y: lines with both blocks are come to x + y times."""
+    file = tmp_path / "lines.c"
+    file.write_text(
+        "void f(int x, int y) {\n"
+        "    while (x > 0 || y > 0) {\n"
+        "        if (x > 0)\n"
+        "            { x--; } else { y--; }\n"
+        "    }\n"
+        "}\n"
+        "void g(int x, int y) {\n"
+        "    while (x > 0 || y > 0) {\n"
+        "        switch (x > 0) {\n"
+        "            case 1: x--; break; case 0: y--; break;\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "int h(int x) {\n"
+        "    int c = 0;\n"
+        "    while (x > 0) {\n"
+        "        if (x % 2) c ^= 3; x--;\n"
+        "    }\n"
+        "    return c;\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file, "--at", "x=3,y=4")
+    lines = {edge["line"]: edge["value"] for loop in document["loops"] for edge in loop["edges"]}
+    assert (lines[4], lines[10]) == (7, 7)
+    assert lines[17] == 3
+
+
+def test_lines_of_what_is_inlined_or_of_loops_inside_are_no_lines_of_the_loop(answer, tmp_path):
+    file = tmp_path / "lines.c"
+    file.write_text(
+        "static int twice(int c) {\n"
+        "    return c ^ 5;\n"
+        "}\n"
+        "int f(int n, int c) {\n"
+        "    for (int i = 0; i < n; i++) {\n"
+        "        c = twice(c); c = twice(c);\n"
+        "        for (int j = 0; j < 4; j++) c ^= j;\n"
+        "    }\n"
+        "    return c;\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file, "--at", "n=3")
+    loop = loops_by_line(document)[5]
+    lines = {edge["line"]: edge["value"] for edge in loop["edges"]}
+    assert (lines[5], lines[6]) == (4, 3)
+    assert not {2, 7} & lines.keys()  # come to 6 and 12 times
+
+
+BODIES = {
+    # The body is begun once more than there are laps, where it is left on the way.
+    "while (1) { c ^= i; if (i++ >= 10) break; c ^= 5; }": 11,
+    "for (;;) { c ^= i; if (++i >= 10) break; }": 10,
+    "do { c ^= i; } while (++i < 10);": 10,
+    "do c ^= i; while (++i < 10);": 10,
+    "for (i = 0; i < 10; i++) { c ^= i; if (c == 77) return 3; }": 11,
+    # All are laps where the condition stands before it.
+    "while (i < 10) { c ^= i; i++; }": 10,
+    "for (; i < 10; i++) c ^= i;": 10,
+}
+
+
+@pytest.mark.parametrize("loop", BODIES)
+def test_flow_facts_count_the_body_that_is_left_on_the_way(run, tmp_path, loop):
+    file = tmp_path / "body.c"
+    file.write_text(f"int main(void) {{ int i = 0, c = 0;\n{loop}\nreturn c; }}\n", encoding="utf-8")
+    for more in ((), ("--entry", "main")):
+        pragma = run("bound", file, *more, "--flow-facts", "pragma").stdout
+        assert f" max {BODIES[loop]}\"" in pragma
+        facts = run("bound", file, *more, "--flow-facts", "ffx").stdout
+        assert f'maxcount="{BODIES[loop]}"' in facts
+        # Which of the times in all are no laps is not said, so that no total is told.
+        assert ('totalcount="10"' in facts) is (loop.startswith(("while (i", "for (; i")))
+        assert facts.count("totalcount") == facts.count('totalcount="10"')
+
+
+def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path):
+    """The count is c; that it is 255 at most, for c is an unsigned char, is no exact number."""
+    file = tmp_path / "char.c"
+    file.write_text("unsigned char c;\nint s;\nint main(void) { for (int i = 0; i < c; i++) s ^= i; return 0; }\n")
+    for more in ((), ("--entry", "main")):
+        facts = run("bound", file, *more, "--flow-facts", "ffx").stdout
+        assert 'totalcount="255" exact="false"' in facts
+        facts = run("bound", file, *more, "--flow-facts", "ffx", "--at", "c=7").stdout
+        assert 'totalcount="7" exact="true"' in facts

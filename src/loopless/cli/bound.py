@@ -94,11 +94,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         about = answers[at] if at is not None else answer_bounds([costly], options["method"], settings, until)[0]
         cost = answer_cost(costly, options["cost"], about, settings, until)
 
-    complete = all(not bound.call.has_gap for _, bound in selected(answers, names))
     of_run = answers[0] if entry else None
     runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
-    if of_run is not None:
-        complete = of_run.refused is None and all(run.total is not None for run in runs)
+    complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
+    complete = complete and (of_run is not None or all(not b.call.has_gap for _, b in selected(answers, names)))
     if options["facts_for"]:
         from loopless.report.flow_facts import flow_facts
 

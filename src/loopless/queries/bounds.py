@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.flowgraph.model import Assume, Check, Flowgraph, Kind
+from loopless.flowgraph.model import Assign, Assume, Call, Check, Copy, Fill, Flowgraph, Kind, LoopInfo, Store
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
@@ -52,7 +53,6 @@ from loopless.terms import (
     disjunction,
     evaluate,
     holds,
-    maximum,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -63,7 +63,7 @@ METHODS: Final = ("all", "looperman")
 
 @dataclass(frozen=True, slots=True)
 class LineBound:
-    """How often a source line of a loop's own body is come to at most in one call."""
+    """How many laps come to a source line of a loop's own body at most in one call."""
 
     line: int
     upper: Term
@@ -86,7 +86,7 @@ class LoopBound:
     refused: Refused | None = None
     refused_call: Refused | None = None
     from_header: bool = False
-    """Whether the loop is left from its header only."""
+    """Whether the loop is left from its header only, in which nothing of the body stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ def bound_function(
                 _lines(graph, bounds),
                 (bounds.refused or _partly(loop)) if entry.has_gap else None,
                 (bounds.refused_total or _partly(loop)) if call.has_gap else None,
-                all(label == bounds.loop.header for label, _ in bounds.loop.exits),
+                _from_header(graph, bounds.loop),
             )
         )
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
@@ -393,19 +393,79 @@ def _together(found: Claim, bound: Bound | None) -> Claim:
 
 
 def _lines(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
-    """The greatest bound among the blocks of each line; lines with a block that has none are left out."""
-    found: dict[int, list[Term | None]] = {}
-    for label, known in bounds.blocks.items():
+    """How many laps come to each line; without lines that have a block without a bound, or of a loop inside."""
+    loop = bounds.loop
+    inlined = loop.loc.inlined_at if loop.loc is not None else None
+    found: dict[int, list[str]] = {}
+    for label in sorted(loop.blocks):
         block = graph.blocks[label]
         places = [s.loc for s in block.statements] + [e.loc for e in block.edges]
-        upper = least(known)
-        for line in {p.line for p in places if p is not None and p.line and p.file == bounds.loop.file}:
-            found.setdefault(line, []).append(upper)
-    return tuple(
-        LineBound(line, maximum(*(u for u in uppers if u is not None)))
-        for line, uppers in sorted(found.items())
-        if all(u is not None for u in uppers)
+        own = (p for p in places if p is not None and p.line and p.file == loop.file and p.inlined_at == inlined)
+        for line in {p.line for p in own}:
+            found.setdefault(line, []).append(label)
+    known = {label: least(upper) for label, upper in bounds.blocks.items()}
+    laps = known.get(loop.header)
+    lines = []
+    for line, labels in sorted(found.items()):
+        uppers = [known.get(label) for label in _first(graph, loop, labels)]
+        if all(known.get(label) is not None for label in labels):
+            total = add(*(upper for upper in uppers if upper is not None))
+            lines.append(LineBound(line, total if laps is None or len(uppers) == 1 else lesser(laps, total)))
+    return tuple(lines)
+
+
+def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]:
+    """Those of some blocks of a loop of which each lap that comes to any of them comes to one: the ones that no other
+    dominates. Laps may come to one or the other of these, so that what holds of each does not hold of all together.
+    """
+    found = list(labels)
+    for label in labels:
+        if label in found and len(found) > 1:
+            without = _reached_without(graph, loop, label)
+            found = [other for other in found if other == label or other in without]
+    return found
+
+
+def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
+    """The blocks of a loop that a lap comes to without passing ``barred``."""
+    if barred == loop.header:
+        return set()
+    seen, waiting = {loop.header}, [loop.header]
+    while waiting:
+        new = {target for target in graph.blocks[waiting.pop()].successors if target in loop.blocks}
+        new -= seen | {barred}
+        seen |= new
+        waiting += new
+    return seen
+
+
+_CONDITION: Final = re.compile(r"(?:for|while)\.cond")
+_BODY: Final = re.compile(r"(?:for|while)\.body")
+
+
+def _from_header(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether the loop is left from its header only, and nothing of its body stands there: whether each time that the
+    body is begun is a lap.
+
+    The compiler names the block of a condition, and the body behind it; a loop without these names (``for (;;)``,
+    ``do``) has its body in the header, or may have.
+    """
+    header = graph.blocks[loop.header]
+    inside = [target for target in header.successors if target in loop.blocks]
+    return (
+        all(label == loop.header for label, _ in loop.exits)
+        and all(graph.blocks[label].end is None for label in loop.blocks)
+        and _CONDITION.match(loop.header) is not None
+        and len(inside) == 1
+        and _BODY.match(inside[0]) is not None
+        and not any(isinstance(s, Store | Fill | Copy | Call) for s in header.statements)
+        and not any(_is_named(graph, s.target) for s in header.statements if isinstance(s, Assign))
     )
+
+
+def _is_named(graph: Flowgraph, var: Var) -> bool:
+    info = graph.variables.get(var)
+    return info is not None and info.is_source
 
 
 def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:

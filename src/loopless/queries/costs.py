@@ -16,7 +16,7 @@ from loopless.queries.session import Function, LoopName, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
-from loopless.terms import Term, add, maximum
+from loopless.terms import TRUE, Term, add, maximum
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def run_bounds(program: Program, entry: Function, bound: FunctionBound) -> list[
 
 
 def _together(loop: LoopName, copies: Sequence[LoopBound]) -> RunBound:
-    totals = [bound.call.upper for bound in copies if bound.call.upper is not None and not bound.call.has_gap]
+    totals = [total for bound in copies if (total := _always(bound)) is not None]
     entries = [_of_entry(bound) for bound in copies]
     known = [term for term in entries if term is not None]
     return RunBound(
@@ -132,7 +132,12 @@ def _of_entry(bound: LoopBound) -> Term | None:
     """A bound on any entry; what is entered once at most takes no more than it takes in all."""
     if bound.any_entry is not None:
         return bound.any_entry
-    return None if bound.call.has_gap else bound.call.upper
+    return _always(bound)
+
+
+def _always(bound: LoopBound) -> Term | None:
+    """A bound on a call that holds whatever the inputs."""
+    return bound.call.upper if bound.call.when is TRUE and not bound.call.has_gap else None
 
 
 RETURNS: Final = "~returns"

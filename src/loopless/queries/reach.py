@@ -19,7 +19,8 @@ _NAME: Final = re.compile(r'@(?:"([^"]*)"|([\w.$-]+))')
 class Reached:
     """The defined functions that calls may come to, each once, nearer ones first.
 
-    ``by_pointer``: the ones among them that are come to only where something unknown is called. ``outside``: what is called and not known, a name or "a pointer"; empty where all is known.
+    ``by_pointer``: the ones among them that are come to only where something unknown is called. ``outside``: what is
+    called and not known, a name or "a pointer"; empty where all is known.
     """
 
     names: tuple[str, ...]

@@ -266,9 +266,11 @@ def facts(
         if is_recursion(loop):
             continue
         most = _number(bound, function, given)
-        total = _value(bound.call.upper, bound.call.when, function, given) if function.name == "main" else None
+        total, exact = None, False
+        if function.name == "main" and function.refused is None:
+            total, exact = _total(bound.call.upper, bound.call.when, function, given)
         least = most if bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
-        found.append(Fact(loop.file, loop.line, least, most, total, bound.call.exact, bound.from_header))
+        found.append(Fact(loop.file, loop.line, least, most, total, exact and bound.call.exact, bound.from_header))
         if most is None:
             missing.append(loop.name)
     return found, missing
@@ -289,6 +291,13 @@ def _value(term: Term | None, when: Condition, found: FunctionBound, given: Valu
     return value
 
 
+def _total(
+    term: Term | None, when: Condition, found: FunctionBound, given: Values | None
+) -> tuple[int | None, bool]:
+    """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
+    return _value(term, when, found, given), value_at(term, when, given or {}, found.shown) is not None
+
+
 # -- counters, whole programs -----------------------------------------------------------------------------------------
 
 
@@ -298,8 +307,9 @@ def facts_of_run(
     """As :func:`facts`, for the loops of a run of the program."""
     found: list[Fact] = []
     for run in loops:
-        most, total = _value(run.any_entry, TRUE, entry, given), _value(run.total, TRUE, entry, given)
-        exact = bool(run.copies) and all(copy.call.exact for copy in run.copies)
+        most = _value(run.any_entry, TRUE, entry, given)
+        total, is_value = _total(run.total, TRUE, entry, given)
+        exact = is_value and all(copy.call.exact for copy in run.copies)
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
