@@ -287,7 +287,7 @@ def test_what_a_pointer_leads_to_is_not_counted_with_the_loops_of_the_caller(ans
         assert shown == ({"h": None, "main": "3"} if refused else {"main": "3"})
 
 
-@pytest.mark.parametrize("call", ["printf(\"%d\", i)", "free(malloc(3))", "__VERIFIER_nondet_int()", "other(i)"])
+@pytest.mark.parametrize("call", ['printf("%d", i)', "free(malloc(3))", "__VERIFIER_nondet_int()", "other(i)"])
 def test_library_functions_and_strangers_call_no_function_whose_address_they_do_not_have(answer, tmp_path, call):
     file = tmp_path / "program.c"
     declared = "int printf(const char *, ...); void *malloc(unsigned long); void free(void *);\n"
@@ -390,7 +390,7 @@ def test_flow_facts_count_the_body_that_is_left_on_the_way(run, tmp_path, loop):
     file.write_text(f"int main(void) {{ int i = 0, c = 0;\n{loop}\nreturn c; }}\n", encoding="utf-8")
     for more in ((), ("--entry", "main")):
         pragma = run("bound", file, *more, "--flow-facts", "pragma").stdout
-        assert f" max {BODIES[loop]}\"" in pragma
+        assert f' max {BODIES[loop]}"' in pragma
         facts = run("bound", file, *more, "--flow-facts", "ffx").stdout
         assert f'maxcount="{BODIES[loop]}"' in facts
         # Which of the times in all are no laps is not said, so that no total is told.
