@@ -39,6 +39,7 @@ int g(int x, int n) {
     return x;
 }
 """
+BETWEEN = "int between(int *p, int *q) { int n = 0; while (p < q) { p++; n++; } return n; }\n"
 
 
 @pytest.fixture
@@ -168,6 +169,39 @@ def test_bad_arguments_of_a_call(run, good, words, part):
     done = run("eval", good, "f", *words)
     assert done.returncode == 2
     one_sentence(done, part)
+
+
+@pytest.mark.parametrize(
+    "condition", ["x < 0 && x > 5", "0", "n > 99999999999", "x < n && n < 0 && x > 5", "n * n < 0"]
+)
+def test_an_assumption_that_nothing_satisfies(run, good, condition):
+    done = run("summarize", good, "--assume", condition)
+    one_sentence(done, f"no entry state of the loop {good}:2:5 satisfies the assumption", condition)
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("[1,2,3]", 4), "from 0 to 3, not 4"),
+        (("[1,2,3]", -1), "from 0 to 3, not -1"),
+        (("[]", 1), "from 0 to 0, not 1"),
+        ((1, "[1,2,3]"), "p is a pointer"),
+        (("null", 0), "q is a pointer"),
+    ],
+)
+def test_an_index_outside_of_what_the_first_pointer_points_to(run, tmp_path, words, part):
+    file = tmp_path / "between.c"
+    file.write_text(BETWEEN, encoding="utf-8")
+    done = run("eval", file, "between", *words)
+    one_sentence(done, part)
+    assert done.returncode == 2
+
+
+def test_an_index_just_behind_what_the_first_pointer_points_to(run, tmp_path):
+    file = tmp_path / "between.c"
+    file.write_text(BETWEEN, encoding="utf-8")
+    assert run("eval", file, "between", "[1,2,3]", 3).stdout.startswith("returns 3\n")
 
 
 @pytest.mark.parametrize(

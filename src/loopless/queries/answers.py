@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.logic import simplify
+from loopless.logic import feasible, simplify
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import parse_condition
@@ -135,7 +135,9 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in _occurring(shown_paths) if v in shown})
     assumed = _assumed(graph, name.info, question.assume)
     if assumed is not None and question.assume is not None:
-        found = narrowed(found, assumed)
+        there, found = found, narrowed(found, assumed)
+        if not feasible(assumed) or (there.all and not found.all):
+            raise UsageError(f"no entry state of the loop {name.place} satisfies the assumption {question.assume!r}")
         shown_paths = found.uncounted()
         answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
     if question.classify:

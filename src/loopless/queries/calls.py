@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from loopless.check.expressions import byte_size
 from loopless.check.interpret import Argument, Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
@@ -145,15 +146,24 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
         wanted = ", ".join(_declared(parameter) for parameter in parameters) or "none"
         number = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
         raise UsageError(f"the function takes {number} ({wanted}), not {len(arguments)}")
+    lists: dict[int, tuple[str, int]] = {}
     for parameter, argument in zip(parameters, arguments, strict=True):
         if parameter.object is not None or parameter.null is not None:
-            if parameter.shared and isinstance(argument, int):
-                continue  # an index into what an earlier pointer points to
+            if parameter.shared and isinstance(argument, int) and parameter.object in lists:
+                first, length = lists[parameter.object]
+                if not 0 <= argument <= length:
+                    raise UsageError(
+                        f"{parameter.name} is an index into what {first} points to: from 0 to {length}, not {argument}"
+                    )
+                continue
             if isinstance(argument, int):
                 raise UsageError(
                     f"{parameter.name} is a pointer: give what it points to as [1, 2, 3], or null, not {argument}"
                 )
             values, type = list(argument or ()), parameter.pointee
+            if parameter.shared and parameter.object is not None and argument is not None:
+                size = byte_size(type) if type is not None and isinstance(argument, bytes | bytearray) else 1
+                lists.setdefault(parameter.object, (parameter.name, len(argument) // max(size, 1)))
         elif not isinstance(argument, int):
             raise UsageError(f"{parameter.name} is no pointer: give one integer")
         else:
