@@ -407,3 +407,61 @@ def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path)
         assert 'totalcount="255" exact="false"' in facts
         facts = run("bound", file, *more, "--flow-facts", "ffx", "--at", "c=7").stdout
         assert 'totalcount="7" exact="true"' in facts
+
+
+def test_names_that_two_variables_have_give_neither_a_value(answer, run, tmp_path):
+    """f takes its parameter n and the global n in its loops: with n=10 it is not said which is meant."""
+    file, other = tmp_path / "names.c", tmp_path / "other.c"
+    file.write_text(
+        "int n, s;\n"
+        "static void h(void) { for (int i = 0; i < n; i++) s ^= i; }\n"
+        "void f(int n, int m) { for (int i = 0; i < n; i++) s ^= i; for (int i = 0; i < m; i++) s ^= 3; h(); }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file, "--function", "f", "--at", "n=10,m=4")
+    assert [loop["value"] for loop in document["loops"]] == [None, 4]
+    assert document["functions"][0]["value"] is None
+    done = run("bound", file, "--function", "f", "--at", "n=10,m=4")
+    assert "several variables of f are called n" in done.stderr
+    done = run("bound", file, "--function", "f", "--at", "n=10,m=4", "--unwindset")
+    assert done.stdout == "--unwindset f.1:5\n"
+    file.write_text(
+        "int s;\nstatic int k = 5;\nvoid h(void);\n"
+        "int main(void) { for (int i = 0; i < k; i++) s ^= 1; h(); return 0; }\n",
+        encoding="utf-8",
+    )
+    other.write_text(
+        "extern int s;\nstatic int k = 50;\nvoid h(void) { for (int i = 0; i < k; i++) s ^= 2; }\n", encoding="utf-8"
+    )
+    for more in ((), ("--entry", "main")):
+        done = run("bound", file, other, "--at", "k=5", *more, "--unwindset")
+        assert done.returncode == 3
+        assert ":6" not in done.stdout
+        assert "several variables of main are called k" in done.stderr
+
+
+GRANTED = {
+    "n and p do not overlap": "int n;\nvoid f(int *p) { for (int i = 0; i < n; i++) *p += 1; }\n",
+    "p and q do not overlap": "void f(int *p, int *q) { for (int i = 0; i < *p; i++) *q += 1; }\n",
+    "calls of g return": "void exit(int);\n"
+    "int g(int n) { if (n == 0) exit(0); return n > 5 ? g(n - 1) + g(n - 2) : 1; }\n"
+    "int f(int n, int m) { int s = 0; for (int i = 0; i < n; i++) s ^= g(m); return s; }\n",
+    "what is not defined here calls no function of the program by its name": "void g(int);\n"
+    "int f(int n) { int s = 0; for (int i = 0; i < n; i++) { s ^= i; g(i); } return s; }\n",
+}
+
+
+@pytest.mark.parametrize("assumption", GRANTED)
+def test_what_is_taken_for_granted_is_said(answer, run, tmp_path, assumption):
+    file = tmp_path / "granted.c"
+    file.write_text(GRANTED[assumption], encoding="utf-8")
+    paragraphs = run("bound", file, "--function", "f").stdout.split("\n\n")
+    assert paragraphs[-1].startswith("f: ")
+    (line,) = [line for line in paragraphs[-1].splitlines() if line.startswith("  taken for granted: ")]
+    assert assumption in line
+    _, document = answer("bound", file, "--function", "f")
+    assert assumption in document["functions"][0]["assumptions"]
+    done = run("bound", file, "--function", "f", "--at", "n=3,*p=3", "--unwindset")
+    assert f"taken for granted: {assumption}" in done.stderr
+    file.write_text("int f(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= i; return s; }\n", encoding="utf-8")
+    assert "taken for granted" not in run("bound", file).stdout

@@ -63,8 +63,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         given = parse_values(options["at"]) if options["at"] else None
         entry = (options["entry"],) if options["entry"] else ()
         loops = select_loops(program, entry or options["functions"], options["places"])
-        if entry:
-            loops = program[entry[0]].loops
+        loops = program[entry[0]].loops if entry else loops
         functions = list(dict.fromkeys(loop.function for loop in loops)) or [program[name] for name in entry]
         for function in functions:
             function.graph()
@@ -94,6 +93,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         about = answers[at] if at is not None else answer_bounds([costly], options["method"], settings, until)[0]
         cost = answer_cost(costly, options["cost"], about, settings, until)
 
+    _say_aside(answers, given, alone=bool(options["facts_for"] or options["unwind"]))
     of_run = answers[0] if entry else None
     runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
     complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
@@ -131,6 +131,17 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, alone: bool) -> None:
+    """What of ``--at`` has no meaning, and, where nothing but numbers is printed, what is taken for granted."""
+    from loopless.report.bounds import granted, not_meant
+
+    sentences = not_meant(answers, given)
+    if alone:
+        sentences += [f"taken for granted: {a}" for a in dict.fromkeys(a for found in answers for a in granted(found))]
+    for sentence in sentences:
+        click.echo(f"loopless: {sentence}", err=True)
 
 
 def _all_is_counted(of_run: FunctionBound | None) -> bool:

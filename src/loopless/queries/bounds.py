@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -109,6 +110,8 @@ class FunctionBound:
     """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
     summary: FunctionSummary | None = None
     """What the function does, where that is known."""
+    ambiguous: frozenset[str] = frozenset()
+    """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
 
 
 def class_of(found: FunctionBound) -> Growth | None:
@@ -189,7 +192,8 @@ def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, 
 def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused: Refused) -> FunctionBound:
     loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(loop.loop.name)) for loop in answer.loops)
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
-    return FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
+    found = FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
+    return replace(found, ambiguous=_ambiguous(function, None, found))
 
 
 def bound_function(
@@ -264,9 +268,38 @@ def bound_function(
     wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
     if wider is None and beyond is None and whole.upper is not None and not whole.has_gap:
         wider = _over_inputs(graph, whole.upper, found.loops.values())
-    return FunctionBound(
+    result = FunctionBound(
         function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider
     )
+    return replace(result, ambiguous=_ambiguous(function, graph, result))
+
+
+_INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
+_ROOT: Final = re.compile(r"\w+")
+
+
+def _ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound) -> frozenset[str]:
+    """The names that two inputs of a function share, an input and what a bound speaks of, or two globals of the program
+    of which one occurs.
+    """
+    terms = [found.call.upper, *(term for loop in found.loops for term in (loop.call.upper, loop.any_entry))]
+    terms += [line.upper for loop in found.loops for line in loop.lines]
+    speaks = {var for term in terms if term is not None for var in term.variables}
+    speaks |= {var for claim in (found.call, *(loop.call for loop in found.loops)) for var in claim.when.variables}
+    variables = graph.variables if graph is not None else {}
+    inputs = {var for var, info in variables.items() if info.kind in _INPUTS and not info.pointer_part}
+    named = {var: info.shown for var, info in variables.items()} | dict(found.shown)
+    count = Counter(named.get(var, var.name) for var in speaks | inputs)
+    shared = {name for name, times in count.items() if times > 1}
+    of_program = Counter(
+        variable.debug.name if variable.debug is not None else name
+        for name, variable in function.program.source.module.globals.items()
+    )
+    for var in inputs:
+        root = _ROOT.search(variables[var].shown)
+        if variables[var].kind is Kind.GLOBAL and root is not None and of_program[root[0]] > 1:
+            shared.add(variables[var].shown)
+    return frozenset(shared)
 
 
 def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> Term | None:

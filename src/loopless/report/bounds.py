@@ -9,9 +9,11 @@ from loopless.bounds import Claim, Growth
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
 from loopless.queries.lower_classes import growth, lower_class, lower_growth
+from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
-from loopless.report.json_report import expression, refused_json
+from loopless.report.functions import assumptions_of as function_assumptions
+from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, why
@@ -42,6 +44,41 @@ def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tup
     return [(found, bound) for found in answers for bound in found.loops if bound.answer.loop.name in wanted]
 
 
+def _at(found: FunctionBound, term: Term | None, when: Condition, given: Values | None) -> int | None:
+    """The number that a bound comes to; names that several variables have give none of them a value."""
+    values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
+    return value_at(term, when, values, found.shown)
+
+
+def not_meant(answers: Iterable[FunctionBound], given: Values | None) -> list[str]:
+    """What to say of the names in ``given`` that several variables have."""
+    return [
+        f"several variables of {found.name} are called {name}, so --at gives a value to none of them"
+        for found in answers
+        for name in given or ()
+        if name in found.ambiguous
+    ]
+
+
+def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
+    """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
+    if bound.answer.paths is not None:
+        return assumptions_of(bound.answer)
+    rest = (assumption for assumption in found.assumptions if assumption != NOT_BY_NAME)
+    return list(dict.fromkeys([*assumptions_of(bound.answer), *rest]))
+
+
+def granted(found: FunctionBound) -> list[str]:
+    """What is taken for granted for the bounds of a function and its loops, each once."""
+    summary = function_assumptions(found.summary) if found.summary is not None else []
+    inside = [assumption for bound in found.loops for assumption in _granted(found, bound)]
+    return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
+
+
+def _granted_line(assumptions: Sequence[str]) -> list[str]:
+    return [f"  taken for granted: {'; '.join(assumptions)}"] if assumptions else []
+
+
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
@@ -60,7 +97,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if bound.call.upper is None and bound.entry.upper is not None:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
     if given and bound.call.upper is not None:
-        value = value_at(bound.call.upper, bound.call.when, given, found.shown)
+        value = _at(found, bound.call.upper, bound.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     told = bound.entry if bound.call.upper is None and bound.entry.upper is not None else bound.call
     lines += _conditions(told, names)
@@ -75,6 +112,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         for line in bound.lines
         if line.upper not in same and line.line != bound.answer.loop.line
     ]
+    lines += _granted_line(_granted(found, bound))
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
     return lines
@@ -122,12 +160,13 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     grows = _text(class_of(found))
     lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
-        value = value_at(found.call.upper, found.call.when, given, found.shown)
+        value = _at(found, found.call.upper, found.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     lines += _conditions(found.call, names)
     worst = _worst_case(found)
     if worst is not None:
         lines.append(f"  worst inputs seen: {_given(worst[1])} ({worst[0]} as N grows)")
+    lines += _granted_line(granted(found))
     return lines + (why(found.refused) if found.refused is not None else [])
 
 
@@ -158,7 +197,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
     shown = loop_json(bound.answer)
     return {
         **shown,
-        "assumptions": [*shown["assumptions"], *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
+        "assumptions": [*_granted(found, bound), *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
         "status": _status(bound),
         "refused": refused_json(refused) if refused is not None else None,
         "upper": _maybe(call.upper, names),
@@ -166,7 +205,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
         "exact": call.exact,
         "valid_when": expression(call.when, names),
         "big_o": _big_o(call.upper, found),
-        "value": value_at(call.upper, call.when, given, found.shown) if given else None,
+        "value": _at(found, call.upper, call.when, given) if given else None,
         "per_entry": {
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
@@ -178,7 +217,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
             {
                 "line": line.line,
                 "upper": expression(line.upper, names),
-                "value": value_at(line.upper, TRUE, given, found.shown) if given else None,
+                "value": _at(found, line.upper, TRUE, given) if given else None,
             }
             for line in bound.lines
         ],
@@ -217,8 +256,9 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "big_o": _text(class_of(found)),
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else worst[1],
-        "value": value_at(call.upper, call.when, given, found.shown) if given else None,
+        "value": _at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
+        "assumptions": granted(found),
     }
 
 
@@ -284,7 +324,7 @@ def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int
 
 def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
     """The number that a bound comes to at the given values, else for all values of the types, if it is small."""
-    value = value_at(term, when, given or {}, found.shown)
+    value = _at(found, term, when, given)
     if value is None and term is not None and when is TRUE:
         most = range_of(term)[1]
         value = most if most is not None and most <= _MOST_UNWOUND else None
@@ -295,7 +335,7 @@ def _total(
     term: Term | None, when: Condition, found: FunctionBound, given: Values | None
 ) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
-    return _value(term, when, found, given), value_at(term, when, given or {}, found.shown) is not None
+    return _value(term, when, found, given), _at(found, term, when, given) is not None
 
 
 # -- counters, whole programs -----------------------------------------------------------------------------------------
@@ -333,7 +373,7 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
     words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
     if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
-    value = value_at(cost.upper, TRUE, given, answer.bound.shown) if given else None
+    value = _at(answer.bound, cost.upper, TRUE, given) if given else None
     lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
     return "\n".join(lines + (why(cost.refused) if cost.refused is not None else []))
 
@@ -351,7 +391,7 @@ def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
         "function": answer.bound.name,
         "upper": _maybe(cost.upper, names),
         "lower": _maybe(cost.lower, names),
-        "value": value_at(cost.upper, TRUE, given, answer.bound.shown) if given else None,
+        "value": _at(answer.bound, cost.upper, TRUE, given) if given else None,
         "refused": refused_json(cost.refused) if cost.refused is not None else None,
     }
 
@@ -365,6 +405,7 @@ def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
         value = "" if plain else f" (= {row['value']})"
         shown = f"at most {total['text']} iterations{value}" if total is not None else "no bound on the iterations"
         lines.append(f"  {row['name']}: {shown}{', at most ' + each['text'] + ' in an entry' if each else ''}")
+    lines += _granted_line(granted(entry))
     return "\n".join(lines + (why(entry.refused) if entry.refused is not None else []))
 
 
@@ -379,7 +420,7 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "name": found.loop.name,
                 "upper": _maybe(found.total, names),
                 "any": _maybe(found.any_entry, names),
-                "value": value_at(found.total, TRUE, given or {}, entry.shown),
+                "value": _at(entry, found.total, TRUE, given),
             }
         )
     return rows
