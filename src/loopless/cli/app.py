@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import itertools
 import os
 import re
 import sys
@@ -105,15 +107,20 @@ def run(argv: list[str]) -> int:
     own, flags = _split(argv)
     command = next((word for word in own if word in COMMANDS), "")
     try:
-        _no_numbers(flags)
+        _check_flags(command, flags)
+        _check_output()
         status = _loopless.main(own, "loopless", standalone_mode=False, obj=Request(time.monotonic(), flags))
-        _flush()
+        sys.stdout.flush()
         return status if isinstance(status, int) else ANSWERED
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        _say(error.format_message())
+        return BAD_INPUT
     except click.UsageError as error:
         hint = f"loopless {command} --help" if command else "loopless --help"
-        return _fail(own, command, "usage", f"{error.format_message()} (see {hint})", BAD_INPUT)
+        message = error.format_message().removesuffix(".")
+        return _fail(own, command, "usage", f"{message} (see {hint})", BAD_INPUT)
     except click.ClickException as error:
         return _fail(own, command, "usage", error.format_message(), BAD_INPUT)
     except UsageError as error:
@@ -123,11 +130,15 @@ def run(argv: list[str]) -> int:
     except LooplessError as error:
         return _fail(own, command, "source", str(error), BAD_INPUT)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return ANSWERED
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001  # whatever it is, users get one sentence
+        if isinstance(error, OSError) and _is_of_output(error):
+            _drop_output()
+            _say(f"loopless: cannot write the output: {error.strerror or error}")
+            return BAD_INPUT
         if os.environ.get("LOOPLESS_DEBUG"):
             import traceback
 
@@ -149,28 +160,56 @@ def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     return words[:at], tuple(words[at + 1 :])
 
 
-def _no_numbers(flags: Sequence[str]) -> None:
-    """Other tools take negative numbers behind ``--``. Raises :class:`UsageError`."""
+def _check_flags(command: str, flags: Sequence[str]) -> None:
+    """Flags are for what compiles; other tools take negative numbers behind ``--``. Raises :class:`UsageError`."""
+    if flags and command in ("explain", "fuzz"):
+        raise UsageError(f"{command} does not compile what you name, and has no use for flags behind --")
     number = next((flag for flag in flags if _NUMBER.fullmatch(flag)), None)
     if number is not None:
         raise UsageError(f"what stands behind -- is for clang, and {number} is a number: write it before, without --")
 
 
-def _flush() -> None:
-    sys.stdout.flush()
+def _check_output() -> None:
+    """Raises :class:`UsageError` where there is no standard output at all."""
+    if sys.stdout is None:
+        raise UsageError("cannot write the output: standard output is closed")
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether the error came from printing: where it was raised."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code in (click.echo.__code__, run.__code__)
+
+
+def _drop_output() -> None:
+    """Let what is still to write go nowhere, so that Python does not complain of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(message: str) -> None:
+    """Print to standard error, if that can be."""
+    with contextlib.suppress(OSError):
+        click.echo(message, err=True)
 
 
 def _fail(own: Sequence[str], command: str, kind: str, message: str, status: int) -> int:
     """Say what is wrong, in JSON on standard output where that was asked for, else on standard error."""
-    if _wants_json(own):
+    if _wants_json(own) and command != "fuzz" and sys.stdout is not None:  # fuzz has no JSON
         from loopless.cli.errors import error_document
 
-        click.echo(error_document(command, kind, message))
+        try:
+            click.echo(error_document(command, kind, message))
+        except BrokenPipeError:
+            _drop_output()
+        except OSError as error:
+            _drop_output()
+            _say(f"loopless: {message}; cannot write that as JSON: {error.strerror or error}")
     else:
-        click.echo(f"loopless: {message}", err=True)
+        _say(f"loopless: {message}")
     return status
 
 
 def _wants_json(own: Sequence[str]) -> bool:
-    following = [*own[1:], ""]
-    return any(a == "--format=json" or (a == "--format" and b == "json") for a, b in zip(own, following, strict=True))
+    return "--format=json" in own or any(pair == ("--format", "json") for pair in itertools.pairwise(own))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from loopless.cli.app import Request
-from loopless.cli.options import deadline_of, in_time, names_of, settings_of, show_trouble
+from loopless.cli.options import deadline_of, in_time, names_of, settings_of, show_trouble, warn
 
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
@@ -43,6 +43,8 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         )
         spoken_of = names_in(question.assume) if question.assume is not None else ()
         check_variables(loops, (*(question.variables or ()), *spoken_of))
+    if not loops and form in (*DRAWN, "smtlib"):
+        warn(f"no loops in {', '.join(map(str, files))}")
     answers = answer_all(loops, question, settings, until)
     show_trouble([answer.trouble for answer in answers])
     return answers

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
-from loopless.cli.options import deadline_of, format_option, in_time, limits, reading, settings_of, show_trouble
+from loopless.cli.options import (
+    deadline_of,
+    exclude,
+    format_option,
+    given_options,
+    in_time,
+    limits,
+    reading,
+    settings_of,
+    show_trouble,
+    warn,
+)
 
 if TYPE_CHECKING:
     from loopless.queries.bounds import FunctionBound
+    from loopless.queries.costs import RunBound
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -50,17 +63,19 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless bound --compare old.json new.json
     """
     if options["compared"]:
-        return _compare(files, options)
+        return _compare(request, files, options)
+    _check_combinations()
     from loopless.queries.session import load_while_importing
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.bounds",))
-        from loopless.queries.bounds import answer_bounds, parse_values
+        from loopless.queries.bounds import answer_bounds
+        from loopless.queries.inputs import check_values, given_values, names_in_bounds, names_in_reach
         from loopless.queries.selection import select_loops
 
-        given = parse_values(options["at"]) if options["at"] else None
+        given = given_values(options["at"]) if options["at"] is not None else {}
         entry = (options["entry"],) if options["entry"] else ()
         loops = select_loops(program, entry or options["functions"], options["places"])
         loops = program[entry[0]].loops if entry else loops
@@ -69,7 +84,11 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             function.graph()
         named = [program[name] for name in options["functions"]]
         costly = _function_with(named or functions, options["cost"])
+        own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
+        asked = list(dict.fromkeys([*(named or functions), *own]))
+        check_values(given, asked, names_in_reach(asked))
     answers = answer_bounds(functions, options["method"], settings, until)
+    check_values(given, asked, names_in_bounds(answers))
     show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
     names = [loop.name for loop in loops]
     from loopless.queries.costs import answer_cost, run_bounds
@@ -78,13 +97,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         bounds_json,
         cost_json,
         cost_text,
-        facts,
-        facts_of_run,
         run_json,
         run_text,
         selected,
-        unwindset,
-        unwindset_of_run,
     )
 
     cost = None
@@ -98,23 +113,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
     complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
     complete = complete and (of_run is not None or all(not b.call.has_gap for _, b in selected(answers, names)))
-    if options["facts_for"]:
-        from loopless.report.flow_facts import flow_facts
-
-        known, missing = facts_of_run(of_run, runs, given) if of_run is not None else facts(answers, names, given)
-        click.echo(flow_facts(known, options["facts_for"]))
-        for name in missing:
-            click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
-        complete = not missing and _all_is_counted(of_run)
-    elif options["unwind"]:
-        if of_run is not None:
-            text, missing = unwindset_of_run(of_run, runs, given)
-        else:
-            text, missing = unwindset(answers, names, given)
-        click.echo(text)
-        for name in missing:
-            click.echo(f"loopless: no number for {name}; --at gives values to inputs", err=True)
-        complete = not missing and _all_is_counted(of_run)
+    if options["facts_for"] or options["unwind"]:
+        if not loops and not runs:
+            warn(f"no loops in {', '.join(map(str, files))}")
+        complete = _print_for_tools(answers, names, given, of_run, runs, options)
     elif options["format_"] == "json":
         from loopless.report.document import document, dump
 
@@ -123,11 +125,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         if of_run is not None:
             more["run"] = {"entry": of_run.name, "loops": run_json(of_run, runs, given)}
         click.echo(dump(document("bound", loops=shown, functions=whole, **more, time_ms=request.elapsed_ms)))
-    elif of_run is not None:
-        click.echo(run_text(of_run, runs, given))
     else:
-        parts = [cost_text(cost, given)] if cost is not None else []
-        click.echo("\n\n".join([*parts, bound_text(answers, names, given)]))
+        told = run_text(of_run, runs, given) if of_run is not None else bound_text(answers, names, given)
+        click.echo("\n\n".join([*([cost_text(cost, given)] if cost is not None else []), told]))
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
@@ -148,8 +148,33 @@ def _all_is_counted(of_run: FunctionBound | None) -> bool:
     """Whether a run comes to no loops but those counted; says why not."""
     if of_run is None or of_run.refused is None:
         return True
-    click.echo(f"loopless: {of_run.refused.detail}", err=True)
+    warn(of_run.refused.detail)
     return False
+
+
+def _print_for_tools(
+    answers: Sequence[FunctionBound],
+    names: Sequence[str],
+    given: dict[str, int],
+    of_run: FunctionBound | None,
+    runs: Sequence[RunBound],
+    options: dict[str, Any],
+) -> bool:
+    """Print numbers as another tool reads them; whether there are all."""
+    from loopless.report.bounds import facts, facts_of_run, unwindset, unwindset_of_run
+    from loopless.report.flow_facts import flow_facts
+
+    if options["facts_for"]:
+        known, missing = facts_of_run(of_run, runs, given) if of_run is not None else facts(answers, names, given)
+        text = flow_facts(known, options["facts_for"])
+    elif of_run is not None:
+        text, missing = unwindset_of_run(of_run, runs, given)
+    else:
+        text, missing = unwindset(answers, names, given)
+    click.echo(text, nl=bool(text))
+    for name in missing:
+        warn(f"no number for {name}; --at gives values to inputs")
+    return not missing and _all_is_counted(of_run)
 
 
 def _function_with(functions: list[Any], name: str | None) -> Any:
@@ -161,22 +186,30 @@ def _function_with(functions: list[Any], name: str | None) -> Any:
     return function_with(functions, name)
 
 
-def _compare(files: tuple[Path, ...], options: dict[str, Any]) -> int:
+def _check_combinations() -> None:
+    """Raises ``UsageError`` for options of which one would be ignored."""
+    for option in ("--unwindset", "--flow-facts"):
+        others = ("--cost", "--format", *(("--flow-facts",) if option == "--unwindset" else ()))
+        exclude(option, "prints numbers for another tool and nothing else", *others)
+    exclude("--entry", "is about all loops of a run", "--function", "--loop")
+
+
+def _without_compare() -> list[str]:
+    """The options that say nothing about a comparison."""
+    own = ("--compare", "--format", "--unknown-ok")
+    return [name for name in given_options(click.get_current_context()).values() if name not in own]
+
+
+def _compare(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
     """What got worse from one JSON answer to another."""
-    import json
+    from loopless.report.comparison import compare, read_answer
 
-    from loopless.errors import UsageError
-    from loopless.report.comparison import compare
-
+    exclude("--compare", "reads two answers and asks nothing new", *_without_compare())
+    if request.flags:
+        raise click.UsageError("--compare compiles nothing; leave out the flags behind --")
     if len(files) != 2:
         raise click.UsageError("--compare takes two JSON files")
-    documents = []
-    for file in files:
-        try:
-            documents.append(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{file} cannot be read as JSON: {error}") from None
-    changes = compare(*documents)
+    changes = compare(*map(read_answer, files))
     if options["format_"] == "json":
         from loopless.report.document import document, dump
 

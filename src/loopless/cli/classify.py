@@ -9,7 +9,7 @@ import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
 from loopless.cli.asking import DRAWN
-from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble
+from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
 
 
 @click.command("classify", short_help="The type (1 to 4) of each loop, and a census.")
@@ -38,6 +38,8 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     """
     if not paths and options["database"] is None:
         raise click.UsageError("Missing argument 'PATH...'.")
+    if options["census"] and options["format_"] in DRAWN:
+        raise click.UsageError(f"--census is a table; leave out --format {options['format_']}")
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
     from loopless.project.survey import survey
@@ -46,6 +48,8 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     files = find_sources(paths, options["database"])
     question = Question(summarize=False, draw=options["format_"] in DRAWN)
     found = survey(files, question, settings, options["functions"], deadline_of(request, settings))
+    if options["format_"] in DRAWN and not any(file.answers or file.error for file in found):
+        warn(f"no loops in {', '.join(map(str, paths or [options['database']]))}")
     show_trouble([answer.trouble for file in found for answer in file.answers])
     _check_functions(options["functions"], found)
     _print(found, request, options)

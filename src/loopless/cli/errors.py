@@ -9,5 +9,7 @@ from loopless.report.document import document, dump, error
 
 def error_document(command: str, kind: str, message: str) -> str:
     """The document that stands where the answer would be."""
-    loops: dict[str, Any] = {"loops": []} if command in ("loops", "summarize", "classify") else {}
-    return dump(document(command, errors=[error(kind, message)], **loops))
+    lists: dict[str, Any] = {"loops": []} if command in ("loops", "summarize", "classify", "bound") else {}
+    if command == "bound":
+        lists["functions"] = []
+    return dump(document(command, errors=[error(kind, message)], **lists))

@@ -47,19 +47,31 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
     """
     from loopless.queries.session import load_while_importing
 
+    if args and options["stream"]:
+        raise click.UsageError(f"--stream reads the arguments of calls from standard input; leave out {args[0]}")
+    if options["stream"] and options["nondet"] is not None:
+        raise click.UsageError('--stream reads inputs as {"args": [], "nondet": [1]}; leave out --nondet')
     arguments = [parse_argument(word) for word in args]
     inputs = [integer(part.strip()) for part in (options["nondet"] or "").split(",") if part.strip()]
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing([file], settings, ("loopless.queries.calls",))
-        from loopless.queries.calls import Calls
+        from loopless.queries.calls import Calls, arguments_of
 
         called = program[function]
         called.graph()
     with Calls(called, settings, until) as calls:
-        if options["stream"] or (not args and calls.parameters):
-            return _stream(calls)
+        if options["stream"]:
+            _stream(calls)
+            return ANSWERED
+        if not args and calls.parameters:
+            if options["nondet"] is not None or not _stream(calls):
+                raise UsageError(
+                    f"{function} takes {arguments_of(calls.parameters)}: write them behind it, or on standard input, "
+                    'one JSON object a line, {"args": [...], "nondet": [...]}'
+                )
+            return ANSWERED
         found = calls.run(arguments, inputs)
     from loopless.report.evaluation import evaluation_json, evaluation_text
 
@@ -73,17 +85,18 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
 
 
 def _stream(calls: Calls) -> int:
-    """A JSON line for each line of standard input, at once."""
+    """A JSON line for each line of standard input, at once; how many there were."""
     from loopless.report.document import dump
     from loopless.report.evaluation import evaluation_json, failed_json
 
-    for line in sys.stdin:
+    answered = 0
+    for line in sys.stdin or ():
         if not line.strip():
             continue
+        answered += 1
         try:
             answer = evaluation_json(calls.run(*parse_line(line)))
         except UsageError as error:
             answer = failed_json(str(error))
         click.echo(dump(answer, line=True))
-        sys.stdout.flush()
-    return ANSWERED
+    return answered

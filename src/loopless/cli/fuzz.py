@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import sys
 import tempfile
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from loopless.cli.app import ANSWERED, Request
+from loopless.cli.options import SECONDS
+from loopless.errors import UsageError
 
 if TYPE_CHECKING:
     from loopless.fuzzing.rows import Row
@@ -28,8 +31,7 @@ LOG: Final = "programs.jsonl"
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
               help="The first seed; the others count up from there.")
 @click.option("--programs", metavar="N", type=click.IntRange(min=1), help="How many programs; default: no end.")
-@click.option("--seconds", metavar="S", type=click.FloatRange(min=0, min_open=True),
-              help="Start no program after this time.")
+@click.option("--seconds", metavar="S", type=SECONDS, help="Start no program after this time.")
 @click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
               help="Worker processes.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
@@ -41,7 +43,7 @@ LOG: Final = "programs.jsonl"
               help="Inputs drawn for each function.")
 @click.option("--every", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
               help="Judge all states of each N-th 8-bit program; 0: of none.")
-@click.option("--loop-timeout", metavar="S", type=click.FloatRange(min=0, min_open=True), default=20.0,
+@click.option("--loop-timeout", metavar="S", type=SECONDS, default=20.0,
               show_default=True, help="Seconds for each loop.")
 @click.option("--report", is_flag=True, help="Only show the table of what the log has.")
 @click.pass_obj
@@ -79,8 +81,22 @@ def command(request: Request, /, **options: Any) -> int:
         rows = [row for row in read_rows(keep / LOG) if row.profile == plan.profile]
     if not options["report"]:
         _work(plan, rows, options)
+    elif keep is None:
+        raise click.UsageError("--report shows the log of an earlier run; name its folder with --keep DIR")
+    elif not rows:
+        raise UsageError(f"there is nothing to report: {keep / LOG} has no programs of {plan.profile}")
     click.echo(report(rows))
     return VIOLATED if any(row.wrong for row in rows) else ANSWERED
+
+
+def _make_folder(keep: Path) -> None:
+    """Make the folder for the log. Raises ``UsageError``."""
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {keep} (--keep): {error.strerror or error}") from None
+    if not os.access(keep, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write into the folder {keep} (--keep)")
 
 
 def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
@@ -91,7 +107,7 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
 
     keep: Path | None = options["keep"]
     if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
+        _make_folder(keep)
     done = {row.seed for row in rows}
     first: int = options["seed"]
     wanted = itertools.count(first) if options["programs"] is None else range(first, first + options["programs"])

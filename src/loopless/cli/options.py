@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -18,7 +19,29 @@ from loopless.queries.settings import Settings
 from loopless.source.compile import SourceOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_SECONDS = click.FloatRange(min=0, min_open=True)
+_LONGEST_S: Final = 1_000_000
+"""The longest time that may be asked for, some eleven days: more milliseconds do not fit what waits for processes."""
+_MOST_MB: Final = 1 << 40
+"""More memory than any machine has, and its bytes still fit what limits a process."""
+
+
+class _Seconds(click.ParamType[float]):
+    """A time that is more than 0 and has an end."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            found = float(value)
+        except ValueError:
+            found = math.nan
+        if not 0 < found <= _LONGEST_S:
+            self.fail(f"{str(value)!r} is no time: give seconds, more than 0 and at most {_LONGEST_S}", param, ctx)
+        return found
+
+
+SECONDS: Final = _Seconds()
+"""The type of options that limit a time."""
 
 
 def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
@@ -51,10 +74,10 @@ def reading(function: _F) -> _F:
 def limits(function: _F) -> _F:
     """What the work may cost."""
     return _all(
-        click.option("--timeout", metavar="S", type=_SECONDS, help="Seconds for the whole command."),
-        click.option("--loop-timeout", metavar="S", type=_SECONDS, default=10.0, show_default=True,
+        click.option("--timeout", metavar="S", type=SECONDS, help="Seconds for the whole command."),
+        click.option("--loop-timeout", metavar="S", type=SECONDS, default=10.0, show_default=True,
                      help="Seconds for each loop."),
-        click.option("--loop-memory", metavar="MB", type=click.IntRange(min=16), default=4096, show_default=True,
+        click.option("--loop-memory", metavar="MB", type=click.IntRange(16, _MOST_MB), default=4096, show_default=True,
                      help="Memory for each loop."),
         click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1),
                      help="Work on N loops at once; default: one a processor."),
@@ -74,8 +97,28 @@ def selection(function: _F) -> _F:
     )(function)  # fmt: skip
 
 
+def given_options(ctx: click.Context) -> dict[str, str]:
+    """The options that stand on the command line: the names of their values, and how they are written."""
+    line = click.core.ParameterSource.COMMANDLINE
+    return {
+        param.name: max(param.opts, key=len)
+        for param in ctx.command.params
+        if isinstance(param, click.Option) and param.name and ctx.get_parameter_source(param.name) is line
+    }
+
+
+def exclude(option: str, why: str, *others: str) -> None:
+    """Raises ``UsageError`` if one of the options ``others`` is given beside ``option``: it would be ignored."""
+    given = given_options(click.get_current_context()).values()
+    for other in others:
+        if option in given and other in given:
+            raise click.UsageError(f"{option} {why}; leave out {other}")
+
+
 def settings_of(request: Request, options: Mapping[str, Any]) -> Settings:
     """The settings that the options of :func:`reading` and :func:`limits` make."""
+    if options["integers"] == "mathematical" and options["wrapv"]:
+        raise click.UsageError("--integers mathematical has no overflow; leave out --wrapv")
     timeout = options["timeout"]
     source = SourceOptions(
         data_model=options["data_model"],
@@ -128,6 +171,11 @@ def in_time(until: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def warn(message: str) -> None:
+    """Print one sentence to standard error."""
+    click.echo(f"loopless: {message}", err=True)
 
 
 def show_trouble(tracebacks: Sequence[str]) -> None:

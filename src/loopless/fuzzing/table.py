@@ -42,19 +42,30 @@ def progress(rows: Sequence[Row], seconds: float) -> str:
     pairs = sum(loop.compared for loop in loops) + sum(row.function.compared for row in rows if row.function)
     rate = f", {60 * len(rows) / seconds:.0f} a minute" if seconds > 1 else ""
     return (
-        f"{len(rows)} programs{rate}, {pairs} pairs compared, {_share(complete, len(loops))} of {len(loops)} loops "
-        f"complete, {wrong} wrong"
+        f"{_number(len(rows), 'program')}{rate}, {_number(pairs, 'pair')} compared, {_share(complete, len(loops))} of "
+        f"{_number(len(loops), 'loop')} complete, {wrong} wrong"
     )
 
 
 def _head(rows: Sequence[Row]) -> str:
-    status = Counter(row.status for row in rows)
-    profiles = ", ".join(sorted({row.profile for row in rows})) or "no profile"
+    crashed = sum(row.status == "crash" for row in rows)
+    limited = sum(row.status != "crash" and _met_a_limit(row) for row in rows)
+    profiles = f" of {', '.join(sorted({row.profile for row in rows}))}" if rows else ""
     mismatches = sum(row.mismatches > 0 for row in rows)
     return (
-        f"{len(rows)} programs of {profiles}: {mismatches} with a mismatch, {status['crash']} crashed, "
-        f"{status['limit']} met a limit"
+        f"{_number(len(rows), 'program')}{profiles}: {mismatches} with a mismatch, {crashed} crashed, "
+        f"{limited} met a limit"
     )
+
+
+def _met_a_limit(row: Row) -> bool:
+    """Whether the work on the program, or on a part of it, did."""
+    whole = row.function is not None and row.function.status == "limit"
+    return row.status == "limit" or whole or any(loop.status == "limit" for loop in row.loops)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _first(rows: Iterable[LoopRow | FunctionRow]) -> tuple[object, str] | None:
@@ -77,9 +88,10 @@ def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
     complete = [loop for loop in rows if loop.status in COMPLETE]
     entered = sum(loop.status == "entered" for loop in rows)
     states, compared = sum(loop.states for loop in rows), sum(loop.compared for loop in rows)
+    judged = f"{_number(states, 'state')} judged, {compared} by a run"
     lines = [
         "",
-        f"{len(rows)} loops, {_share(len(complete), len(rows))} complete; {states} states judged, {compared} by a run",
+        f"{_number(len(rows), 'loop')}, {_share(len(complete), len(rows))} complete; {judged}",
         f"complete only for the states in which the program enters the loop: {_share(entered, len(rows))}",
         "status: " + _counted(Counter(loop.status for loop in rows)),
         "runs: " + _counted(_sum(loop.outcomes for loop in rows)),
@@ -148,9 +160,10 @@ def _functions(functions: Sequence[tuple[Row, FunctionRow]]) -> list[str]:
     calls, compared = sum(row.calls for row in rows), sum(row.compared for row in rows)
     complete = sum(row.status == "complete" for row in rows)
     by = _sum(row.by for row in rows)
+    judged = f"{_number(calls, 'call')}, {compared} compared natively"
     lines = [
         "",
-        f"{len(rows)} functions: {_share(complete, len(rows))} complete; {calls} calls, {compared} compared natively",
+        f"{_number(len(rows), 'function')}: {_share(complete, len(rows))} complete; {judged}",
         "status: " + _counted(Counter(row.status or "not composed" for row in rows)),
         "native runs: " + _counted(_sum(row.outcomes for row in rows)),
         "answered by: " + ", ".join(f"{count} {name} ({_share(count, calls)})" for name, count in by.most_common()),

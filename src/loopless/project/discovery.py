@@ -34,7 +34,7 @@ def find_sources(paths: Sequence[Path], database: Path | None = None) -> list[Pa
         if path.is_dir():
             inside = _below(path) if known is None else _of_database(path, known)
             found.update((os.path.realpath(file), file) for file in inside if os.path.realpath(file) not in found)
-        elif path.exists():
+        elif path.exists() or str(path) == "-":  # which is no file, as reading it will say
             found.setdefault(os.path.realpath(path), path)
         else:
             raise SourceError(f"there is no file {path}")

@@ -43,6 +43,7 @@ class Calls:
     def __init__(self, function: Function, settings: Settings, until: float | None = None) -> None:
         graph = function.graph()
         self.refused = graph if isinstance(graph, Refused) else None
+        self.variadic = function.code.variadic
         self.parameters: tuple[Parameter, ...] = () if isinstance(graph, Refused) else graph.parameters
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
@@ -62,6 +63,11 @@ class Calls:
         """One call. Raises ``UsageError`` for arguments that the function does not take."""
         if self.refused is not None:
             return _unknown(f"{self.refused.detail} (at {self.refused.where})")
+        if self.variadic and len(arguments) > len(self.parameters):
+            raise UsageError(
+                f"the function takes {arguments_of(self.parameters)} and then any number of others (...), "
+                "and calls with such others are not evaluated"
+            )
         check_arguments(self.parameters, arguments)
         if self._pool is None:
             return _evaluate(self._prepared, arguments, nondet, None)
@@ -143,9 +149,7 @@ def evaluate(
 def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argument]) -> None:
     """Raises ``UsageError`` if there are too many or too few arguments, or one is not of its parameter's type."""
     if len(parameters) != len(arguments):
-        wanted = ", ".join(_declared(parameter) for parameter in parameters) or "none"
-        number = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
-        raise UsageError(f"the function takes {number} ({wanted}), not {len(arguments)}")
+        raise UsageError(f"the function takes {arguments_of(parameters)}, not {len(arguments)}")
     lists: dict[int, tuple[str, int]] = {}
     for parameter, argument in zip(parameters, arguments, strict=True):
         if parameter.object is not None or parameter.null is not None:
@@ -171,6 +175,12 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
         for value in values:
             if type is not None and type != INTEGERS and not type.holds(value):
                 raise UsageError(f"{value} is not in the range of {_declared(parameter)}: {type.min} to {type.max}")
+
+
+def arguments_of(parameters: Sequence[Parameter]) -> str:
+    """How many arguments there are, and which."""
+    wanted = ", ".join(_declared(parameter) for parameter in parameters) or "none"
+    return f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'} ({wanted})"
 
 
 def _declared(parameter: Parameter) -> str:

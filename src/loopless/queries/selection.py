@@ -13,6 +13,8 @@ from loopless.refusals import Refused
 from loopless.terms import Var
 
 _LINE = re.compile(r"(.+):(\d+)")
+_PLACE = re.compile(r"(.+:)?\d+(:\d+)?([~@].*)?", re.DOTALL)
+"""What a place looks like: a line, a file and a line, with a column, or a loop's full name with its suffix."""
 
 
 def select_loops(program: Program, functions: Sequence[str] = (), places: Sequence[str] = ()) -> tuple[Loop, ...]:
@@ -54,6 +56,10 @@ def _same_file(file: str, named: str) -> bool:
 
 def _no_loop(program: Program, loops: Sequence[Loop], place: str) -> str:
     where = ", ".join(program.files)
+    if _PLACE.fullmatch(place) is None:
+        raise UsageError(
+            f"{place!r} is no place of a loop: give FILE:LINE, LINE, or the name that loopless loops shows"
+        )
     if not loops:
         return f"there is no loop at {place}; {where} has no loops"
     known = [f"{loop.id.file}:{loop.line}" for loop in loops]

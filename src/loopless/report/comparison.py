@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
 
+_CLASS: Final = re.compile(r"O\(.+\)")
 _DEGREES: Final = re.compile(r"\^(\d+)")
 
 
@@ -21,11 +24,52 @@ class Change:
     worse: bool
 
 
+def read_answer(file: Path) -> dict[str, Any]:
+    """The document that ``loopless bound --format json`` wrote into ``file``. Raises ``UsageError``."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {file}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or not _is_answer(document):
+        raise UsageError(f"{file} was not written by loopless bound --format json")
+    if document.get("errors"):
+        raise UsageError(f"{file} has no answer but an error: {document['errors'][0].get('message')}")
+    return document
+
+
+def _is_answer(document: Mapping[str, Any]) -> bool:
+    """Whether all is there that a comparison looks at."""
+    loops, errors = document.get("loops"), document.get("errors", [])
+    if document.get("command") != "bound" or not isinstance(loops, list) or not isinstance(errors, list):
+        return False
+    return all(isinstance(error, dict) for error in errors) and all(map(_is_loop, loops))
+
+
+def _is_loop(loop: Any) -> bool:
+    if not isinstance(loop, dict) or not {"upper", "value", "big_o"} <= loop.keys():
+        return False
+    upper, value, big_o = loop["upper"], loop["value"], loop["big_o"]
+    return (
+        all(isinstance(loop.get(key), str) for key in ("name", "file", "function"))
+        and (upper is None or (isinstance(upper, dict) and isinstance(upper.get("text"), str)))
+        and (value is None or isinstance(value, int))
+        and (big_o is None or (isinstance(big_o, str) and _has_degree(big_o)))
+    )
+
+
+def _has_degree(big_o: str) -> bool:
+    try:
+        return _CLASS.fullmatch(big_o) is not None and _degree(big_o) >= 0
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """The differences between two documents of ``loopless bound``. Raises ``UsageError`` if one is none."""
-    for document in (old, new):
-        if document.get("command") != "bound" or "loops" not in document:
-            raise UsageError("--compare takes two files written by loopless bound --format json")
+    """The differences between two documents of ``loopless bound``, see :func:`read_answer`."""
     before, after = _by_place(old), _by_place(new)
     return [change for key in dict.fromkeys((*before, *after)) for change in _changes(before.get(key), after.get(key))]
 

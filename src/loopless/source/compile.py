@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,14 +80,18 @@ def check_file(path: Path) -> Path:
     if path.is_dir():
         raise SourceError(f"{path} is a directory; name the files in it")
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"{path} is a pipe or a device, and only files are read: write it to a file first")
         with path.open("rb"):
             pass
     except FileNotFoundError:
+        if str(path) == "-":
+            raise SourceError("standard input is not read: write it to a file first, and name that") from None
         raise SourceError(f"there is no file {path}") from None
     except OSError as e:
         raise SourceError(f"cannot read {path}: {e.strerror or e}") from None
-    if size == 0:
+    if status.st_size == 0:
         raise SourceError(f"{path} is empty")
     return path
 
