@@ -3,24 +3,77 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from loopless.bounds.ranking import rank
+from loopless.paths import LoopPaths
+from loopless.refusals import Reason, Refused
 from loopless.report.explanations import explain
+from loops_in_c import paths
 
-ABOUT_LOOPS = ("L101", "L102", "L105", "L106", "L202", "L203", "L204", "L205", "L206", "L207", "L301")
+ROOT = Path(__file__).resolve().parent.parent.parent
+WITHOUT_EXAMPLE = ("L208", "L303", "L304", "L305")
+"""No command says the first and third; the others depend on the machine, or on an error of ours."""
+SUFFIX = {"c": ".c", "cpp": ".cpp", "llvm": ".ll"}
 
 
-@pytest.mark.parametrize("code", ABOUT_LOOPS)
+def command(folder: Path, *words: str) -> str:
+    """What ``loopless WORDS`` prints in ``folder``."""
+    line = [sys.executable, "-m", "loopless", *words]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+def written(code: str, folder: Path) -> tuple[str, ...]:
+    """Puts the example of ``code`` into ``folder``; the command of it."""
+    page = explain(code)
+    file = f"a{SUFFIX[page.language]}"
+    (folder / file).write_text(page.example, encoding="utf-8")
+    given = re.match(r"(?:/\*|;) loopless (.*?)(?: \*/)?\n", page.example)
+    words = tuple(given[1].split()) if given else ("summarize", file)
+    assert file in words
+    return words
+
+
+@pytest.mark.parametrize("code", [reason.code for reason in Reason if reason.code not in WITHOUT_EXAMPLE])
 def test_an_example_is_refused_for_its_reason(code: str, tmp_path: Path) -> None:
-    file = tmp_path / "a.c"
-    file.write_text(explain(code).example)
-    words = ["summarize", str(file), "--format", "json", "--loop-timeout", "120", "--unknown-ok"]
-    done = subprocess.run([sys.executable, "-m", "loopless", *words], capture_output=True, text=True, check=True)
-    loops = json.loads(done.stdout)["loops"]
-    given = {loop["refused"]["code"] for loop in loops if loop["refused"] is not None}
-    left = {part["code"] for loop in loops for part in loop["residual"]}
-    assert code in given | left
+    words = written(code, tmp_path)
+    limit = () if "--loop-timeout" in words else ("--loop-timeout", "120")
+    printed = command(tmp_path, *words, *limit)
+    assert f"[{code} {explain(code).reason.label}]" in printed, printed
+
+
+@pytest.mark.parametrize("code", WITHOUT_EXAMPLE)
+def test_what_no_program_alone_shows_has_no_example(code: str) -> None:
+    assert not explain(code).example
+
+
+def test_what_only_the_library_says() -> None:
+    # From x > 0 on x never gets below 1, so no measure decreases.
+    found = paths("int f(int x) { while (x > 0) { if (x > 5) x = 1; else x++; } return x; }")
+    assert isinstance(found, LoopPaths)
+    refused = rank(found)
+    assert isinstance(refused, Refused)
+    assert refused.reason is Reason.NO_RANKING
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8")
+    shown = "".join(line.removeprefix("    ") for line in re.findall(r"^    .*\n", page.split("\n## ")[0], re.MULTILINE))
+    words = written("L102", tmp_path)
+    assert shown
+    assert command(tmp_path, *words).startswith(shown)
+    (carried,) = re.findall(r"`(\{.*?\})`", page)
+    (loop,) = json.loads(command(tmp_path, *words, "--format", "json"))["loops"]
+    assert loop["refused"] == json.loads(carried)
+
+
+def test_what_is_advised_against_exceptions_helps(tmp_path: Path) -> None:
+    written("L110", tmp_path)
+    text = (tmp_path / "a.cpp").read_text(encoding="utf-8")
+    (tmp_path / "a.cpp").write_text(text.replace("int g(int);", "int g(int) noexcept;"), encoding="utf-8")
+    assert "exact, complete" in command(tmp_path, "summarize", "a.cpp")

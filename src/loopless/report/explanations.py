@@ -20,12 +20,16 @@ _PLACES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The page of one reason: what it means, a small example in C, and the ways out."""
+    """The page of one reason: what it means, a small example (empty where no program alone shows it), and the ways out.
+
+    ``language`` is that of the example: "c", "cpp" or "llvm".
+    """
 
     reason: Reason
     meaning: str
     example: str
     what_to_do: str
+    language: str = "c"
 
 
 @functools.cache
@@ -38,9 +42,10 @@ def explanations() -> dict[Reason, Explanation]:
         reason = by_code.get(section.split(maxsplit=1)[0])
         if reason is None:
             continue
-        example = re.search(r"^```c\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        example = re.search(r"^```(\w+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        language, code = example.groups() if example else ("c", "")
         found[reason] = Explanation(
-            reason, _part(section, "Meaning"), example[1] if example else "", _part(section, "What to do")
+            reason, _part(section, "Meaning"), code, _part(section, "What to do"), language
         )
     return found
 
