@@ -86,7 +86,7 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"why": refusals(found), "exact": call.exact, "loops": len(found.loops)}
     never = [loop.call.never for loop in found.loops if loop.call.never is not FALSE]
     whole = call.upper is not None and not call.has_gap and call.never is FALSE
-    bounds = (call.upper, found.wider)
+    bounds = (call.upper, found.over_inputs)
     upper = next((term for term in bounds if term is not None and term.variables <= inputs), None)
     if whole and upper is None:
         row |= {"status": "unknown", "why": ["the bound is over values that the program reads"], "upper": str(call.upper)[:400]}
@@ -178,8 +178,8 @@ class Judge:
                     self.wrong.append(f"{arguments}: ends, though {loop.answer.loop.name} is said never to")
             if call.upper is None or not holds(call.when, values) or holds(call.never, values):
                 return
-            if found.wider is not None and found.wider.variables <= values.keys():
-                self._not_above(arguments, count, evaluate(found.wider, values))
+            if found.over_inputs is not None and found.over_inputs.variables <= values.keys():
+                self._not_above(arguments, count, evaluate(found.over_inputs, values))
             upper = evaluate(call.upper, values)
             self._not_above(arguments, count, upper)
             if run.status == "ok" and not (evaluate(call.lower, values) <= count and (not call.exact or count == upper)):
@@ -197,7 +197,7 @@ class Judge:
         from loopless.terms import EvaluationError, evaluate
 
         variables = [p.var for p in self.graph.parameters if p.var is not None]
-        upper = found.call.upper if found.call.upper.variables <= set(variables) else found.wider or found.call.upper
+        upper = found.call.upper if found.call.upper.variables <= set(variables) else found.over_inputs or found.call.upper
         chosen = random.Random(1)
         for _ in range(40):
             signs = [chosen.choice((1, 1, -1, 0, 3)) for _ in variables]

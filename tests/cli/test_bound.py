@@ -465,3 +465,22 @@ def test_what_is_taken_for_granted_is_said(answer, run, tmp_path, assumption):
     assert f"taken for granted: {assumption}" in done.stderr
     file.write_text("int f(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= i; return s; }\n", encoding="utf-8")
     assert "taken for granted" not in run("bound", file).stdout
+
+
+def test_a_count_over_values_that_are_read_has_a_bound_over_the_inputs_beside_it(answer, run, tmp_path):
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int __VERIFIER_nondet_int(void);\n"
+        "void f(unsigned char a, unsigned char b) {\n"
+        "    int x = __VERIFIER_nondet_int() > 0 ? a : b;\n"
+        "    while (x > 0) x--;\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", str(file))
+    (function,) = document["functions"]
+    assert status == 0 and function["exact"] and function["big_o"] == "O(a + b)"
+    assert function["over_inputs"]["text"] == "max(a, b)"
+    assert "whatever it reads: at most max(a, b)" in run("bound", str(file)).stdout
+    _, document = answer("bound", "examples/looperman/fig1.c")
+    assert document["functions"][0]["over_inputs"] is None

@@ -108,6 +108,8 @@ class FunctionBound:
     time_ms: float = 0.0
     wider: Term | None = None
     """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
+    over_inputs: Term | None = None
+    """A bound over the inputs alone, where that of ``call`` is over values that the call reads."""
     summary: FunctionSummary | None = None
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
@@ -118,7 +120,7 @@ def class_of(found: FunctionBound) -> Growth | None:
     """How fast the iterations of all loops grow at most, where there is a bound."""
     if found.call.upper is None:
         return None
-    known = [growth(term, found.shown) for term in (found.call.upper, found.wider)]
+    known = [growth(term, found.shown) for term in (found.call.upper, found.wider, found.over_inputs)]
     return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
 
 
@@ -266,10 +268,11 @@ def bound_function(
     if beyond is not None:
         whole = Claim(None, gap=TRUE)
     wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
-    if wider is None and beyond is None and whole.upper is not None and not whole.has_gap:
-        wider = _over_inputs(graph, whole.upper, found.loops.values())
+    over_inputs = None
+    if beyond is None and whole.upper is not None and not whole.has_gap:
+        over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
     result = FunctionBound(
-        function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider
+        function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider, over_inputs=over_inputs
     )
     return replace(result, ambiguous=_ambiguous(function, graph, result))
 

@@ -155,13 +155,15 @@ def _given(given: Mapping[str, object]) -> str:
 
 
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
-    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when) if n is not None]
+    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown)
     grows = _text(class_of(found))
     lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
         value = _at(found, found.call.upper, found.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
+    if found.over_inputs is not None:
+        lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
     lines += _conditions(found.call, names)
     worst = _worst_case(found)
     if worst is not None:
@@ -244,12 +246,14 @@ def _text(grows: Growth | None) -> str | None:
 
 def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     call = found.call
-    nodes: list[Term | Condition] = [n for n in (call.upper, call.lower, call.when, call.never) if n is not None]
+    told = (call.upper, call.lower, call.when, call.never, found.over_inputs)
+    nodes: list[Term | Condition] = [n for n in told if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
     worst = _worst_case(found)
     return {
         "name": found.name,
         "upper": None if names is None else _maybe(call.upper, names),
+        "over_inputs": None if names is None else _maybe(found.over_inputs, names),
         "lower": None if names is None else expression(call.lower, names),
         "exact": call.exact,
         "valid_when": None if names is None else expression(call.when, names),
