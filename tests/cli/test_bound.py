@@ -484,3 +484,33 @@ def test_a_count_over_values_that_are_read_has_a_bound_over_the_inputs_beside_it
     assert "whatever it reads: at most max(a, b)" in run("bound", str(file)).stdout
     _, document = answer("bound", "examples/looperman/fig1.c")
     assert document["functions"][0]["over_inputs"] is None
+
+
+NUMBERED_OTHERWISE = {
+    # Two jumps to one label are one loop here, and two numbers there.
+    "a goto": ("int i = 0;\na: s ^= i; if (i < n) { i++; goto a; } if (s < 9) { s += 20; goto a; }", False),
+    "a loop that is none": ("while (n > 3) { s ^= 3; return 7; }", False),
+    "a loop in dead code": ("if (0) { for (int j = 0; j < 100; j++) s ^= j; }", False),
+    "a loop of a macro": ("TWICE(s ^= 3)", False),
+    # These have no numbers.
+    "a goto forward": ("if (n > 3) goto end; s ^= 3; end: s ^= 4;", True),
+    "words": ('/* while for */ const char *c = "for"; s ^= c[0]; // while (1) goto a', True),
+}
+
+
+@pytest.mark.parametrize("what", NUMBERED_OTHERWISE)
+def test_loops_that_cbmc_may_number_otherwise_have_no_option(run, tmp_path, what):
+    code, alike = NUMBERED_OTHERWISE[what]
+    file = tmp_path / "numbers.c"
+    file.write_text(
+        "int s;\n#define TWICE(x) for (int t = 0; t < 2; t++) x;\n"
+        f"int f(int n) {{\n{code}\nfor (int j = 0; j < 3; j++) s ^= j;\nreturn s; }}\n",
+        encoding="utf-8",
+    )
+    for more in ((), ("--entry", "f")):
+        done = run("bound", file, *more, "--unwindset")
+        if alike:
+            assert (done.returncode, done.stdout) == (0, "--unwindset f.0:4\n")
+        else:
+            assert (done.returncode, done.stdout) == (3, "")
+            assert "no numbers for CBMC for the loops of f" in done.stderr

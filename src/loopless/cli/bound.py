@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from loopless.cli.options import (
 if TYPE_CHECKING:
     from loopless.queries.bounds import FunctionBound
     from loopless.queries.costs import RunBound
+    from loopless.queries.session import Loop, LoopName, Program
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -116,7 +117,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if options["facts_for"] or options["unwind"]:
         if not loops and not runs:
             warn(f"no loops in {', '.join(map(str, files))}")
-        complete = _print_for_tools(answers, names, given, of_run, runs, options)
+        without = _numbered_otherwise(program, [run.loop for run in runs] or loops) if options["unwind"] else set()
+        names = [loop.name for loop in loops if loop.function.name not in without]
+        runs = [run for run in runs if run.loop.function not in without]
+        complete = _print_for_tools(answers, names, given, of_run, runs, options) and not without
     elif options["format_"] == "json":
         from loopless.report.document import document, dump
 
@@ -142,6 +146,20 @@ def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, al
         sentences += [f"taken for granted: {a}" for a in dict.fromkeys(a for found in answers for a in granted(found))]
     for sentence in sentences:
         click.echo(f"loopless: {sentence}", err=True)
+
+
+def _numbered_otherwise(program: Program, loops: Iterable[LoopName | Loop]) -> set[str]:
+    """The functions of loops that CBMC numbers otherwise; says why."""
+    from loopless.queries.numbering import numbered_otherwise
+
+    names = {loop.function if isinstance(loop.function, str) else loop.function.name for loop in loops}
+    found = {}
+    for function in program.functions:
+        if function.name in names and (why := numbered_otherwise(function)) is not None:
+            found[function.name] = why
+    for name, why in found.items():
+        warn(f"no numbers for CBMC for the loops of {name}: {why}")
+    return set(found)
 
 
 def _all_is_counted(of_run: FunctionBound | None) -> bool:

@@ -30,10 +30,11 @@ from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.flowgraph.model import Assign, Assume, Call, Check, Copy, Fill, Flowgraph, Kind, LoopInfo, Store
+from loopless.flowgraph.model import Assume, Check, Flowgraph, Kind
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.laps import LineBound, from_header, line_bounds
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.lower_classes import growth, lower_growth, reached
 from loopless.queries.reach import NOT_BY_NAME
@@ -60,14 +61,6 @@ _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "u
 
 METHODS: Final = ("all", "looperman")
 """``all``: summaries first; ``looperman``: its algorithm alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class LineBound:
-    """How many laps come to a source line of a loop's own body at most in one call."""
-
-    line: int
-    upper: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +248,10 @@ def bound_function(
                 entry,
                 call,
                 least(bounds.any_entry),
-                _lines(graph, bounds),
+                line_bounds(graph, bounds),
                 (bounds.refused or _partly(loop)) if entry.has_gap else None,
                 (bounds.refused_total or _partly(loop)) if call.has_gap else None,
-                _from_header(graph, bounds.loop),
+                from_header(graph, bounds.loop),
             )
         )
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
@@ -426,82 +419,6 @@ def _together(found: Claim, bound: Bound | None) -> Claim:
     if found.upper is None or found.has_gap or found.when is not TRUE:
         return replace(found, upper=bound.term, when=TRUE, gap=FALSE)
     return replace(found, upper=lesser(found.upper, bound.term))
-
-
-def _lines(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
-    """How many laps come to each line; without lines that have a block without a bound, or of a loop inside."""
-    loop = bounds.loop
-    inlined = loop.loc.inlined_at if loop.loc is not None else None
-    found: dict[int, list[str]] = {}
-    for label in sorted(loop.blocks):
-        block = graph.blocks[label]
-        places = [s.loc for s in block.statements] + [e.loc for e in block.edges]
-        own = (p for p in places if p is not None and p.line and p.file == loop.file and p.inlined_at == inlined)
-        for line in {p.line for p in own}:
-            found.setdefault(line, []).append(label)
-    known = {label: least(upper) for label, upper in bounds.blocks.items()}
-    laps = known.get(loop.header)
-    lines = []
-    for line, labels in sorted(found.items()):
-        uppers = [known.get(label) for label in _first(graph, loop, labels)]
-        if all(known.get(label) is not None for label in labels):
-            total = add(*(upper for upper in uppers if upper is not None))
-            lines.append(LineBound(line, total if laps is None or len(uppers) == 1 else lesser(laps, total)))
-    return tuple(lines)
-
-
-def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]:
-    """Those of some blocks of a loop of which each lap that comes to any of them comes to one: the ones that no other
-    dominates. Laps may come to one or the other of these, so that what holds of each does not hold of all together.
-    """
-    found = list(labels)
-    for label in labels:
-        if label in found and len(found) > 1:
-            without = _reached_without(graph, loop, label)
-            found = [other for other in found if other == label or other in without]
-    return found
-
-
-def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
-    """The blocks of a loop that a lap comes to without passing ``barred``."""
-    if barred == loop.header:
-        return set()
-    seen, waiting = {loop.header}, [loop.header]
-    while waiting:
-        new = {target for target in graph.blocks[waiting.pop()].successors if target in loop.blocks}
-        new -= seen | {barred}
-        seen |= new
-        waiting += new
-    return seen
-
-
-_CONDITION: Final = re.compile(r"(?:for|while)\.cond")
-_BODY: Final = re.compile(r"(?:for|while)\.body")
-
-
-def _from_header(graph: Flowgraph, loop: LoopInfo) -> bool:
-    """Whether the loop is left from its header only, and nothing of its body stands there: whether each time that the
-    body is begun is a lap.
-
-    The compiler names the block of a condition, and the body behind it; a loop without these names (``for (;;)``,
-    ``do``) has its body in the header, or may have.
-    """
-    header = graph.blocks[loop.header]
-    inside = [target for target in header.successors if target in loop.blocks]
-    return (
-        all(label == loop.header for label, _ in loop.exits)
-        and all(graph.blocks[label].end is None for label in loop.blocks)
-        and _CONDITION.match(loop.header) is not None
-        and len(inside) == 1
-        and _BODY.match(inside[0]) is not None
-        and not any(isinstance(s, Store | Fill | Copy | Call) for s in header.statements)
-        and not any(_is_named(graph, s.target) for s in header.statements if isinstance(s, Assign))
-    )
-
-
-def _is_named(graph: Flowgraph, var: Var) -> bool:
-    info = graph.variables.get(var)
-    return info is not None and info.is_source
 
 
 def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
