@@ -38,7 +38,7 @@ NESTS = {
         " if (nondet()) b = 1; } else { y--; if (nondet()) { x--; b = 0; } } return x; }", "O(m*n + m^2)"),
     "round_once": (
         "int f(int n, int m) { int t = n + 1; if (0 <= n && n < m) while (t != n && nondet()) if (t <= m) t++; else t = 0;"
-        " return t; }", "O(m + n)"),
+        " return t; }", "O(m)"),  # from n + 1 up to m + 1, then from 0 up to n < m
     "between_limits": (
         "int f(int n, int b) { int x = n; while (0 < x && x < 100) if (b) x++; else x--; return x; }", "O(1)"),
     "at_most_twice": (

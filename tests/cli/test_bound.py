@@ -91,6 +91,7 @@ def test_inputs_along_which_a_count_grows_as_fast_as_its_class(answer, run, tmp_
     file = tmp_path / "worst.c"
     file.write_text(
         "int f(int n, int m, int k) { int c = 0; for (int i = m; i < n; i++) for (int j = k; j < 0; j++) c++; return c; }\n"
+        "int h(int n, int m) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++); return n; }\n"
         "int g(int n) { int c = 0; while (c < 9 && c < n) c++; return c; }\n",
         encoding="utf-8",
     )
@@ -105,7 +106,11 @@ def test_inputs_along_which_a_count_grows_as_fast_as_its_class(answer, run, tmp_
         counts.append(evaluated["return"])
     assert counts[1] >= 3 * counts[0] > 0
     assert counts[2] >= 3 * counts[1]
-    assert "worst inputs seen: k=-N, m=-N, n=N (Omega(size^2) as N grows)" in run("bound", file, "--function", "f").stdout
+    until = next(found["worst_until"] for found in document["functions"] if found["name"] == "f")
+    assert 1 << 14 <= until < 32768  # c comes to 2·N·N, which is beyond an int from N = 32768 on
+    shown = f"worst inputs seen: k=-N, m=-N, n=N (Omega(size^2) up to N={until}, beyond which"
+    assert shown in run("bound", file, "--function", "f").stdout
+    assert "worst inputs seen: m=N, n=N (Omega(m*n) as N grows)" in run("bound", file, "--function", "h").stdout
 
 
 def test_a_loop_without_a_bound_is_status_3(answer, run, nest):

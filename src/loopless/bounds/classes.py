@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeGuard
+from math import prod
+from typing import Final, TypeGuard
 
-from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, const, range_of
+from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of, walk
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
 
 
-_LOG = "log "
+LOG: Final = "log "
 """Before a name: the logarithm of that variable."""
 
 
@@ -26,7 +27,7 @@ class Growth:
     @property
     def degree(self) -> Fraction:
         """The greatest sum of exponents; logarithms count nothing."""
-        sums = [sum((e for n, e in p if not n.startswith(_LOG)), Fraction(0)) for p in self.products]
+        sums = [sum((e for n, e in p if not n.startswith(LOG)), Fraction(0)) for p in self.products]
         return max(sums, default=Fraction(0))
 
     def text(self, head: str = "O") -> str:
@@ -46,7 +47,7 @@ def _text(product: Powers) -> str:
 
 def _power(factor: tuple[str, Fraction]) -> str:
     name, exponent = factor
-    shown = f"log({name.removeprefix(_LOG)})" if name.startswith(_LOG) else name
+    shown = f"log({name.removeprefix(LOG)})" if name.startswith(LOG) else name
     if exponent == 1:
         return shown
     return f"{shown}^{exponent}" if exponent.denominator == 1 else f"{shown}^({exponent})"
@@ -56,46 +57,209 @@ CONSTANT = Growth(frozenset(((),)))
 
 
 def growth_of(term: Term, name: Callable[[Var], str]) -> Growth | None:
-    """How fast ``term`` grows at most as its variables grow without limit; None where that is more than a polynomial.
+    """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
+    more than a polynomial, or where nothing but the end of a type limits it.
 
-    What is positive and what is negative counts alike: n - i is O(n + i), unless the type of i has no negative values.
+    What is added and what is taken away counts alike: n - i is O(n + i), unless the type of i has no negative values.
     """
-    match term:
-        case Const():
-            return CONSTANT
-        case Var():
-            return Growth(frozenset((((name(term), Fraction(1)),),)))
-        case Sum():
-            return _sum(term, name)
-        case Ite():
-            return _joined((growth_of(term.then, name), growth_of(term.otherwise, name)))
-        case Wrap() | Read():
-            return CONSTANT
-        case Op():
-            return _operator(term, name)
-        case _:
-            return None
+    widths = [var.type.width for var in term.variables]
+    widest = max((w for w in widths if w is not None), default=None) if None not in widths else None
+    return _Classes(name, widest).towards(term, 1)
 
 
-def _sum(term: Sum, name: Callable[[Var], str]) -> Growth | None:
-    found: list[Growth | None] = []
-    for monomial, coefficient in term.items:
-        lows = [range_of(atom)[0] for atom, _ in monomial]
-        if monomial and coefficient < 0 and all(low is not None and low >= 0 for low in lows):
-            continue
+class _Classes:
+    """The growth of terms in one direction: where they are positive, or where they are negative."""
+
+    def __init__(self, name: Callable[[Var], str], widest: int | None) -> None:
+        """``widest``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
+        self.name = name
+        self.widest = widest
+
+    def towards(self, term: Term, sign: int) -> Growth | None:
+        """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
+        low, high = range_of(term)
+        end = high if sign > 0 else low
+        if end is not None and sign * end <= 0:
+            return CONSTANT
+        match term:
+            case Const():
+                return self._constant(term.value)
+            case Var():
+                return Growth(frozenset((((self.name(term), Fraction(1)),),)))
+            case Sum():
+                return _joined(self._summand(monomial, c, sign) for monomial, c in term.items)
+            case Ite():
+                return _joined((self.towards(term.then, sign), self.towards(term.otherwise, sign)))
+            case Wrap():
+                return self._wrapped(term, sign)
+            case Read():
+                # What stands in memory is an input that has no name here.
+                return CONSTANT if (term.type.width or LONG) <= SHORT else None
+            case Op():
+                return self._operator(term, sign)
+            case _:
+                return None
+
+    def size(self, term: Term) -> Growth | None:
+        """The growth of the absolute value."""
+        return _joined((self.towards(term, 1), self.towards(term, -1)))
+
+    def _constant(self, value: int) -> Growth | None:
+        return CONSTANT if _is_few(abs(value), self.widest) else None
+
+    def _summand(self, monomial: Monomial, coefficient: int, sign: int) -> Growth | None:
+        sign = sign if coefficient > 0 else -sign
+        odd = [_sign(atom) for atom, exponent in monomial if exponent % 2]
+        if None not in odd and prod(s for s in odd if s is not None) != sign:
+            return CONSTANT
+        return _times(self._constant(coefficient), self._product(monomial, sign))
+
+    def _product(self, monomial: Monomial, sign: int) -> Growth | None:
         product: Growth | None = CONSTANT
         quotients = [atom for atom, exponent in monomial if exponent == 1 and _is_quotient(atom, monomial)]
         if quotients:
             # A quotient times its divisor is no more than dividend and divisor together.
             dividend, divisor = quotients[0].args
-            product = _joined((growth_of(dividend, name), growth_of(divisor, name)))
             monomial = _without(monomial, quotients[0], divisor)
+            whole = self.size(dividend) if monomial else self.towards(dividend, sign)
+            product = _joined((whole, self.size(divisor)))
+        elif len(monomial) == 1 and monomial[0][1] == 1:
+            return self.towards(monomial[0][0], sign)
         for atom, exponent in monomial:
-            factor = growth_of(atom, name)
+            factor = self.size(atom)
             for _ in range(exponent):
                 product = _times(product, factor)
-        found.append(product)
-    return _joined(found) if found else CONSTANT
+        return product
+
+    def _wrapped(self, term: Wrap, sign: int) -> Growth | None:
+        width, (low, high) = term.type.width, range_of(term.arg)
+        if width is None:
+            return self.towards(term.arg, sign)
+        if _is_small(1 << width, term.arg):
+            return CONSTANT
+        # Wrapping takes away from what is not below the type, and adds to what is not beyond it.
+        least, most = term.type.min, term.type.max
+        if sign > 0 and low is not None and least is not None and low >= least:
+            return self.towards(term.arg, 1)
+        if sign < 0 and high is not None and most is not None and high <= most:
+            return self.towards(term.arg, -1)
+        # In a signed type it makes nothing larger in absolute value; in an unsigned one -1 is made very large.
+        return self.size(term.arg) if term.type.signed else None
+
+    def _operator(self, term: Op, sign: int) -> Growth | None:
+        match term.op:
+            case "max" | "min":
+                each = [self.towards(arg, sign) for arg in term.args]
+                return _joined(each) if (term.op == "max") == (sign > 0) else _least(each)
+            case "table":
+                return CONSTANT
+            case "floor_div" | "trunc_div" | "shr":
+                dividend, divisor = term.args
+                positive = term.op == "shr" or _sign(divisor) == 1
+                return self.towards(dividend, sign) if positive else self.size(dividend)
+            case "mod" | "trunc_rem":
+                return self._remainder(term, sign)
+            case "bit_and":
+                return self._masked(term, sign)
+            case "first_positive" | "first_zero":
+                return self._of_curve(term)
+            case "first_scaled":
+                return CONSTANT
+            case "first_in_range":
+                modulus = term.args[2]
+                assert isinstance(modulus, Const)
+                return CONSTANT if _is_small(modulus.value, term) else None
+            case _:
+                return None
+
+    def _masked(self, term: Op, sign: int) -> Growth | None:
+        """No larger than an operand that is not negative; where both are of any sign, than the larger one."""
+        known = [arg for arg in term.args if _sign(arg) == 1]
+        if sign < 0 or not known:
+            return _joined(self.towards(arg, sign) for arg in term.args)
+        small = [arg for arg in known if not isinstance(arg, Const) or _is_small(arg.value, term)]
+        return _least(self.towards(arg, sign) for arg in small)
+
+    def _remainder(self, term: Op, sign: int) -> Growth | None:
+        """No larger than the divisor; with the sign of the divisor (``mod``) or of the dividend, as which C's remainder
+        is no larger either.
+        """
+        dividend, divisor = term.args
+        truncated = term.op == "trunc_rem"
+        found = []
+        if not isinstance(divisor, Const) or _is_small(abs(divisor.value), dividend):
+            found.append(self.size(divisor) if truncated else self.towards(divisor, sign))
+        if truncated or (sign > 0 and _sign(dividend) == _sign(divisor) == 1):
+            found.append(self.towards(dividend, sign))
+        return _least(found)
+
+    def _of_curve(self, term: Op) -> Growth | None:
+        """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end,
+        be it positive or negative. Where its coefficient may be 0, the next part may be the one that does.
+        """
+        parts: dict[tuple[int, int], Term] = {}
+        for at in range(0, len(term.args), 3):
+            base, degree, coefficient = term.args[at : at + 3]
+            assert isinstance(base, Const)
+            assert isinstance(degree, Const)
+            parts[base.value, degree.value] = coefficient
+        found: list[Growth | None] = [CONSTANT]
+        for top in sorted(parts, reverse=True):
+            # Of what is added to a positive part it becomes positive the sooner, and negative parts the same way.
+            sign = _sign(parts[top]) if term.op == "first_positive" else None
+            found += self._below(top, parts, sign)
+            low, high = range_of(parts[top])
+            if (low is not None and low > 0) or (high is not None and high < 0):
+                break
+        return _joined(found)
+
+    def _below(
+        self, top: tuple[int, int], parts: Mapping[tuple[int, int], Term], sign: int | None
+    ) -> Iterator[Growth | None]:
+        """From which k on the part ``top``, of this sign and 1 or more in size, outgrows those that grow slower."""
+        for key, coefficient in parts.items():
+            if key >= top:
+                continue
+            same = key[0] == top[0]
+            # The logarithm of a type's end is small.
+            classes = self if same else _Classes(self.name, None)
+            grows = classes.size(coefficient) if sign is None else classes.towards(coefficient, -sign)
+            # c·k^d against k^e: k grows as c^(1/(e - d)); c·b^k against a^k with a > b: as the logarithm of c
+            yield _root(grows, top[1] - key[1]) if same else _logarithm(grows)
+
+
+LONG, SHORT = 64, 16
+"""Elements of memory of at most ``SHORT`` bits have so few values that these count as constants."""
+
+
+def _sign(term: Term) -> int | None:
+    """1 where a term is surely never negative, -1 where it is never positive; None where neither is seen."""
+    low, high = range_of(term)
+    if low is not None and low >= 0:
+        return 1
+    return -1 if high is not None and high <= 0 else None
+
+
+_FEW: Final = 128
+
+
+def _is_few(limit: int, width: int | None) -> bool:
+    """Whether ``limit`` is a small part of the values of a type; a loop may go round it in steps of up to 256."""
+    return width is None or limit <= _FEW or limit * (256 if width >= 32 else 4) <= 1 << width
+
+
+def _is_small(limit: int, term: Term) -> bool:
+    """Whether ``limit`` is a constant beside what the values in ``term`` may come to, and not the end of their types:
+    what is cut off there grows with them, as n + 1 in n's own type does.
+    """
+    widths = [node.type.width for node in walk(term) if isinstance(node, Var | Read)]
+    return all(_is_few(limit, width) for width in widths)
+
+
+def _least(growths: Iterable[Growth | None]) -> Growth | None:
+    """The first of the least degree, each of them being right."""
+    known = [g for g in growths if g is not None]
+    return min(known, key=lambda g: (g.degree, g != CONSTANT), default=None)
 
 
 def _is_quotient(atom: Term, monomial: Monomial) -> TypeGuard[Op]:
@@ -110,62 +274,6 @@ def _without(monomial: Monomial, *factors: Term) -> Monomial:
     return tuple((atom, exponent) for atom, exponent in left if exponent)
 
 
-def _operator(term: Op, name: Callable[[Var], str]) -> Growth | None:
-    match term.op:
-        case "max" | "table":
-            return _joined(growth_of(arg, name) for arg in term.args)
-        case "min":
-            known = [g for g in (growth_of(arg, name) for arg in term.args) if g is not None]
-            return min(known, key=lambda g: (g.degree, g.text()), default=None)
-        case "floor_div" | "trunc_div" | "shr":
-            return growth_of(term.args[0], name)
-        case "mod" | "trunc_rem" | "bit_and":
-            return _joined(growth_of(arg, name) for arg in term.args[1:])
-        case "first_positive" | "first_zero":
-            return _of_curve(term, name)
-        case "first_scaled":
-            return growth_of(const(1), name)
-        case "first_in_range":
-            return growth_of(term.args[2], name)
-        case _:
-            return None
-
-
-def _of_curve(term: Op, name: Callable[[Var], str]) -> Growth | None:
-    """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end, be it
-    positive or negative. Where its coefficient may be 0, the next part may be the one that does.
-    """
-    parts: dict[tuple[int, int], Term] = {}
-    for at in range(0, len(term.args), 3):
-        base, degree, coefficient = term.args[at : at + 3]
-        assert isinstance(base, Const)
-        assert isinstance(degree, Const)
-        parts[base.value, degree.value] = coefficient
-    found: list[Growth | None] = [CONSTANT]
-    for top in sorted(parts, reverse=True):
-        found += _below(top, parts, name)
-        low, high = range_of(parts[top])
-        if (low is not None and low > 0) or (high is not None and high < 0):
-            break
-    return _joined(found)
-
-
-def _below(
-    top: tuple[int, int], parts: Mapping[tuple[int, int], Term], name: Callable[[Var], str]
-) -> Iterator[Growth | None]:
-    """From which k on the part ``top``, its coefficient being 1 or more, outgrows those that grow slower."""
-    for key, coefficient in parts.items():
-        if key >= top:
-            continue
-        grows = growth_of(coefficient, name)
-        if key[0] == top[0]:
-            # c·k^d against k^e: k grows as c^(1/(e - d))
-            yield _root(grows, top[1] - key[1])
-        else:
-            # c·b^k against a^k with a > b: k grows as the logarithm of c
-            yield _logarithm(grows)
-
-
 def _root(growth: Growth | None, degree: int) -> Growth | None:
     if growth is None:
         return None
@@ -175,8 +283,8 @@ def _root(growth: Growth | None, degree: int) -> Growth | None:
 def _logarithm(growth: Growth | None) -> Growth | None:
     if growth is None:
         return None
-    names = {n for product in growth.products for n, _ in product if not n.startswith(_LOG)}
-    return _joined([CONSTANT, *(Growth(frozenset((((_LOG + n, Fraction(1)),),))) for n in names)])
+    names = {n for product in growth.products for n, _ in product if not n.startswith(LOG)}
+    return _joined([CONSTANT, *(Growth(frozenset((((LOG + n, Fraction(1)),),))) for n in names)])
 
 
 def _joined(growths: Iterable[Growth | None]) -> Growth | None:
@@ -192,8 +300,8 @@ def _joined(growths: Iterable[Growth | None]) -> Growth | None:
 def _divides(p: Powers, q: Powers) -> bool:
     powers = dict(q)
     # A power of a variable, however small, outgrows its logarithm.
-    plain = all(powers.get(name, 0) >= e or (name.startswith(_LOG) and name[len(_LOG) :] in powers) for name, e in p)
-    logs = [name for name, _ in p if name.startswith(_LOG) and powers.get(name, 0) == 0]
+    plain = all(powers.get(name, 0) >= e or (name.startswith(LOG) and name[len(LOG) :] in powers) for name, e in p)
+    logs = [name for name, _ in p if name.startswith(LOG) and powers.get(name, 0) == 0]
     return plain and (len(p) == 1 or not logs)
 
 

@@ -90,7 +90,13 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     silent += [case.when for case in told if loop in case.uncounted]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
-    return _claimed(pieces, never, silent, undefined, bounds)
+    found = _claimed(pieces, never, silent, undefined, bounds)
+    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption")
+    if assumed is FALSE:
+        return found
+    # Where a run breaks an assumption, the count says nothing of any run.
+    count = found.upper if found.exact and found.upper is not None else found.lower
+    return replace(found, reached=ite(assumed, ZERO, count))
 
 
 def _by_bounds(bounds: Bounds) -> Claim:

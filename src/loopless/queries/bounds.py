@@ -36,7 +36,7 @@ from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.laps import LineBound, from_header, line_bounds
 from loopless.queries.limits import Limits, Overrun, failure, run_all
-from loopless.queries.lower_classes import growth, lower_growth, reached
+from loopless.queries.lower_classes import growth, has_class, lower_growth, reached
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
@@ -110,8 +110,8 @@ class FunctionBound:
 
 
 def class_of(found: FunctionBound) -> Growth | None:
-    """How fast the iterations of all loops grow at most, where there is a bound."""
-    if found.call.upper is None:
+    """How fast the iterations of all loops grow at most, where there is a bound for all inputs for which they end."""
+    if not has_class(found.call):
         return None
     known = [growth(term, found.shown) for term in (found.call.upper, found.wider, found.over_inputs)]
     return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
@@ -224,7 +224,8 @@ def bound_function(
     asked = method == "all"
     uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
     bounded = all(known.upper or bounds.total for known, bounds in zip(uppers, found.loops.values(), strict=True))
-    sure = _all_runs_count(graph) and (len(found.loops) == 1 or bounded)
+    defined = _all_runs_count(graph)
+    sure = defined and (len(found.loops) == 1 or bounded)
     exact = all(claim.exact and _is_reached(claim) for claim in uppers)
     whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
     in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
@@ -236,12 +237,12 @@ def bound_function(
             continue
         entry = claims[loop.loop.name]
         if asked and _lacks_lower(entry):
-            entry = _at_least(entry, lowers().per_entry(bounds.loop.header), sure=sure)
+            entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
         more = in_call.loops.get(bounds.loop.header)
         total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
         call = claim_of_call(answer.summary, loop.loop.name, total)
         if asked and _lacks_lower(call):
-            call = _at_least(call, lowers().in_call(bounds.loop.header), sure=sure)
+            call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
         loops.append(
             LoopBound(
                 loop,
@@ -311,7 +312,7 @@ def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> 
 
 def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
-    grows, reached = growth(found.upper, {}), lower_growth(found, {})
+    grows, reached = growth(found.upper, {}), lower_growth(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 
@@ -356,15 +357,16 @@ def _all_runs_count(graph: Flowgraph) -> bool:
     return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
 
 
-def _at_least(found: Claim, laps: Term, *, sure: bool) -> Claim:
+def _at_least(found: Claim, laps: Term, *, defined: bool, sure: bool) -> Claim:
     """The claim with a lower bound, which runs that meet undefined behaviour may go below.
 
-    ``sure``: there are runs that end and meet none, whatever the inputs.
+    ``defined``: no run meets any; ``sure``: and there are runs that end, whatever the inputs.
     """
     if laps is ZERO:
         return found
     exact = laps is found.upper and found.gap is FALSE and found.never is FALSE
-    return replace(found, lower=laps, exact=exact, undefined=TRUE, reached=None if sure else ZERO)
+    undefined = found.undefined if defined else TRUE
+    return replace(found, lower=laps, exact=exact, undefined=undefined, reached=None if sure else ZERO)
 
 
 def _added(found: Claim, bounds: Bounds) -> Bounds:

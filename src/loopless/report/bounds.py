@@ -8,7 +8,7 @@ from typing import Any, Final
 from loopless.bounds import Claim, Growth
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
-from loopless.queries.lower_classes import growth, lower_class, lower_growth
+from loopless.queries.lower_classes import LowerGrowth, class_of_claim, lower_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
@@ -119,7 +119,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
 
 
 def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
-    grows = growth(claim.upper, found.shown)
+    grows = class_of_claim(claim, found.shown)
     return _words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
 
 
@@ -167,18 +167,25 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     lines += _conditions(found.call, names)
     worst = _worst_case(found)
     if worst is not None:
-        lines.append(f"  worst inputs seen: {_given(worst[1])} ({worst[0]} as N grows)")
+        grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
+        lines.append(f"  worst inputs seen: {_given(_inputs(worst, found))} ({worst.text} {grown})")
     lines += _granted_line(granted(found))
     return lines + (why(found.refused) if found.refused is not None else [])
 
 
-def _worst_case(found: FunctionBound) -> tuple[str, dict[str, str]] | None:
-    """Inputs that depend on one number N, with the class by which the count surely grows along them."""
-    grows = lower_growth(found.call, found.shown)
-    if grows is None or grows.degree < 1:
-        return None
+_NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
+
+
+def _worst_case(found: FunctionBound) -> LowerGrowth | None:
+    """How the count surely grows along some inputs, if it does."""
+    grows = lower_growth(found.call, found.shown, limited=True)
+    return None if grows is None or grows.degree < 1 else grows
+
+
+def _inputs(worst: LowerGrowth, found: FunctionBound) -> dict[str, str]:
+    """The inputs along which it does, which depend on one number N."""
     size = {1: "N", 0: "0", -1: "-N"}
-    return grows.text, {found.shown.get(var, var.name): size[sign] for var, sign in grows.ray.items()}
+    return {found.shown.get(var, var.name): size[sign] for var, sign in worst.ray.items()}
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
@@ -206,7 +213,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
         "lower": expression(call.lower, names),
         "exact": call.exact,
         "valid_when": expression(call.when, names),
-        "big_o": _big_o(call.upper, found),
+        "big_o": _text(class_of_claim(call, found.shown)),
         "value": _at(found, call.upper, call.when, given) if given else None,
         "per_entry": {
             "upper": _maybe(entry.upper, names),
@@ -236,10 +243,6 @@ def _maybe(term: Term | None, names: Names) -> dict[str, Any] | None:
     return None if term is None else expression(term, names)
 
 
-def _big_o(term: Term | None, found: FunctionBound) -> str | None:
-    return _text(growth(term, found.shown))
-
-
 def _text(grows: Growth | None) -> str | None:
     return None if grows is None else grows.text()
 
@@ -259,7 +262,8 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "valid_when": None if names is None else expression(call.when, names),
         "big_o": _text(class_of(found)),
         "big_omega": lower_class(call, found.shown),
-        "worst_inputs": None if worst is None else worst[1],
+        "worst_inputs": None if worst is None else _inputs(worst, found),
+        "worst_until": None if worst is None else worst.until,
         "value": _at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": granted(found),
