@@ -210,6 +210,38 @@ def test_pipes_are_not_read(run, program):
     refused(run("loops", "/dev/stdin", stdin=PROGRAM), "/dev/stdin is a pipe")
 
 
+def test_functions_that_nothing_calls_have_loops_too(answer, run, tmp_path):
+    (tmp_path / "used.h").write_text("static inline int h(int n) { while (n > 3) n--; return n; }\n")
+    (tmp_path / "unused.c").write_text(
+        '#include "used.h"\n'
+        "static inline int a(int n) { int i = 0; while (i < n) i++; return h(i); }\n"
+        "static int b(n) int n; { while (n > a(n)) n--; return n; }\n"
+        "static int declared(int);\n"
+    )
+    status, document = answer("loops", "unused.c", "--", "-Werror=unused-function", cwd=tmp_path)
+    assert status == 0
+    found = {(loop["function"], Path(loop["file"]).name, loop["line"]) for loop in document["loops"]}
+    assert found == {("a", "unused.c", 2), ("b", "unused.c", 3), ("h", "used.h", 1)}
+    _, document = answer("summarize", "unused.c", "--whole", cwd=tmp_path)
+    assert {function["name"] for function in document["functions"]} == {"a", "b", "h"}
+    assert run("eval", "unused.c", "a", "2", cwd=tmp_path).stdout.startswith("returns 2\n")
+    alone = run("loops", "used.h", cwd=tmp_path)
+    assert alone.stdout.startswith("used.h:h:1:")
+
+
+@pytest.mark.parametrize("name", ["colon:1.c", "line\nbreak.c", 'quote":.c'])
+def test_odd_names_of_files(answer, run, tmp_path, name):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "limit.h").write_text("#define LIMIT 7\n")
+    file = tmp_path / "deep" / name
+    file.write_text('#include "limit.h"\nint f(int n) { while (n < LIMIT) n++; return n; }\n')
+    status, document = answer("loops", file, cwd=tmp_path)
+    (loop,) = document["loops"]
+    assert (status, loop["file"], loop["line"]) == (0, str(file), 2)
+    file.write_text("int f(int n) { return m; }\n")
+    assert ":1:23: use of undeclared" in run("loops", file).stderr
+
+
 def test_a_full_stop_does_not_stand_inside_a_sentence(run):
     refused(run("summarize"), "'FILE...' (see loopless summarize --help)")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -18,8 +20,9 @@ DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
     "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
-    "-fno-stack-protector", "-Wno-everything", "-Winteger-overflow", "-Wno-error", "-fno-color-diagnostics",
-    "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+    "-fno-stack-protector", "-Wno-everything", "-Winteger-overflow", "-Wunused-function", "-Wno-error",
+    "-fno-color-diagnostics", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion", "-Wno-error=unused-function",
 )  # fmt: skip
 # What traps is what the IR calls undefined, no more: a left shift that loses bits, say, is defined there.
 _TRAPS: Final = (
@@ -31,6 +34,11 @@ C_SUFFIXES: Final = frozenset({".c", ".i", ".h"})
 CXX_SUFFIXES: Final = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hh", ".hpp", ".hxx"})
 IR_SUFFIXES: Final = frozenset({".ll", ".bc"})
 _DIAGNOSTIC: Final = re.compile(r"^(.*?):(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
+_UNUSED: Final = re.compile(r"^.*?:\d+:\d+: warning: unused function '(\w+)'", re.MULTILINE)
+_ODD_NAME: Final = re.compile(r"[:\n\r]")
+"""What the compiler cannot have in the name of a file: it makes names of its own files from it."""
+_USER: Final = "__loopless_keeps"
+_USERS_TEXT: Final = re.compile(rf"^define [^\n]*@{_USER}\(.*?^}}\n", re.MULTILINE | re.DOTALL)
 _BARE_ERROR: Final = re.compile(r"^(?:.*?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
 
 
@@ -104,7 +112,8 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
     compiler = clang_command(options.clang, model, cxx=language.startswith("c++"))
     if command is not None and command.target and model is None:
         compiler += ["-target", command.target if options.clang is not None else zig_target(command.target)]
-    out = folder / "out.ll"
+    named = str(file.absolute()) if command is not None else _no_option(file)
+    here = folder / file if cwd == folder else file
     arguments = [
         *(command.flags if command is not None else ()),
         *user,
@@ -112,14 +121,37 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
         "-x",
         language,
-        str(file.absolute()) if command is not None else _no_option(file),
-        "-o",
-        str(out),
     ]
-    status, err = run([*compiler, *arguments], folder, cwd, options.timeout_s, f"compiling {file}")
-    if status or not out.exists():
+
+    def made(words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        """The module, empty where there is none, the compiler's messages and its status."""
+        whole = [*compiler, *arguments, *words, "-o", str(out)]
+        status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
+        good = status == 0 and out.exists()
+        return out.read_text(encoding="utf-8", errors="replace") + folding.mark(err) if good else "", err, status
+
+    odd = _ODD_NAME.search(file.name) is not None
+    text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "out.ll")
+    if not text:
         raise SourceError(_explain(err, file, status))
-    return out.read_text(encoding="utf-8", errors="replace") + folding.mark(err)
+    unused = _UNUSED.findall(err) if language == "c" else ()
+    if unused:  # clang leaves them out
+        text = _USERS_TEXT.sub("", made(_stand_in(here, named, folder, unused), folder / "all.ll")[0]) or text
+    return text
+
+
+def _stand_in(file: Path, named: str, folder: Path, unused: Sequence[str] = ()) -> list[str]:
+    """Make a copy of the file in ``folder`` that calls itself ``named``, as the compiler would; the words that name it.
+
+    ``unused``: functions that one more function at its end, :data:`_USER`, names, so that the compiler keeps them.
+    """
+    copy = folder / "stand-in.c"
+    escaped = named.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    text = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    uses = "".join(f" (void)&{name};" for name in unused)
+    user = f"__attribute__((nodebug)) void {_USER}(void) {{{uses} }}\n" if unused else ""
+    copy.write_bytes(b'#line 1 "' + os.fsencode(escaped) + b'"\n' + text + b"\n" + user.encode())
+    return ["-iquote", str(Path(named).parent), str(copy)]  # includes stand beside the file, not beside its copy
 
 
 def _no_option(file: Path) -> str:
