@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 import loopless
+from loopless.errors import UsageError
+from loopless.queries.bounds import answer_bounds
+from loopless.queries.selection import check_variables
+from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import evaluate, holds
 
@@ -151,3 +155,47 @@ def test_a_call_that_is_known_to_end_the_program_is_answered(program):
     whole = program["ends"].summarize()
     assert whole.complete
     assert {case.kind for case in whole.cases} == {"return", "exit"}
+
+
+THROWS = """extern int other(int);
+/* Entered again while c < n: 3 iterations for every three that n has, so for n = 10 there are 12. */
+int thrown(int n) {
+    int c = 0;
+again:
+    for (int j = 0; j < 3; j++) c++;
+    try { if (c < n) throw 1; } catch (int e) { goto again; }
+    return c;
+}
+int called(int n) {
+    int c = 0;
+again:
+    for (int j = 0; j < 3; j++) c++;
+    try { if (c < n) other(c); } catch (int e) { goto again; }
+    return c;
+}
+"""
+
+
+@pytest.mark.parametrize("function", ["thrown", "called"])
+def test_a_loop_is_entered_again_from_where_an_exception_is_caught(tmp_path, function):
+    file = tmp_path / "program.cpp"
+    file.write_text(THROWS, encoding="utf-8")
+    program = loopless.load(file)
+    outer, inner = program[function].loops
+    assert inner.id.parent == outer.name
+    refused = outer.summarize()
+    assert isinstance(refused, Refused)
+    assert refused.reason is Reason.EXCEPTION
+    summary = inner.summarize()
+    assert summary.complete
+    assert "c" not in {var.name for var in summary.entered.variables}
+    (bounds,) = answer_bounds([program[function]], "all", Settings(fenced=False))
+    upper = {bound.answer.loop.name: bound.call.upper for bound in bounds.loops}
+    assert upper == {outer.name: None, inner.name: None}
+
+
+def test_names_of_a_function_that_is_not_read_are_not_wrong(program):
+    loops = program["computed"].loops
+    check_variables(loops, ["c"])
+    with pytest.raises(UsageError):
+        check_variables(program["throws"].loops, ["c"])

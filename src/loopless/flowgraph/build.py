@@ -304,23 +304,39 @@ class _Builder:
             case "unreachable":
                 t.end = End("undefined", None, None, loc)
             case "invoke":
-                call(t, instruction)
-                if t.end is None:
-                    refused = t.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
-                    t.blocked[t.label] = refused
-                    t.edges = [self._edge(TRUE, instruction.targets[0], loc)]
+                self._invoke(instruction)
             case _:
                 refused = t.refused(f"control flow by {instruction.op} is not followed", loc)
                 self.jumps[t.shown_label] = instruction.targets
                 t.end = End("unsupported", None, None, loc, refused)
 
+    def _invoke(self, instruction: ir.Instruction) -> None:
+        """A call that goes on at one of two places. No run passes it, but loops may be entered again behind it."""
+        t, loc = self.t, instruction.loc
+        call(t, instruction)
+        leaves = t.end is not None and t.end.kind == "unsupported"  # it does not return, so it may throw
+        if t.end is not None and not leaves:
+            return
+        t.end = None
+        t.blocked[t.label] = t.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
+        normal, unwind = instruction.targets
+        if leaves:
+            t.edges = [self._edge(TRUE, unwind, loc)]
+            return
+        thrown = t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "throws", loc, t.blocked[t.label])
+        assert isinstance(thrown, Flag)
+        edges = ((negate(thrown.condition), normal), (thrown.condition, unwind))
+        t.edges = [self._edge(c, target, loc) for c, target in edges]
+
     def _switch(self, instruction: ir.Instruction) -> None:
         t = self.t
-        number = t.number(instruction.operands[0])
-        if number is None:
-            refused = t.refused("a switch over a value that is not followed", instruction.loc)
-            t.end = End("unsupported", None, None, instruction.loc, refused)
-            return
+        operand, loc = instruction.operands[0], instruction.loc
+        number = t.number(operand)
+        if number is None:  # any of the places may be where it goes
+            refused = t.refused("a switch over a value that is not followed", loc)
+            unknown = t.unknown(operand.type, Origin.UNSUPPORTED, "switch", loc, refused)
+            assert isinstance(unknown, Number)
+            number = unknown
         term = number.read(signed=True)
         by_target: dict[str, list[Condition]] = {}
         for value, target in instruction.cases:

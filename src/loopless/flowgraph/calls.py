@@ -74,8 +74,10 @@ def _gone(t: Translator, instruction: ir.Instruction, name: str, function: ir.Fu
     attributes = instruction.attributes | (function.attributes if function is not None else frozenset())
     if "noreturn" not in attributes:
         return None
+    thrown = name in ("__cxa_throw", "__cxa_rethrow")
     detail = f"{_shown(function, name)} does not return, and where it leaves to is not known"
-    refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), detail)
+    detail = "an exception is thrown, which is not followed" if thrown else detail
+    refused = Refused(Reason.EXCEPTION if thrown else Reason.UNKNOWN_CALL, t.where(instruction.loc), detail)
     return End("unsupported", None, None, instruction.loc, refused)
 
 

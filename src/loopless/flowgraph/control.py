@@ -7,6 +7,7 @@ from loopless.source import ir
 from loopless.source.inlining import returns_twice
 
 _JUMPS = {"indirectbr": "a computed goto (indirectbr)", "callbr": "assembly that jumps (asm goto, callbr)"}
+_HANDLERS = ("catchswitch", "catchret", "cleanupret")
 
 
 def untold_control(function: ir.Function, module: ir.Module) -> Refused | None:
@@ -26,6 +27,8 @@ def untold_control(function: ir.Function, module: ir.Module) -> Refused | None:
 def _untold(instruction: ir.Instruction, module: ir.Module) -> tuple[str, Reason]:
     if instruction.op in _JUMPS:
         return f"{_JUMPS[instruction.op]} is not followed", Reason.UNSUPPORTED_INSTRUCTION
+    if instruction.op in _HANDLERS:
+        return f"the handling of exceptions by {instruction.op} is not followed", Reason.EXCEPTION
     if returns_twice(instruction, module):
         name = instruction.callee_name or "the called function"
         detail = f"a call of {name} may return more than once (by longjmp, say), and that is not followed"

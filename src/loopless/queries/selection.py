@@ -71,12 +71,15 @@ def check_variables(loops: Iterable[Loop], names: Sequence[str]) -> None:
     """Raises ``UsageError`` if a name is no variable of any of the functions that hold ``loops``."""
     functions = list(dict.fromkeys(loop.function for loop in loops))
     known: dict[str, None] = {}
+    unread = False
     for function in functions:
         graph = function.graph()
-        if not isinstance(graph, Refused):
+        if isinstance(graph, Refused):
+            unread = True  # it is answered with the refusal; which names it has is not known
+        else:
             known.update(dict.fromkeys(shown_names(graph)))
     for name in names:
-        if name not in known:
+        if name not in known and not unread:
             where = ", ".join(function.name for function in functions[:5])
             listed = ", ".join(list(known)[:30]) or "none"
             raise UsageError(f"there is no variable {name} in {where or 'the program'}; known ones: {listed}")
