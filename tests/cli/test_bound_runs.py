@@ -1,0 +1,126 @@
+"""``loopless bound --entry`` and ``--unwindset``: loops that calls come to otherwise than by inlining, CBMC's numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+HELPER = "int s;\n{static}void h(int n) {{ for (int i = 0; i < n; i++) s ^= i; }}\n"
+NOT_INLINED = {
+    # By a variable of the program: 3 + 50 iterations.
+    "a pointer": HELPER.format(static="static ")
+    + "void (*p)(int) = h;\nint main(void) { h(3); p(50); return 0; }\n",
+    # By a value that is chosen in main.
+    "a choice": HELPER.format(static="static ")
+    + "int main(void) { void (*p)(int) = h; h(3); volatile int z = 0; (z ? p : h)(50); return 0; }\n",
+    # By what is not defined, and was given the address.
+    "outside": "void each(void (*)(int));\n"
+    + HELPER.format(static="static ")
+    + "int main(void) { h(3); each(h); return 0; }\n",
+    # In a function that calls itself twice, and so is not inlined.
+    "a recursion": HELPER.format(static="static ")
+    + "int g(int n) { if (n <= 0) return 1; h(50); return g(n - 1) ^ g(n - 2); }\n"
+    "int main(void) { h(3); return g(4); }\n",
+    # An alias of it is no name that is inlined.
+    "an alias": HELPER.format(static="")
+    + 'void k(int n) __attribute__((alias("h")));\nint main(void) { h(3); k(50); return 0; }\n',
+    # The program may call main again.
+    "main again": "int s;\nint main(void) { static int k; for (int i = 0; i < 3; i++) s ^= i;"
+    " if (k++ < 3) { main(); main(); } return 0; }\n",
+}
+
+
+@pytest.mark.parametrize("how", NOT_INLINED)
+def test_loops_that_calls_come_to_otherwise_than_by_inlining_have_no_number_in_a_run(answer, run, tmp_path, how):
+    """The copies in main take 3 iterations; the others are not counted, so no number may be told for the loop."""
+    file = tmp_path / "program.c"
+    file.write_text(NOT_INLINED[how], encoding="utf-8")
+    status, document = answer("bound", file, "--entry", "main")
+    assert status == 3
+    (loop,) = document["run"]["loops"]
+    assert (loop["upper"], loop["any"], loop["value"]) == (None, None, None)
+    told = [found for found in document["functions"] if found["name"] == "main"]
+    assert told[0]["refused"] is not None
+    assert (told[0]["upper"], told[0]["exact"]) == (None, False)
+    for options in (("--unwindset",), ("--flow-facts", "pragma")):
+        done = run("bound", file, "--entry", "main", *options)
+        assert done.returncode == 3
+        assert not any(character.isdigit() for character in done.stdout)
+        assert "no number for" in done.stderr
+
+
+def test_what_a_pointer_leads_to_is_not_counted_with_the_loops_of_the_caller(answer, tmp_path):
+    """main itself takes 3 iterations, and calls what takes 50 in each; without the pointer it is 3 in all."""
+    file = tmp_path / "program.c"
+    body = "int main(void) {{ for (int i = 0; i < 3; i++) {0}; return 0; }}\n"
+    for call, refused in (("p(50)", True), ("s ^= i", False)):
+        file.write_text(HELPER.format(static="static ") + "void (*p)(int) = h;\n" + body.format(call), encoding="utf-8")
+        _, document = answer("bound", file)
+        (main,) = [found for found in document["functions"] if found["name"] == "main"]
+        assert (main["refused"] is not None) is refused
+        assert (main["upper"] is None) is refused
+        (loop,) = [loop for loop in document["loops"] if loop["function"] == "main"]
+        assert loop["upper"]["text"] == "3"
+        status, document = answer("bound", file, "--entry", "main")
+        assert status == (3 if refused else 0)
+        shown = {loop["name"].split(":")[-3]: loop["upper"] and loop["upper"]["text"] for loop in document["run"]["loops"]}
+        assert shown == ({"h": None, "main": "3"} if refused else {"main": "3"})
+
+
+@pytest.mark.parametrize("call", ['printf("%d", i)', "free(malloc(3))", "__VERIFIER_nondet_int()", "other(i)"])
+def test_library_functions_and_strangers_call_no_function_whose_address_they_do_not_have(answer, tmp_path, call):
+    file = tmp_path / "program.c"
+    declared = "int printf(const char *, ...); void *malloc(unsigned long); void free(void *);\n"
+    declared += "int __VERIFIER_nondet_int(void); void other(int);\n"
+    main = f"int main(void) {{ for (int i = 0; i < 3; i++) {{ {call}; h(2); }} return 0; }}\n"
+    file.write_text(declared + HELPER.format(static="static ") + main, encoding="utf-8")
+    status, document = answer("bound", file, "--entry", "main")
+    assert status == 0
+    assert [loop["value"] for loop in document["run"]["loops"]] == [6, 3]
+
+
+def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tmp_path):
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int s;\n"
+        "int g(int n) { if (n <= 0) return 0; for (int i = 0; i < n; i++) s ^= i; return g(n - 2); }\n"
+        "int main(void) { g(10); return 0; }\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", file, "--entry", "main")
+    assert status == 3
+    assert [(loop["name"].split(":")[-3], loop["upper"]) for loop in document["run"]["loops"]] == [("g", None)]
+    assert "no loops" not in run("bound", file, "--entry", "main").stdout
+    assert run("bound", file, "--entry", "main", "--unwindset").returncode == 3
+    file.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    done = run("bound", file, "--entry", "main")
+    assert (done.returncode, done.stdout) == (0, "in a run from main: no loops\n")
+
+
+NUMBERED_OTHERWISE = {
+    # Two jumps to one label are one loop here, and two numbers there.
+    "a goto": ("int i = 0;\na: s ^= i; if (i < n) { i++; goto a; } if (s < 9) { s += 20; goto a; }", False),
+    "a loop that is none": ("while (n > 3) { s ^= 3; return 7; }", False),
+    "a loop in dead code": ("if (0) { for (int j = 0; j < 100; j++) s ^= j; }", False),
+    "a loop of a macro": ("TWICE(s ^= 3)", False),
+    # These have no numbers.
+    "a goto forward": ("if (n > 3) goto end; s ^= 3; end: s ^= 4;", True),
+    "words": ('/* while for */ const char *c = "for"; s ^= c[0]; // while (1) goto a', True),
+}
+
+
+@pytest.mark.parametrize("what", NUMBERED_OTHERWISE)
+def test_loops_that_cbmc_may_number_otherwise_have_no_option(run, tmp_path, what):
+    code, alike = NUMBERED_OTHERWISE[what]
+    file = tmp_path / "numbers.c"
+    file.write_text(
+        "int s;\n#define TWICE(x) for (int t = 0; t < 2; t++) x;\n"
+        f"int f(int n) {{\n{code}\nfor (int j = 0; j < 3; j++) s ^= j;\nreturn s; }}\n",
+        encoding="utf-8",
+    )
+    for more in ((), ("--entry", "f")):
+        done = run("bound", file, *more, "--unwindset")
+        if alike:
+            assert (done.returncode, done.stdout) == (0, "--unwindset f.0:4\n")
+        else:
+            assert (done.returncode, done.stdout) == (3, "")
+            assert "no numbers for CBMC for the loops of f" in done.stderr
