@@ -229,6 +229,12 @@ def test_functions_that_nothing_calls_have_loops_too(answer, run, tmp_path):
     assert alone.stdout.startswith("used.h:h:1:")
 
 
+def test_a_function_that_is_not_compiled_is_said_to_be_so(run, tmp_path):
+    (tmp_path / "inline.c").write_text("inline int a(int n) { while (n > 3) n--; return n; }\nint b(void) { return 1; }\n")
+    refused(run("summarize", "inline.c", "--function", "a", cwd=tmp_path), "it has b (only declared, or inline", "a is not")
+    assert "only declared" not in run("summarize", "inline.c", "--function", "c", cwd=tmp_path).stderr
+
+
 @pytest.mark.parametrize("name", ["colon:1.c", "line\nbreak.c", 'quote":.c'])
 def test_odd_names_of_files(answer, run, tmp_path, name):
     (tmp_path / "deep").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from loopless.errors import UsageError
 from loopless.queries.limits import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.source.compile import check_file
+from loopless.source.compile import IR_SUFFIXES, check_file
 from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
@@ -328,7 +329,13 @@ class Program:
 
     def __getitem__(self, name: str) -> Function:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""
-        return find_function(self.functions, name, ", ".join(self.files))
+        try:
+            return find_function(self.functions, name, ", ".join(self.files))
+        except UsageError as error:
+            ambiguous = any(function.name == name for function in self.functions)
+            if not ambiguous and any(_speaks_of(Path(file), name) for file in self.files):
+                raise UsageError(f"{error} (only declared, or inline and not called, {name} is not compiled)") from None
+            raise
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -340,6 +347,16 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<program {', '.join(self.files)}>"
+
+
+def _speaks_of(file: Path, name: str) -> bool:
+    """Whether the source declares or calls a function of that name, by the looks of it."""
+    if file.suffix in IR_SUFFIXES:
+        return False
+    try:
+        return re.search(rf"\b{re.escape(name)}\s*\(", file.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
 
 
 def find_function(functions: Sequence[Function], name: str, where: str) -> Function:
