@@ -199,3 +199,39 @@ def test_names_of_a_function_that_is_not_read_are_not_wrong(program):
     check_variables(loops, ["c"])
     with pytest.raises(UsageError):
         check_variables(program["throws"].loops, ["c"])
+
+
+EARLY = """define i32 @f(i32 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %next, %back ]
+  %early = add nsw i32 %i, 2147483600
+  %next = add i32 %i, 1
+  %use = icmp slt i32 %i, 10
+  %kept = select i1 %use, i32 %early, i32 0
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %back, label %done
+back:
+  br label %head
+done:
+  ret i32 %kept
+}
+"""
+
+
+def test_a_value_that_is_computed_early_and_not_used_does_not_end_a_loop(tmp_path):
+    """From i = 48 on %early is poison, and is not used: the loop goes on until i = n - 1."""
+    file = tmp_path / "early.ll"
+    file.write_text(EARLY, encoding="utf-8")
+    (loop,) = loopless.load(file)["f"].loops
+    summary = loop.summarize()
+    (n,) = (var for var in summary.paths.invariants if var.name == "n")
+    (i,) = (var for var in {*summary.paths.state, *summary.paths.shown} if "i" in var.name)
+    for value in (20, 48):
+        (case,) = [case for case in summary.cases if holds(case.when, {i: 0, n: value})]
+        assert evaluate(case.iterations, {i: 0, n: value}) == value - 1
+    (rest,) = summary.residual
+    assert rest.why.reason is Reason.UNDEF_VALUE
+    assert holds(rest.when, {i: 0, n: 1000})
+    assert not any(holds(case.when, {i: 0, n: 1000}) for case in summary.cases)

@@ -238,8 +238,12 @@ class Body(Execution[State]):
         if edge.target == self.loop.header:
             self.finished.append(Finished(self.along(state, edge), None))
         elif edge.target not in self.loop.blocks:
-            kind = exit_kind(self.graph, self.loop, edge.target)
-            exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
+            obstacle = _obstacle(self.graph.blocks[edge.target])
+            if obstacle is not None:  # the run goes on in a way that is not followed, perhaps with the next iteration
+                exit = Exit("unsupported", line_of(edge.loc), block.label, None, None, obstacle.detail, obstacle)
+            else:
+                kind = exit_kind(self.graph, self.loop, edge.target)
+                exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
             self.finished.append(Finished(state, exit))
         else:
             return [(edge.target, self.along(state, edge))]
@@ -255,6 +259,14 @@ def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[Node]) -> tuple[Unkno
     """Those of ``unknowns`` that count: inputs that are read, and what memory held where ``nodes`` speak of it."""
     spoken = frozenset[Var]().union(*(node.variables for node in nodes))
     return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
+
+
+def _obstacle(block: Block) -> Refused | None:
+    """Why a run that comes to ``block`` is not followed, where that does not end it; else None."""
+    end = block.end
+    if end is None or end.kind != "unsupported" or end.refused is None:
+        return None
+    return end.refused if end.refused.reason in (Reason.UNDEF_VALUE, Reason.RECURSION) else None
 
 
 def exit_kind(graph: Flowgraph, loop: LoopInfo, target: str) -> str:

@@ -184,7 +184,8 @@ class Landing:
             self.undefined.append(Undefined(when, exit.detail, exit.line))
             return
         if exit.kind == "unsupported":
-            self.residual.append(Residual(when, Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)))
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)
+            self.residual.append(Residual(when, refused))
             return
         changed = {v for v in (*values, *path.update) if v in path.outputs}
         final = {v: self._shown(substitute(path.update.get(v, v), values), revealed) for v in sorted(changed)}

@@ -381,7 +381,7 @@ class Solver:
             self.parts.undefined.append(Undefined(when, exit.detail, exit.line))
             return
         if exit.kind == "unsupported":
-            refused = Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
             self.parts.residual.append(Residual(when, refused))
             return
         update = self.path.update if self.path else {}

@@ -136,8 +136,8 @@ class _Unfolding:
             self.undefined.append(Undefined(when, exit.detail, exit.line))
             return
         if exit.kind == "unsupported":
-            place = where(self.paths)
-            self.residual.append(Residual(when, Refused(Reason.UNSUPPORTED_INSTRUCTION, place, exit.detail)))
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
+            self.residual.append(Residual(when, refused))
             return
         changed = sorted({*way.values, *path.update} & path.outputs)
         then = {var: substitute(path.update.get(var, var), way.values) for var in changed}
