@@ -235,3 +235,16 @@ def test_a_value_that_is_computed_early_and_not_used_does_not_end_a_loop(tmp_pat
     assert rest.why.reason is Reason.UNDEF_VALUE
     assert holds(rest.when, {i: 0, n: 1000})
     assert not any(holds(case.when, {i: 0, n: 1000}) for case in summary.cases)
+
+
+def test_no_bound_holds_where_a_promise_may_be_broken(tmp_path):
+    """For n = 1000 the loop takes 999 iterations, past the moment at which %early is poison."""
+    file = tmp_path / "early.ll"
+    file.write_text(EARLY, encoding="utf-8")
+    program = loopless.load(file)
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    for claim in (found.call, found.loops[0].call):
+        if claim.upper is not None:
+            values = {v: 1000 for v in claim.upper.variables | claim.when.variables}
+            assert not holds(claim.when, values) or evaluate(claim.upper, values) >= 999
+    assert found.over_inputs is None

@@ -127,7 +127,7 @@ class _Between(Around):
         for state in states:
             for after in self.through(block, state):
                 if block.end is not None:
-                    self.ends.append(after)
+                    self.ends.append(self.followed(block, after))
                     continue
                 for _, edge, taken in self.ways(block, after):
                     there = self.along(taken, edge)

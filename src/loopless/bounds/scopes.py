@@ -16,6 +16,7 @@ from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
 from loopless.flowgraph.model import (
     Allocate,
     Assume,
+    Block,
     Call,
     Check,
     Copy,
@@ -41,6 +42,7 @@ from loopless.paths.execution import (
     forward_order,
 )
 from loopless.paths.model import Exit, Unknown
+from loopless.paths.symbolic import obstacle
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
@@ -313,10 +315,11 @@ class Around(Execution[Stand]):
         for state in states:
             for after in self.through(block, state):
                 if block.end is not None:
-                    self.ends.append(after)
+                    self.ends.append(self.followed(block, after))
                     continue
                 for _, edge, taken in self.ways(block, after):
                     target = edge.target
+                    self.followed(self.graph.blocks[target], taken)
                     if self.loop is not None and target == self.start:
                         self.finished.append(Finished(self.along(taken, edge), None))
                     elif target in self.labels and not self._returns(label, target):
@@ -325,6 +328,14 @@ class Around(Execution[Stand]):
                         self.exits.append(taken)
         if len(self.finished) > 4 * MAX_PATHS:
             raise TooManyPaths
+
+    @staticmethod
+    def followed(block: Block, state: Stand) -> Stand:
+        """The state; raises :class:`Unreadable` where the run goes on from the block in a way that is not followed."""
+        found = obstacle(block)
+        if found is not None:
+            raise Unreadable(found)
+        return state
 
     def _passed_over(self, header: str, state: Stand) -> Stand:
         """The state at the last visit of an inner loop's header."""

@@ -238,9 +238,9 @@ class Body(Execution[State]):
         if edge.target == self.loop.header:
             self.finished.append(Finished(self.along(state, edge), None))
         elif edge.target not in self.loop.blocks:
-            obstacle = _obstacle(self.graph.blocks[edge.target])
-            if obstacle is not None:  # the run goes on in a way that is not followed, perhaps with the next iteration
-                exit = Exit("unsupported", line_of(edge.loc), block.label, None, None, obstacle.detail, obstacle)
+            found = obstacle(self.graph.blocks[edge.target])
+            if found is not None:  # the run goes on in a way that is not followed, perhaps with the next iteration
+                exit = Exit("unsupported", line_of(edge.loc), block.label, None, None, found.detail, found)
             else:
                 kind = exit_kind(self.graph, self.loop, edge.target)
                 exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
@@ -261,7 +261,7 @@ def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[Node]) -> tuple[Unkno
     return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
 
 
-def _obstacle(block: Block) -> Refused | None:
+def obstacle(block: Block) -> Refused | None:
     """Why a run that comes to ``block`` is not followed, where that does not end it; else None."""
     end = block.end
     if end is None or end.kind != "unsupported" or end.refused is None:
