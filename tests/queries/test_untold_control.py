@@ -245,6 +245,6 @@ def test_no_bound_holds_where_a_promise_may_be_broken(tmp_path):
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     for claim in (found.call, found.loops[0].call):
         if claim.upper is not None:
-            values = {v: 1000 for v in claim.upper.variables | claim.when.variables}
+            values = dict.fromkeys(claim.upper.variables | claim.when.variables, 1000)
             assert not holds(claim.when, values) or evaluate(claim.upper, values) >= 999
     assert found.over_inputs is None

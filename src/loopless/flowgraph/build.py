@@ -101,7 +101,8 @@ class _Builder:
         if isinstance(param.type, ir.PtrT):
             return self._pointer_parameter(param, shown, home)
         if not isinstance(param.type, ir.IntT):
-            self.t.values[param.name] = Nothing(self.t.refused("the parameter is not an integer", self.function.loc))
+            refused = self.t.refused(f"the parameter {shown} is not an integer", self.function.loc)
+            self.t.values[param.name] = Nothing(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
         boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL

@@ -12,6 +12,8 @@ from typing import Any, Final
 from loopless.errors import UsageError
 
 _CLASS: Final = re.compile(r"O\(.+\)")
+_FACTORS: Final = re.compile(r"(?<=[\w)\]])\*")
+"""Between factors; what a pointer leads to has a star before its name."""
 _DEGREES: Final = re.compile(r"\^(\d+)")
 
 
@@ -119,7 +121,7 @@ def _degree(big_o: str | None) -> float:
     if big_o is None:
         return float("inf")
     inside = big_o[big_o.index("(") + 1 : -1]
-    return max(sum(_power(factor) for factor in product.split("*")) for product in inside.split(" + "))
+    return max(sum(_power(factor) for factor in _FACTORS.split(product)) for product in inside.split(" + "))
 
 
 def _power(factor: str) -> float:
