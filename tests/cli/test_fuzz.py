@@ -52,12 +52,18 @@ def test_functions_are_called(run: Command) -> None:
 def test_an_interrupt_ends_with_the_table(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "loopless", *map(str, SMALL), "--keep", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    # Tests in the background of a shell ignore interrupts, and what they start would, too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as child:
-        ends = time.monotonic() + 120
-        while not (tmp_path / "programs.jsonl").exists() and time.monotonic() < ends:
-            time.sleep(0.1)
-        child.send_signal(signal.SIGINT)
-        out, error = child.communicate(timeout=60)
+        signal.signal(signal.SIGINT, before)
+        try:
+            ends = time.monotonic() + 120
+            while not (tmp_path / "programs.jsonl").exists() and time.monotonic() < ends:
+                time.sleep(0.1)
+            child.send_signal(signal.SIGINT)
+            out, error = child.communicate(timeout=60)
+        finally:
+            child.kill()
     assert child.returncode == 0, error
     assert " of single-path: 0 with a mismatch" in out
     assert "Traceback" not in error
