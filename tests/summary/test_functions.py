@@ -308,22 +308,24 @@ def test_the_result_of_an_unknown_call_has_a_name() -> None:
         assert any("get" in assumption for assumption in region.assumptions)
 
 
-CALLS = """void abort(void);
-int __attribute__((returns_twice)) steps(signed char x, signed char n) {
+TOO_LARGE_TO_INLINE = "s ^= 1; " * 200
+
+CALLS = f"""void abort(void);
+int steps(signed char x, signed char n) {{
     int s = 0;
-    if (x == 77) abort();
-    while (x < n) { x += 3; s++; }
-    if (n == 9) while (1) { }
+    if (x == 77) {{ {TOO_LARGE_TO_INLINE} abort(); }}
+    while (x < n) {{ x += 3; s++; }}
+    if (n == 9) while (1) {{ }}
     return s;
-}
-int f(int a, int b) {
+}}
+int f(int a, int b) {{
     if (a > 1000) return -1;
     int s = steps(a, b);
     while (s > 10) s -= 10;
     return s + steps(b, 1);
-}
-int down(int n) { return n < 2 ? n : down(n - 1) + down(n - 2); }
-int g(int n) { if (n > 10) return down(n); return n; }
+}}
+int down(int n) {{ return n < 2 ? n : down(n - 1) + down(n - 2); }}
+int g(int n) {{ if (n > 10) return down(n); return n; }}
 """
 
 
