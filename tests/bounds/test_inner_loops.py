@@ -7,10 +7,11 @@ from itertools import product
 import pytest
 
 from counted import judge_calls
-from loopless.bounds import function_bounds
+from loopless.bounds import function_bounds, least
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import build
 from loopless.source import load
+from loopless.terms import Read, evaluate, walk
 
 PROGRAMS = {
     "what is gained in another variable is added": """
@@ -34,24 +35,50 @@ PROGRAMS = {
         while (a > 0) { a -= 10; while (b > 0 && more()) { a = 0; b--; } a += 9; }""",
     "negative in the inner loop only": """
         int x = a; while (x != 0) { x -= 5; while (x < 0 && b > 0 && more()) { x = 500 - x; b--; } if (x < 0) x = 0; }""",
-    "left before anything is used up": """
-        for (int i = 0; i < a; i++) while (b > 0) { s ^= 1; for (int j = 0; j < 2; j++) s ^= j; if (more()) break; b--; }""",
-    "added is what another part of the lap writes": """
-        while (a > 0) { while (b > 0 && more()) { a += cell[0]; b--; } cell[0] = 20; a--; }""",
 }
 VALUES = (-1, 0, 1, 3, 10)
 
 
+def read(folder, text):
+    file = folder / "case.c"
+    file.write_text(f"int __VERIFIER_nondet_int(void);\n#define more __VERIFIER_nondet_int\nint s;\n{text}\n")
+    program = load([file])
+    return program, build(program.inlined.functions["f"], program.inlined)
+
+
 @pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
 def test_no_bound_is_below_what_runs_take(tmp_path, body):
-    file = tmp_path / "case.c"
-    declared = "int __VERIFIER_nondet_int(void);\n#define more __VERIFIER_nondet_int\nint s; int cell[1];\n"
-    file.write_text(f"{declared}void f(int a, int b, int c) {{{body}\n}}\n")
-    program = load([file])
-    graph = build(program.inlined.functions["f"], program.inlined)
+    program, graph = read(tmp_path, f"void f(int a, int b, int c) {{{body}\n}}")
     bounds = function_bounds(graph)
     interpreter = Interpreter(program.inlined, graph)
     rows = list(product(VALUES, repeat=3))
     some = ([1] * 4000, [0] * 4000, [1, 0] * 2000, [1, 1, 1, 0] * 1000, [1, 0, 0] * 1300)
     for choices in some:
         judge_calls(graph, rows, choices, bounds, interpreter, max_steps=3000)
+
+
+def test_a_block_is_come_to_once_more_in_each_entry_that_is_left_behind_it(tmp_path):
+    """``s`` counts how often its block is come to: with n = 10, x = 1 and every choice a break, 10 times."""
+    body = "for (int i = 0; i < n; i++) while (x > 0) { s++; if (more()) break; x--; }"
+    program, graph = read(tmp_path, f"int f(int n, int x) {{ s = 0; {body} return s; }}")
+    inner = max(graph.loops, key=lambda loop: loop.depth)
+    blocks = function_bounds(graph).loops[inner.name].blocks
+    (label,) = [name for name in inner.blocks if "body" in name]
+    upper = least(blocks[label])
+    assert upper is not None
+    interpreter = Interpreter(program.inlined, graph)
+    names = {p.name: p.var for p in graph.parameters}
+    for n, x in product(VALUES, repeat=2):
+        for choices in ([1] * 500, [0] * 500, [0, 1] * 250):
+            run = interpreter.run([n, x], choices)
+            assert run.outcome.return_value <= evaluate(upper, {names["n"]: n, names["x"]: x})
+
+
+def test_no_bound_is_over_what_another_part_of_the_lap_writes(tmp_path):
+    """The inner loop adds 20 from the second lap of the outer one on, whatever ``cell`` holds at the entry."""
+    inner = "while (b > 0 && more()) { a += cell[c & 7]; b--; }"
+    text = f"int cell[64]; void f(int a, int b, unsigned char c) {{ while (a > 0) {{ {inner} cell[c & 7] = 20; a--; }} }}"
+    _, graph = read(tmp_path, text)
+    for loop in function_bounds(graph).loops.values():
+        for bound in (*loop.total, *(loop.per_entry if loop.loop.depth == 1 else ())):
+            assert not any(isinstance(node, Read) for node in walk(bound.term))
