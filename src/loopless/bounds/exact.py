@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.bounds.steps import entails
-from loopless.logic import feasible, simplify
+from loopless.logic import (
+    BudgetExceeded,
+    NotPresburger,
+    Point,
+    Region,
+    budget,
+    feasible,
+    may_be_equal,
+    sample_points,
+    simplify,
+)
 from loopless.summary.crossing import consequences
 from loopless.summary.function import FunctionSummary
 from loopless.summary.model import Summary
@@ -181,7 +192,21 @@ def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condi
 
 def _agrees(when: Condition, times: Term, other: Term) -> bool:
     """Whether two counts are equal wherever ``when`` holds."""
-    return entails(when, equal(times, other), solver=True)
+    return may_be_equal(times, other, _points(when)) and entails(when, equal(times, other), solver=True)
+
+
+_OPERATIONS = 20_000
+_MOST_COMPARED = 40
+"""Longer pieces are not compared with each other: isl may take seconds to write them down, whatever its operations."""
+
+
+@functools.lru_cache(maxsize=256)
+def _points(when: Condition) -> tuple[Point, ...]:
+    try:
+        with budget(_OPERATIONS):
+            return sample_points(Region.of(when))
+    except (BudgetExceeded, NotPresburger):
+        return ()
 
 
 def _grouped(pieces: Pieces) -> list[tuple[Condition, Term]]:
@@ -200,7 +225,8 @@ def _piecewise(pieces: Pieces, otherwise: Term | None) -> Term:
         *grouped, (_, otherwise) = grouped
     result = otherwise
     for when, times in reversed(grouped):
-        if not _agrees(when, times, otherwise):
+        small = size(when) + size(times) + size(otherwise) <= _MOST_COMPARED
+        if not (small and _agrees(when, times, otherwise)):
             result = ite(when, times, result)
     return result
 

@@ -16,7 +16,7 @@ Least values and quantifiers
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
     ``simplify(condition, context)``, ``pruned(condition)``, ``shortest_where(term, condition)``,
-    ``equal_where(a, b, condition, region)``.
+    ``equal_where(a, b, condition, region)``; at a few points first: ``sample_points``, ``may_be_equal``.
 Quick questions
     ``feasible(condition)``: False means surely not. ``is_quasi_affine(term)``: whether regions can speak of it.
 Beyond Presburger
@@ -36,6 +36,7 @@ from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
 from loopless.logic.feasible import feasible
 from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_all, greatest, last, least, pieces_of
 from loopless.logic.pinning import equal_where, shortest_where
+from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import pruned, simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
@@ -52,6 +53,7 @@ __all__ = [
     "Outcome",
     "OverApproximation",
     "Pieces",
+    "Point",
     "Region",
     "Unbounded",
     "budget",
@@ -65,9 +67,11 @@ __all__ = [
     "is_quasi_affine",
     "last",
     "least",
+    "may_be_equal",
     "over_approximation",
     "pieces_of",
     "pruned",
+    "sample_points",
     "satisfiable",
     "shortest_where",
     "simplify",

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, equal_where, shortest_where, simplify
+from loopless.logic import (
+    BudgetExceeded,
+    NotPresburger,
+    Point,
+    Region,
+    budget,
+    equal_where,
+    may_be_equal,
+    sample_points,
+    shortest_where,
+    simplify,
+)
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.summary.reading import Guards
@@ -18,14 +29,12 @@ from loopless.terms import (
     ZERO,
     Compare,
     Condition,
-    EvaluationError,
     Term,
     Var,
     add,
     conjuncts,
     const,
     disjunction,
-    evaluate,
     text,
 )
 
@@ -70,7 +79,7 @@ class _Domain:
 
     when: Condition
     region: Region | None
-    samples: tuple[Mapping[Var, int], ...]
+    samples: tuple[Point, ...]
 
 
 @dataclass(slots=True)
@@ -197,7 +206,7 @@ class _Merging:
     ) -> dict[str, Term] | None:
         """Values that are right for both, name by name; None where there are none among the two."""
         for name, term in left.items():
-            apart = [n for n in (*lefts, *rights) if not _may_be_equal(term, right[name], self.domains[n])]
+            apart = [n for n in (*lefts, *rights) if not may_be_equal(term, right[name], self.domains[n].samples)]
             if set(apart) & set(lefts) and set(apart) & set(rights):
                 return None
         found = {}
@@ -215,7 +224,7 @@ class _Merging:
 
     def _equal(self, left: Term, right: Term, number: int) -> bool:
         domain = self.domains[number]
-        return _may_be_equal(left, right, domain) and equal_where(left, right, domain.when, domain.region)
+        return may_be_equal(left, right, domain.samples) and equal_where(left, right, domain.when, domain.region)
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -305,7 +314,6 @@ def _pinned(when: Condition) -> int:
     return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
 
 
-_SAMPLES = 4
 _MOST_GROUPS = 16
 """More groups are not compared with each other."""
 _ITERATIONS = "#iterations"
@@ -329,24 +337,9 @@ def _values(summary: Summary, case: Case) -> dict[str, Term]:
 def _domain(when: Condition) -> _Domain:
     try:
         region = Region.of(when)
-        found = [part.sample() for part in region.split()[:_SAMPLES]]
-        return _Domain(when, region, tuple(point for point in found if point is not None))
+        return _Domain(when, region, sample_points(region))
     except NotPresburger:
         return _Domain(when, None, ())
-
-
-def _may_be_equal(left: Term, right: Term, domain: _Domain) -> bool:
-    """Whether no point of the domain that is known tells the two apart."""
-    if left is right:
-        return True
-    try:
-        return all(_at(left, point) == _at(right, point) for point in domain.samples)
-    except (EvaluationError, ArithmeticError):
-        return True
-
-
-def _at(term: Term, point: Mapping[Var, int]) -> int:
-    return evaluate(term, {var: point.get(var, 0) for var in term.variables})
 
 
 def _word(step: Step) -> tuple[object, ...]:
