@@ -70,6 +70,11 @@ def test_no_answer_is_wrong():
         (add(mul(up(minimum(sub(N, const(1)), M)), up(N)), up(N)), add(mul(up(M), up(N)), up(M), up(N))),
         (mul(up(sub(N, const(1))), up(N)), mul(up(N), up(N))),
         (floor_div(mul(up(sub(N, const(1))), up(M)), const(2)), floor_div(mul(up(N), up(M)), const(2))),
+        (up(N), mul(up(N), maximum(ZERO, N, M))),
+        (up(N), up(scale(N, 5))),
+        (scale(up(N), 2), up(scale(N, 4))),
+        (add(scale(up(sub(N, M)), 2), up(M)), add(up(sub(scale(N, 3), scale(M, 3))), up(M))),
+        (up(floor_div(N, const(2))), up(N)),
     ],
 )
 def test_sums_and_products_of_smaller_parts_are_smaller(a, b):

@@ -213,6 +213,12 @@ class Counter:
         past = frozenset(n for n, lap in enumerate(scope.laps) if what in lap.visited)
         return Target(tuple(stand.holds for stand in scope.visits[what]), past)
 
+    def measures(self, scope: Scope) -> list[Term]:
+        """Terms that are at least 1 wherever a lap of the loop is complete, the short ones first."""
+        target = self._target(scope, LAPS)
+        assert target is not None
+        return [term for term, two_sided in self._measures(scope.header, scope, target) if not two_sided]
+
     # -- measures -----------------------------------------------------------------------------------------------------
 
     def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[Term, bool]]:

@@ -9,7 +9,9 @@ from loopless.bounds.scopes import Lap, Scope, Scopes, Stand
 from loopless.bounds.steps import entails
 from loopless.refusals import Refused
 from loopless.terms import (
+    ONE,
     TRUE,
+    ZERO,
     Compare,
     Condition,
     TermTooLarge,
@@ -68,6 +70,9 @@ def _candidates(stand: Stand, scope: Scope, variables: frozenset[Var]) -> Iterat
     for part in conjuncts(stand.holds):
         if isinstance(part, Compare) and part.variables <= variables and part.variables.isdisjoint(stand.values):
             yield part
+    for var in sorted(stand.values.keys() & variables - scope.changed):
+        # What the way there has made of a value that the loop then leaves alone.
+        yield from (greater_equal(var, ONE), greater_equal(var, ZERO), less_equal(var, ZERO))
 
 
 def _under(scope: Scope, facts: Condition) -> Scope:

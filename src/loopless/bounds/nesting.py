@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from loopless.bounds.amortized import amortized
 from loopless.bounds.model import Bound, both, plus, positive
 from loopless.bounds.scopes import Passage, Scope, Stand
 from loopless.bounds.steps import Becomes, Grows, most_of
@@ -270,6 +271,7 @@ def _raised_product(
 def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
     """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it."""
     terms: dict[Term, None] = {}
+    each_way: list[tuple[Condition, Term]] = []
     when: Condition = TRUE
     for stand in scope.visits.get(header, ()):
         at = _at(counter, scope, stand, bound)
@@ -279,16 +281,20 @@ def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterat
             return
         when = both(when, at.when) if at.when is not TRUE else when
         terms[at.term] = None
+        each_way.append((stand.holds, positive(at.term)))
     if when is not TRUE and not when.variables.isdisjoint(scope.changed):
         return
     each = maximum(ZERO, *terms)
+    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_way))
     for entries in counter.count(scope.header, scope.header, header):
         valid = both(when, entries.when)
+        yield from (Bound(plus(used, scale(entries.term, apart)), valid) for used, apart in paid)
         if each.variables.isdisjoint(scope.changed):
             yield Bound(mul(entries.term, each), valid)
             continue
         try:
-            found = _progression(counter, scope, header, each, entries.term)
+            # Where laps pay for their entries, what these take does not move steadily: its sum would be long and worse.
+            found = _progression(counter, scope, header, each, entries.term) if not paid else None
             if found is not None:
                 yield Bound(found, valid)
                 continue

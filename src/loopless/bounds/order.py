@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import gcd
 from typing import Final
 
-from loopless.terms import Const, Monomial, Op, Term, from_polynomial, minimum, polynomial, range_of, sub
+from loopless.terms import (
+    ZERO,
+    Const,
+    Monomial,
+    Op,
+    Term,
+    from_polynomial,
+    maximum,
+    minimum,
+    polynomial,
+    range_of,
+    sub,
+)
 
 DEPTH: Final = 6
 """Terms are compared so deep."""
 
 MOST_FACTORS: Final = 4
 """Products of more factors are not compared."""
+
+_CACHED: Final = 1 << 16
+"""So many answers are remembered: the same parts are compared again and again."""
 
 
 def lesser(*terms: Term) -> Term:
@@ -32,8 +49,10 @@ def _least(terms: Iterable[Term]) -> list[Term]:
     return kept
 
 
+@lru_cache(maxsize=_CACHED)
 def surely_at_most(a: Term, b: Term, depth: int = DEPTH) -> bool:
     """Whether ``a`` ≤ ``b`` for all values of their variables; False also where that is not seen."""
+    a, b = _without_content(a), _without_content(b)
     if a is b:
         return True
     high = range_of(sub(a, b))[1]
@@ -49,10 +68,32 @@ def surely_at_most(a: Term, b: Term, depth: int = DEPTH) -> bool:
         return True
     if isinstance(b, Op) and b.op == "max" and any(surely_at_most(a, arg, depth - 1) for arg in b.args):
         return True
-    if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op == "floor_div" and a.args[1] is b.args[1]:
-        divisor = a.args[1]
-        return isinstance(divisor, Const) and divisor.value > 0 and surely_at_most(a.args[0], b.args[0], depth - 1)
+    if isinstance(a, Op) and a.op == "floor_div" and _is_positive(a.args[1]):
+        if isinstance(b, Op) and b.op == "floor_div" and a.args[1] is b.args[1]:
+            return surely_at_most(a.args[0], b.args[0], depth - 1)
+        return surely_at_most(maximum(ZERO, a.args[0]), b, depth - 1)
     return _by_parts(a, b, depth)
+
+
+def _is_positive(term: Term) -> bool:
+    return isinstance(term, Const) and term.value > 0
+
+
+@lru_cache(maxsize=_CACHED)
+def _without_content(term: Term) -> Term:
+    """The same with max(0, 4·n) as 4·max(0, n), where such a term stands for itself or in a sum."""
+    found: dict[Monomial, int] = {}
+    for monomial, coefficient in polynomial(term).items():
+        atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        parts = [polynomial(arg) for arg in atom.args] if isinstance(atom, Op) and atom.op in ("max", "min") else []
+        content = gcd(*(c for part in parts for c in part.values()))
+        if content > 1:
+            assert isinstance(atom, Op)
+            least = [from_polynomial({m: c // content for m, c in part.items()}) for part in parts]
+            monomial = ((maximum(*least) if atom.op == "max" else minimum(*least), 1),)
+            coefficient *= content
+        found[monomial] = found.get(monomial, 0) + coefficient
+    return from_polynomial(found)
 
 
 def _by_parts(a: Term, b: Term, depth: int) -> bool:
@@ -72,6 +113,9 @@ def _by_parts(a: Term, b: Term, depth: int) -> bool:
 
 def _no_larger(a: Monomial, b: Monomial, depth: int) -> bool:
     """Whether a product is no larger: factor by factor in some order, if they are ≥ 0, or where one is but one term."""
+    if len(_factors(a)) == 1 and len(_factors(b)) > 1 and _not_negative(a):
+        # Where it is not 0 itself it is at least 1, and so is each factor.
+        return all(surely_at_most(a[0][0], factor, depth) for factor in dict.fromkeys(_factors(b)))
     if len(_factors(a)) != len(_factors(b)) and () not in (a, b):
         return surely_at_most(from_polynomial({a: 1}), from_polynomial({b: 1}), depth)
     return _not_negative(a) and _not_negative(b) and _matched(_factors(a), _factors(b), depth)
