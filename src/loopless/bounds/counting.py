@@ -79,7 +79,7 @@ class Counter:
         self.variables = frozenset(scopes.graph.variables)
         self._known: dict[tuple[str, str, What], Bounds] = {}
         self._working: set[tuple[str, str, What]] = set()
-        self._changed: dict[str, frozenset[Var]] = {}
+        self._lap_measures: dict[str, list[Term]] = {}
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
@@ -215,9 +215,13 @@ class Counter:
 
     def measures(self, scope: Scope) -> list[Term]:
         """Terms that are at least 1 wherever a lap of the loop is complete, the short ones first."""
-        target = self._target(scope, LAPS)
-        assert target is not None
-        return [term for term, two_sided in self._measures(scope.header, scope, target) if not two_sided]
+        found = self._lap_measures.get(scope.header)
+        if found is None:
+            target = self._target(scope, LAPS)
+            assert target is not None
+            found = [term for term, two_sided in self._measures(scope.header, scope, target) if not two_sided]
+            self._lap_measures[scope.header] = found
+        return found
 
     # -- measures -----------------------------------------------------------------------------------------------------
 
