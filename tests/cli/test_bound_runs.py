@@ -23,6 +23,20 @@ NOT_INLINED = {
     # An alias of it is no name that is inlined.
     "an alias": HELPER.format(static="")
     + 'void k(int n) __attribute__((alias("h")));\nint main(void) { h(3); k(50); return 0; }\n',
+    # The address is that of an alias of an alias.
+    "the address of an alias": HELPER.format(static="")
+    + 'void k(int n) __attribute__((alias("h")));\nvoid l(int n) __attribute__((alias("k")));\n'
+    "void (*volatile p)(int) = l;\nint main(void) { h(3); p(50); return 0; }\n",
+    # What is called is what the resolver returns.
+    "an ifunc": HELPER.format(static="static ")
+    + 'static void *choose(void) { return h; }\nvoid k(int n) __attribute__((ifunc("choose")));\n'
+    "int main(void) { h(3); k(50); return 0; }\n",
+    # The compiler takes the call for one of the C library's, and the program has its own.
+    "an intrinsic": "void *memset(void *s, int c, unsigned long n)\n"
+    "{ char *p = s; for (unsigned long i = 0; i < n; i++) p[i] = c; return s; }\n"
+    "char b[9];\nint main(void) { memset(b, 1, 9); return 0; }\n",
+    "an intrinsic of floats": "float floorf(float x) { float r = 0; while (r + 1 <= x) r++; return r; }\n"
+    "int main(int n, char **a) { return (int)floorf(n / 2.0f); }\n",
     # The program may call main again.
     "main again": "int s;\nint main(void) { static int k; for (int i = 0; i < 3; i++) s ^= i;"
     " if (k++ < 3) { main(); main(); } return 0; }\n",
