@@ -63,6 +63,13 @@ TERMS = {
     "a difference that wraps": (wrap(sub(A, B), U32), None),
     "a signed wrap": (wrap(mul(const(3), N), I32), "O(n)"),
     "a wrap into a narrow type": (wrap(N, U16), "O(1)"),
+    "a wrap into a type that is shorter, but not narrow": (wrap(K, I32), "O(k)"),
+    "a wrap of any sign into one": (wrap(K, U32), None),
+    "a mask of such a type": (bit_and(maximum(const(0), K), const((1 << 32) - 1)), "O(k)"),
+    "a remainder of such a type": (mod(maximum(const(0), K), const(1 << 32)), "O(k)"),
+    "the end of the shorter type of two": (add(K, sub(const((1 << 31) - 1), N)), None),
+    "the end of the one type that has one": (add(Z, sub(const((1 << 32) - 1), A)), None),
+    "the end of a narrow type beside a wide one": (add(N, sub(const((1 << 16) - 1), H)), "O(n)"),
     "a wrap into the type of one of two": (wrap(add(A, sub(const(0), K)), U32), None),
     "the end of a type": (sub(const((1 << 32) - 5), A), None),
     "remainders by the end of a type": (mod(mul(const(-7), A), const(1 << 32)), None),
@@ -146,7 +153,7 @@ COUNTS = {
     # n = 0 takes 4294967295
     "one unsigned value less": ("void f(unsigned n) { for (unsigned i = 0; i < n - 1; i++) ; }", None, "Omega(size)"),
     "a narrow copy": ("void f(int n) { short k = n; for (short i = 0; i < k; i++) ; }", "O(1)", None),
-    "a wide input cut off": ("void f(long n) { int k = (int) n; while (k > 0) k -= 2; }", "O(1)", None),
+    "a wide input cut off": ("void f(long n) { int k = (int) n; while (k > 0) k -= 2; }", "O(n)", None),
     "half of what is taken away": (
         "void f(unsigned short m, unsigned short n) { int k = 0 - (m - n) / 2; for (int i = 0; i < k; i++) ; }",
         "O(n)", "Omega(n)"),
