@@ -154,6 +154,16 @@ COUNTS = {
     "one unsigned value less": ("void f(unsigned n) { for (unsigned i = 0; i < n - 1; i++) ; }", None, "Omega(size)"),
     "a narrow copy": ("void f(int n) { short k = n; for (short i = 0; i < k; i++) ; }", "O(1)", None),
     "a wide input cut off": ("void f(long n) { int k = (int) n; while (k > 0) k -= 2; }", "O(n)", None),
+    "a wide input under a mask": (
+        "void f(unsigned long n) { unsigned long m = n & 0xffffffffUL; for (unsigned long i = 0; i < m; i++) ; }",
+        "O(n)", None),
+    "a value that others change": ("volatile int w; void f(void) { for (int i = 0; i < w; i++) ; }", None, None),
+    "such a value beside a wide one": (
+        "volatile int w; void f(long n) { for (long i = 0; i < n; i++) for (int j = 0; j < w; j++) ; }", None, None),
+    "a short value that others change": (
+        "volatile short w; void f(int n) { for (int i = 0; i < n; i++) for (int j = 0; j < w; j++) ; }", "O(n)", None),
+    "a string": ("void f(const char *s) { while (*s) s++; }", None, None),
+    "a large constant": ("void f(void) { for (int i = 0; i < 2147483647; i++) ; }", "O(1)", "Omega(1)"),
     "half of what is taken away": (
         "void f(unsigned short m, unsigned short n) { int k = 0 - (m - n) / 2; for (int i = 0; i < k; i++) ; }",
         "O(n)", "Omega(n)"),

@@ -57,13 +57,18 @@ def _power(factor: tuple[str, Fraction]) -> str:
 CONSTANT = Growth(frozenset(((),)))
 
 
-def growth_of(term: Term, name: Callable[[Var], str]) -> Growth | None:
+def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> Growth | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
 
     What is added and what is taken away counts alike: n - i is O(n + i), unless the type of i has no negative values.
+    Unless ``term`` is ``exact``, and no mere bound, its large constants may be the ends of types of what it does not
+    speak of.
     """
-    widths = [var.type.width for var in term.variables if var.type.width is not None]
+    types = {var.type.width for var in term.variables}
+    widths = [width for width in types if width is not None]
+    if not exact and None not in types:
+        widths.append(_INT)
     # Ends of short types are small beside the values of longer ones; the integers have none.
     longer = [width for width in widths if width > SHORT]
     return _Classes(name, min(longer, default=max(widths, default=None))).towards(term, 1)
@@ -230,6 +235,7 @@ class _Classes:
             yield _root(grows, top[1] - key[1]) if same else _logarithm(grows)
 
 
+_INT: Final = 32
 LONG, SHORT = 64, 16
 """Elements of memory of at most ``SHORT`` bits have so few values that these count as constants."""
 

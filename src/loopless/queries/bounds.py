@@ -113,7 +113,8 @@ def class_of(found: FunctionBound) -> Growth | None:
     """How fast the iterations of all loops grow at most, where there is a bound for all inputs for which they end."""
     if not has_class(found.call):
         return None
-    known = [growth(term, found.shown) for term in (found.call.upper, found.wider, found.over_inputs)]
+    known = [growth(found.call.upper, found.shown, exact=found.call.exact)]
+    known += [growth(term, found.shown, exact=False) for term in (found.wider, found.over_inputs)]
     return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
 
 
@@ -312,7 +313,7 @@ def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> 
 
 def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
-    grows, reached = growth(found.upper, {}), lower_growth(found, {}, limited=True)
+    grows, reached = growth(found.upper, {}, exact=found.exact), lower_growth(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 
