@@ -219,3 +219,16 @@ def test_what_is_read_after_a_write_is_not_taken_for_what_was_there(tmp_path):
     _, claim = claimed(tmp_path, READS)
     assert not claim.exact
     assert claim.gap is TRUE
+
+
+def test_a_bound_that_holds_nowhere_is_none(tmp_path):
+    """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
+    file = tmp_path / "a.c"
+    file.write_text("void f(int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    outer, inner = found.loops
+    assert (inner.call.upper, inner.call.when, inner.call.gap) == (None, TRUE, TRUE)
+    assert (found.call.upper, found.call.when) == (None, TRUE)
+    assert found.call.lower is outer.call.lower
+    assert evaluate(found.call.lower, dict.fromkeys(found.call.lower.variables, 7)) == 7

@@ -162,7 +162,7 @@ def _of_summary(
     loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, counted: Summary | None = None
 ) -> LoopBound:
     entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
-    call = claim_of_call(whole, loop.loop.name, ())
+    entry, call = _somewhere(entry), _somewhere(claim_of_call(whole, loop.loop.name, ()))
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
@@ -236,12 +236,12 @@ def bound_function(
         if bounds is None:
             loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
             continue
-        entry = claims[loop.loop.name]
+        entry = _somewhere(claims[loop.loop.name])
         if asked and _lacks_lower(entry):
             entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
         more = in_call.loops.get(bounds.loop.header)
         total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
-        call = claim_of_call(answer.summary, loop.loop.name, total)
+        call = _somewhere(claim_of_call(answer.summary, loop.loop.name, total))
         if asked and _lacks_lower(call):
             call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
         loops.append(
@@ -346,6 +346,13 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     if isinstance(found, Refused):
         return ()
     return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
+
+
+def _somewhere(found: Claim) -> Claim:
+    """The claim; without its bound where that holds for no inputs."""
+    if found.upper is None or found.when is not FALSE or not found.has_gap:
+        return found
+    return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
 
 
 def _lacks_lower(found: Claim) -> bool:
