@@ -357,7 +357,7 @@ def facts_of_run(
     for run in loops:
         most = _value(run.any_entry, TRUE, entry, given)
         total, is_value = _total(run.total, TRUE, entry, given)
-        exact = is_value and all(copy.call.exact for copy in run.copies)
+        exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
