@@ -109,7 +109,7 @@ def run_bounds(program: Program, entry: Function, bound: FunctionBound) -> list[
             homes.setdefault(loop.place, []).append((function, loop))
     callees = {loop.name: _callee(loop.id) for loop in entry.loops}
     copies: dict[str, list[LoopBound]] = {}
-    """By the names of loops. Several loops of one name, or at one place of one function, as in a macro, share theirs."""
+    """By the names of loops. Several of one name, or at one place of one function, as in a macro, share theirs."""
     known: set[str] = set()
     for found in bound.loops:
         loop = found.answer.loop
