@@ -55,6 +55,7 @@ from loopless.terms import (
     disjunction,
     evaluate,
     holds,
+    ite,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -350,7 +351,7 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
 
 def _somewhere(found: Claim) -> Claim:
     """The claim; without its bound where that holds for no inputs."""
-    if found.upper is None or found.when is not FALSE or not found.has_gap:
+    if found.upper is None or found.when is not FALSE:
         return found
     return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
 
@@ -416,10 +417,18 @@ def _whole(loops: Iterable[LoopBound]) -> Claim:
     if any(call.reached is not None for call in calls):
         some_run = add(*(reached(call) for call in calls))
     if len(uppers) < len(calls):
+        lower = add(*(_everywhere(call.lower, call.when) for call in calls))
+        if some_run is not None:
+            some_run = add(*(_everywhere(reached(call), call.when) for call in calls))
         return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
     exact = all(call.exact for call in calls)
     gap = disjunction(call.gap for call in calls)
     return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, some_run)
+
+
+def _everywhere(lower: Term, when: Condition) -> Term:
+    """What a lower bound that holds where ``when`` does says of all inputs."""
+    return ite(when, lower, ZERO)
 
 
 def _together(found: Claim, bound: Bound | None) -> Claim:
@@ -427,7 +436,9 @@ def _together(found: Claim, bound: Bound | None) -> Claim:
     if bound is None or found.exact or found.never is not FALSE:
         return found
     if found.upper is None or found.has_gap or found.when is not TRUE:
-        return replace(found, upper=bound.term, when=TRUE, gap=FALSE)
+        lower = _everywhere(found.lower, found.when)
+        some_run = None if found.reached is None else _everywhere(found.reached, found.when)
+        return replace(found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run)
     return replace(found, upper=lesser(found.upper, bound.term))
 
 
