@@ -63,6 +63,13 @@ TERMS = {
     "a difference that wraps": (wrap(sub(A, B), U32), None),
     "a signed wrap": (wrap(mul(const(3), N), I32), "O(n)"),
     "a wrap into a narrow type": (wrap(N, U16), "O(1)"),
+    "a wrap into a type that is shorter, but not narrow": (wrap(K, I32), "O(k)"),
+    "a wrap of any sign into one": (wrap(K, U32), None),
+    "a mask of such a type": (bit_and(maximum(const(0), K), const((1 << 32) - 1)), "O(k)"),
+    "a remainder of such a type": (mod(maximum(const(0), K), const(1 << 32)), "O(k)"),
+    "the end of the shorter type of two": (add(K, sub(const((1 << 31) - 1), N)), None),
+    "the end of the one type that has one": (add(Z, sub(const((1 << 32) - 1), A)), None),
+    "the end of a narrow type beside a wide one": (add(N, sub(const((1 << 16) - 1), H)), "O(n)"),
     "a wrap into the type of one of two": (wrap(add(A, sub(const(0), K)), U32), None),
     "the end of a type": (sub(const((1 << 32) - 5), A), None),
     "remainders by the end of a type": (mod(mul(const(-7), A), const(1 << 32)), None),
@@ -146,7 +153,17 @@ COUNTS = {
     # n = 0 takes 4294967295
     "one unsigned value less": ("void f(unsigned n) { for (unsigned i = 0; i < n - 1; i++) ; }", None, "Omega(size)"),
     "a narrow copy": ("void f(int n) { short k = n; for (short i = 0; i < k; i++) ; }", "O(1)", None),
-    "a wide input cut off": ("void f(long n) { int k = (int) n; while (k > 0) k -= 2; }", "O(1)", None),
+    "a wide input cut off": ("void f(long n) { int k = (int) n; while (k > 0) k -= 2; }", "O(n)", None),
+    "a wide input under a mask": (
+        "void f(unsigned long n) { unsigned long m = n & 0xffffffffUL; for (unsigned long i = 0; i < m; i++) ; }",
+        "O(n)", None),
+    "a value that others change": ("volatile int w; void f(void) { for (int i = 0; i < w; i++) ; }", None, None),
+    "such a value beside a wide one": (
+        "volatile int w; void f(long n) { for (long i = 0; i < n; i++) for (int j = 0; j < w; j++) ; }", None, None),
+    "a short value that others change": (
+        "volatile short w; void f(int n) { for (int i = 0; i < n; i++) for (int j = 0; j < w; j++) ; }", "O(n)", None),
+    "a string": ("void f(const char *s) { while (*s) s++; }", None, None),
+    "a large constant": ("void f(void) { for (int i = 0; i < 2147483647; i++) ; }", "O(1)", "Omega(1)"),
     "half of what is taken away": (
         "void f(unsigned short m, unsigned short n) { int k = 0 - (m - n) / 2; for (int i = 0; i < k; i++) ; }",
         "O(n)", "Omega(n)"),

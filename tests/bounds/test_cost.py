@@ -86,3 +86,22 @@ def test_the_cost_is_exact_where_the_summary_of_the_function_is(tmp_path):
         run = interpreter.run([x, y], globals={"ticks": before})
         values = arguments_of(g, [x, y]) | {v: before for v in cost.upper.variables if v.name == "ticks"}
         assert run.outcome.globals["ticks"] - before == evaluate(cost.upper, values)
+
+
+def test_the_cost_of_a_parameter_is_not_what_callers_see_of_it(tmp_path):
+    """The summary of a function says nothing of its parameters in the end: n = 10 comes to be 7."""
+    file = tmp_path / "parameter.c"
+    file.write_text("int f(int n) { n += 5; for (int i = 0; i < n; i++) n--; return n; }")
+    settings = Settings(workers=1)
+    program = load([file], settings)
+    function = program["f"]
+    (bound,) = answer_bounds([function], "all", settings)
+    cost = answer_cost(function, "n", bound, settings).cost
+    assert cost.upper is not None
+    assert cost.lower is not None
+    interpreter = Interpreter(program.source.inlined, function.graph())
+    for n in (-20, -5, 0, 1, 10, 11):
+        grown = interpreter.run([n]).outcome.return_value - n
+        values = arguments_of(function.graph(), [n])
+        assert evaluate(cost.lower, values) <= grown <= evaluate(cost.upper, values)
+        assert not cost.exact or grown == evaluate(cost.upper, values)

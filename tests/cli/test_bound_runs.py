@@ -23,6 +23,20 @@ NOT_INLINED = {
     # An alias of it is no name that is inlined.
     "an alias": HELPER.format(static="")
     + 'void k(int n) __attribute__((alias("h")));\nint main(void) { h(3); k(50); return 0; }\n',
+    # The address is that of an alias of an alias.
+    "the address of an alias": HELPER.format(static="")
+    + 'void k(int n) __attribute__((alias("h")));\nvoid l(int n) __attribute__((alias("k")));\n'
+    "void (*volatile p)(int) = l;\nint main(void) { h(3); p(50); return 0; }\n",
+    # What is called is what the resolver returns.
+    "an ifunc": HELPER.format(static="static ")
+    + 'static void *choose(void) { return h; }\nvoid k(int n) __attribute__((ifunc("choose")));\n'
+    "int main(void) { h(3); k(50); return 0; }\n",
+    # The compiler takes the call for one of the C library's, and the program has its own.
+    "an intrinsic": "void *memset(void *s, int c, unsigned long n)\n"
+    "{ char *p = s; for (unsigned long i = 0; i < n; i++) p[i] = c; return s; }\n"
+    "char b[9];\nint main(void) { memset(b, 1, 9); return 0; }\n",
+    "an intrinsic of floats": "float floorf(float x) { float r = 0; while (r + 1 <= x) r++; return r; }\n"
+    "int main(int n, char **a) { return (int)floorf(n / 2.0f); }\n",
     # The program may call main again.
     "main again": "int s;\nint main(void) { static int k; for (int i = 0; i < 3; i++) s ^= i;"
     " if (k++ < 3) { main(); main(); } return 0; }\n",
@@ -124,3 +138,59 @@ def test_loops_that_cbmc_may_number_otherwise_have_no_option(run, tmp_path, what
         else:
             assert (done.returncode, done.stdout) == (3, "")
             assert "no numbers for CBMC for the loops of f" in done.stderr
+
+
+def test_loops_at_one_place_are_all_told_in_a_run(answer, run, tmp_path):
+    """A macro with two loops: one takes 10 + 100 iterations in all, the other 20 + 200, each at the same place."""
+    file = tmp_path / "program.c"
+    file.write_text(
+        "#define FILL(n) for (int i = 0; i < (n); i++) s += i\n"
+        "static int helper(int n) { int s = 0; FILL(n); FILL(2 * n); return s; }\n"
+        "#define TWICE(n) FILL(n); FILL(2 * (n))\n"
+        "static int twice(int n) { int s = 0; TWICE(n); return s; }\n"
+        "int main(void) { return helper(10) + helper(100) + twice(10) + twice(100); }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file, "--entry", "main")
+    loops = {loop["name"]: (loop["value"], loop["any"]["text"]) for loop in document["run"]["loops"]}
+    _, written = answer("loops", file)
+    assert set(loops) == {loop["name"] for loop in written["loops"]}
+    (first, second, third, fourth) = loops.values()
+    assert (first, second) == ((110, "100"), (220, "200"))
+    # Which of the copies is of which is not told apart.
+    assert min(third[0], fourth[0]) >= 220
+    assert min(int(third[1]), int(fourth[1])) >= 200
+    lines = run("bound", file, "--entry", "main", "--flow-facts", "ffx").stdout.splitlines()
+    (shared,) = [line for line in lines if 'line="4"' in line]
+    assert 'maxcount="200"' in shared
+    assert 'exact="true"' not in shared
+    (both,) = [line for line in lines if 'line="2"' in line]
+    assert 'maxcount="200" totalcount="220" exact="false"' in both
+
+
+def test_a_loop_of_a_header_has_no_number_where_one_of_its_functions_is_not_inlined(answer, run, tmp_path):
+    """What each file has of the header are two functions with one loop: 10 iterations in one, 1000 in the other."""
+    (tmp_path / "h.h").write_text(
+        "static inline int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n", encoding="utf-8"
+    )
+    one, other = tmp_path / "a.c", tmp_path / "b.c"
+    one.write_text('#include "h.h"\nint other(int);\nint main(void) { return work(10) + other(3); }\n', encoding="utf-8")
+    call = "other(n - 1) + other(n - 2) + work(1000)"
+    other.write_text(f'#include "h.h"\nint other(int n) {{ return n > 1 ? {call} : 0; }}\n', encoding="utf-8")
+    status, document = answer("bound", one, other, "--entry", "main")
+    assert status == 3
+    assert [loop["upper"] for loop in document["run"]["loops"]] == [None]
+    done = run("bound", one, other, "--entry", "main", "--flow-facts", "ffx")
+    assert (done.returncode, "maxcount" in done.stdout) == (3, False)
+
+
+def test_loops_of_templates_are_told_apart_in_a_run(answer, tmp_path):
+    file = tmp_path / "program.cpp"
+    file.write_text(
+        "template <class T> static int work(T n) { int s = 0; for (T i = 0; i < n; i++) s += (int)i; return s; }\n"
+        "int main() { return work<int>(10) + work<long>(20); }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("bound", file, "--entry", "main")
+    found = {loop["name"].split(":")[-3]: loop["value"] for loop in document["run"]["loops"]}
+    assert found == {"work<int>": 10, "work<long>": 20}

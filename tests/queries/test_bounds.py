@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from loopless.bounds import Bound, Claim
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import Options
-from loopless.queries.bounds import answer_bounds, class_of
+from loopless.queries.bounds import LoopBound, _together, _whole, answer_bounds, class_of
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
-from loopless.terms import FALSE, TRUE, EvaluationError, evaluate, holds
+from loopless.terms import FALSE, TRUE, ZERO, EvaluationError, IntType, Var, const, evaluate, holds, less
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
 
@@ -219,3 +221,43 @@ def test_what_is_read_after_a_write_is_not_taken_for_what_was_there(tmp_path):
     _, claim = claimed(tmp_path, READS)
     assert not claim.exact
     assert claim.gap is TRUE
+
+
+def test_a_bound_that_holds_nowhere_is_none(tmp_path):
+    """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
+    file = tmp_path / "a.c"
+    file.write_text("void f(int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    outer, inner = found.loops
+    assert (inner.call.upper, inner.call.when, inner.call.gap) == (None, TRUE, TRUE)
+    assert (found.call.upper, found.call.when) == (None, TRUE)
+    assert found.call.lower is outer.call.lower
+    assert evaluate(found.call.lower, dict.fromkeys(found.call.lower.variables, 7)) == 7
+
+
+def test_no_bound_is_told_of_a_loop_that_never_ends_where_a_run_comes_to_it(tmp_path):
+    """From 100 it goes to 44, and then round and round; or the run has met undefined behaviour before."""
+    file = tmp_path / "a.c"
+    file.write_text(
+        "void f(int n) { int x = 1; for (int i = 0; i < n; i++) x *= 3;"
+        " int z = 100; while (z != 1 && z != 4) { if (z > 50) z -= 7; else z += 3; } }"
+    )
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    call = found.loops[1].call
+    assert (call.upper, call.when) == (None, TRUE)
+    (n,) = call.never.variables
+    assert holds(call.never, {n: 3})
+    assert not holds(call.never, {n: 40})
+
+
+def test_what_holds_of_some_inputs_is_not_said_of_all():
+    """A lower bound of one loop, that holds for n > 0 only, beside a loop without a bound, and under one on both."""
+    n = Var("n", IntType(32))
+    some = Claim(const(9), const(9), exact=True, when=less(ZERO, n))
+    whole = _whole([LoopBound(None, some, some), LoopBound(None, Claim(None, gap=TRUE), Claim(None, gap=TRUE))])
+    below = _together(replace(some, exact=False), Bound(const(20)))
+    for claim in (whole, below):
+        assert claim.when is TRUE
+        assert [evaluate(claim.lower, {n: value}) for value in (-1, 0, 1)] == [0, 0, 9]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.report.comparison import _degree
+from loopless.report.comparison import _degree, compare
 
 
 @pytest.mark.parametrize(
     ("text", "degree"),
-    [("O(1)", 0), ("O(n)", 1), ("O(*p)", 1), ("O(n**p)", 2), ("O(n*m + k^3)", 3), ("O(a^(1/2))", 0.5)],
+    [("O(1)", 0), ("O(n)", 1), ("O(*p)", 1), ("O(n**p)", 2), ("O(n*m + k^3)", 3), ("O(a^(1/2))", 0.5), ("O(log(n)^2)", 0.02)],
 )
 def test_a_star_before_a_name_is_no_factor(text, degree):
     assert _degree(text) == degree
@@ -18,3 +18,32 @@ def test_a_star_before_a_name_is_no_factor(text, degree):
 def test_no_class_is_worse_than_any_and_a_logarithm_less_than_a_power():
     assert _degree(None) > _degree("O(n^9)")
     assert 0 < _degree("O(log(*p))") < _degree("O(a^(1/2))")
+
+
+def row(upper: str | None, big_o: str | None, value: int | None = None) -> dict:
+    return {"upper": None if upper is None else {"text": upper, "smt": None}, "big_o": big_o, "value": value}
+
+
+def document(*loops: dict, whole: dict | None = None) -> dict:
+    own = [{"name": f"a.c:f:{n}:1", "file": "a.c", "function": "f", **loop} for n, loop in enumerate(loops)]
+    return {"loops": own, "functions": [] if whole is None else [{"name": "f", **whole}]}
+
+
+def worse(old: dict, new: dict) -> list[str]:
+    return [change.name for change in compare(old, new) if change.worse]
+
+
+def test_a_larger_number_is_worse_whatever_the_inputs():
+    old, new = document(row("10", "O(1)")), document(row("1000", "O(1)"))
+    assert worse(old, new) == ["a.c:f:0:1"]
+    assert worse(new, old) == []
+
+
+def test_more_loops_may_make_a_function_worse():
+    """A loop of the same class around the old one: each of them is as good as what was there."""
+    old = document(row("n", "O(n)"), whole=row("n", "O(n)"))
+    new = document(row("n", "O(n)"), row("n*n", "O(n^2)"), whole=row("n*n + n", "O(n^2)"))
+    assert worse(old, new) == ["f in all"]
+    assert worse(new, old) == []
+    lost = document(row("n", "O(n)"), row(None, None), whole=row(None, None))
+    assert worse(old, lost) == ["a.c:f:1:1", "f in all"]

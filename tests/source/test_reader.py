@@ -230,6 +230,16 @@ def test_aliases(read):
     assert m.aliases["alias_"] == ir.GlobalRef("alias_target")
 
 
+def test_other_names_of_variables_are_the_variables(read):
+    """An alias is no object of its own: what is written by one name is read by the other."""
+    text = "@z = alias i32, ptr @y\n@x = global i32 0\n@y = alias i32, ptr @x\n@p = global ptr @z\n"
+    text += "@i = ifunc void (), ptr @r\ndefine ptr @r() {\n ret ptr null\n}\n"
+    m = read(text, "t.ll").module
+    assert m.aliases["z"] == m.aliases["y"] == m.globals["p"].initializer == ir.GlobalRef("x")
+    assert set(m.globals) == {"x", "p"}
+    assert (m.aliases["i"], m.ifuncs) == (ir.GlobalRef("r"), {"i"})
+
+
 def test_switch(read):
     switch = only(read(BROAD).module.functions["pick"], "switch")
     assert [v for v, _ in switch.cases] == [0, 7, 9, 4000000000 - 2**32]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import prod
 from typing import Final, TypeGuard
 
+from loopless.bounds.model import LARGE
 from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of, walk
 
 Powers = tuple[tuple[str, Fraction], ...]
@@ -56,24 +57,30 @@ def _power(factor: tuple[str, Fraction]) -> str:
 CONSTANT = Growth(frozenset(((),)))
 
 
-def growth_of(term: Term, name: Callable[[Var], str]) -> Growth | None:
+def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> Growth | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
 
     What is added and what is taken away counts alike: n - i is O(n + i), unless the type of i has no negative values.
+    Unless ``term`` is ``exact``, and no mere bound, its large constants may be the ends of types of what it does not
+    speak of.
     """
-    widths = [var.type.width for var in term.variables]
-    widest = max((w for w in widths if w is not None), default=None) if None not in widths else None
-    return _Classes(name, widest).towards(term, 1)
+    types = {var.type.width for var in term.variables}
+    widths = [width for width in types if width is not None]
+    if not exact and None not in types:
+        widths.append(_INT)
+    # Ends of short types are small beside the values of longer ones; the integers have none.
+    longer = [width for width in widths if width > SHORT]
+    return _Classes(name, min(longer, default=max(widths, default=None))).towards(term, 1)
 
 
 class _Classes:
     """The growth of terms in one direction: where they are positive, or where they are negative."""
 
-    def __init__(self, name: Callable[[Var], str], widest: int | None) -> None:
-        """``widest``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
+    def __init__(self, name: Callable[[Var], str], width: int | None) -> None:
+        """``width``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
         self.name = name
-        self.widest = widest
+        self.width = width
 
     def towards(self, term: Term, sign: int) -> Growth | None:
         """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
@@ -105,7 +112,7 @@ class _Classes:
         return _joined((self.towards(term, 1), self.towards(term, -1)))
 
     def _constant(self, value: int) -> Growth | None:
-        return CONSTANT if _is_few(abs(value), self.widest) else None
+        return CONSTANT if _is_few(abs(value), self.width) else None
 
     def _summand(self, monomial: Monomial, coefficient: int, sign: int) -> Growth | None:
         sign = sign if coefficient > 0 else -sign
@@ -228,6 +235,7 @@ class _Classes:
             yield _root(grows, top[1] - key[1]) if same else _logarithm(grows)
 
 
+_INT: Final = 32
 LONG, SHORT = 64, 16
 """Elements of memory of at most ``SHORT`` bits have so few values that these count as constants."""
 
@@ -250,10 +258,10 @@ def _is_few(limit: int, width: int | None) -> bool:
 
 def _is_small(limit: int, term: Term) -> bool:
     """Whether ``limit`` is a constant beside what the values in ``term`` may come to, and not the end of their types:
-    what is cut off there grows with them, as n + 1 in n's own type does.
+    what is cut off there grows with them, as n + 1 in n's own type does, and as n does in a type shorter than its own.
     """
     widths = [node.type.width for node in walk(term) if isinstance(node, Var | Read)]
-    return all(_is_few(limit, width) for width in widths)
+    return all(width is None or (limit < LARGE and _is_few(limit, width)) for width in widths)
 
 
 def _least(growths: Iterable[Growth | None]) -> Growth | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from loopless.bounds.classes import growth_of
 from loopless.bounds.counting import Counter
@@ -32,11 +33,16 @@ class Cost:
     exact: bool = False
 
 
+_SEEN: Final = (Kind.GLOBAL, Kind.POINTEE)
+
+
 def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = None) -> Cost:
     """Bounds on the growth of ``variable``, over the function's inputs; exactly where its summary says it."""
+    kind = graph.variables[variable].kind
     # A variable of the function itself begins as nothing: what it is in the end is what it has grown by.
-    start = ZERO if graph.variables[variable].kind is Kind.LOCAL else variable
-    known = _by_summary(summary, variable, start) if start is variable and summary is not None else None
+    start = ZERO if kind is Kind.LOCAL else variable
+    # Summaries say what callers see; a parameter is no more theirs.
+    known = _by_summary(summary, variable, start) if kind in _SEEN and summary is not None else None
     if known is not None:
         return known
     found = _by_counts(graph, variable, start)

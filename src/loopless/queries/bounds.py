@@ -55,6 +55,7 @@ from loopless.terms import (
     disjunction,
     evaluate,
     holds,
+    ite,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -113,7 +114,8 @@ def class_of(found: FunctionBound) -> Growth | None:
     """How fast the iterations of all loops grow at most, where there is a bound for all inputs for which they end."""
     if not has_class(found.call):
         return None
-    known = [growth(term, found.shown) for term in (found.call.upper, found.wider, found.over_inputs)]
+    known = [growth(found.call.upper, found.shown, exact=found.call.exact)]
+    known += [growth(term, found.shown, exact=False) for term in (found.wider, found.over_inputs)]
     return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
 
 
@@ -161,7 +163,7 @@ def _of_summary(
     loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, counted: Summary | None = None
 ) -> LoopBound:
     entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
-    call = claim_of_call(whole, loop.loop.name, ())
+    entry, call = _somewhere(entry), _somewhere(claim_of_call(whole, loop.loop.name, ()))
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
@@ -235,12 +237,12 @@ def bound_function(
         if bounds is None:
             loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
             continue
-        entry = claims[loop.loop.name]
+        entry = _somewhere(claims[loop.loop.name])
         if asked and _lacks_lower(entry):
             entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
         more = in_call.loops.get(bounds.loop.header)
         total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
-        call = claim_of_call(answer.summary, loop.loop.name, total)
+        call = _somewhere(claim_of_call(answer.summary, loop.loop.name, total))
         if asked and _lacks_lower(call):
             call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
         loops.append(
@@ -312,7 +314,7 @@ def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> 
 
 def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
-    grows, reached = growth(found.upper, {}), lower_growth(found, {}, limited=True)
+    grows, reached = growth(found.upper, {}, exact=found.exact), lower_growth(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 
@@ -345,6 +347,13 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     if isinstance(found, Refused):
         return ()
     return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
+
+
+def _somewhere(found: Claim) -> Claim:
+    """The claim; without its bound where that holds for no inputs."""
+    if found.upper is None or found.when is not FALSE:
+        return found
+    return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
 
 
 def _lacks_lower(found: Claim) -> bool:
@@ -408,10 +417,18 @@ def _whole(loops: Iterable[LoopBound]) -> Claim:
     if any(call.reached is not None for call in calls):
         some_run = add(*(reached(call) for call in calls))
     if len(uppers) < len(calls):
+        lower = add(*(_everywhere(call.lower, call.when) for call in calls))
+        if some_run is not None:
+            some_run = add(*(_everywhere(reached(call), call.when) for call in calls))
         return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
     exact = all(call.exact for call in calls)
     gap = disjunction(call.gap for call in calls)
     return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, some_run)
+
+
+def _everywhere(lower: Term, when: Condition) -> Term:
+    """What a lower bound that holds where ``when`` does says of all inputs."""
+    return ite(when, lower, ZERO)
 
 
 def _together(found: Claim, bound: Bound | None) -> Claim:
@@ -419,7 +436,9 @@ def _together(found: Claim, bound: Bound | None) -> Claim:
     if bound is None or found.exact or found.never is not FALSE:
         return found
     if found.upper is None or found.has_gap or found.when is not TRUE:
-        return replace(found, upper=bound.term, when=TRUE, gap=FALSE)
+        lower = _everywhere(found.lower, found.when)
+        some_run = None if found.reached is None else _everywhere(found.reached, found.when)
+        return replace(found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run)
     return replace(found, upper=lesser(found.upper, bound.term))
 
 

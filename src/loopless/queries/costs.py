@@ -87,7 +87,8 @@ class RunBound:
 
     ``total``: its iterations in all; ``any_entry``: those of any one entry; both over the inputs of the entry function,
     None where a function with the loop may be called that is not inlined. ``copies``: the loops of the entry function
-    that it stands for; ``number``: its place among the loops of its own function in the order of their ends.
+    that it stands for, some of which may be of another loop at its place; ``number``: its place among the loops of its
+    own function in the order of their ends. ``exact``: ``total`` is the count of this loop.
     """
 
     loop: LoopName
@@ -95,28 +96,58 @@ class RunBound:
     any_entry: Term | None
     copies: tuple[LoopBound, ...]
     number: int = 0
+    exact: bool = False
 
 
 def run_bounds(program: Program, entry: Function, bound: FunctionBound) -> list[RunBound]:
     """The loops that a run of the program from ``entry`` may come to, in the order of the source."""
-    copies: dict[str, list[LoopBound]] = {}
-    for found in bound.loops:
-        copies.setdefault(found.answer.loop.place, []).append(found)
     elsewhere = frozenset(entry.reached.names)
-    runs = []
-    for function in program.functions:
-        loops = [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
-        again = function.code.name in elsewhere
+    written = [(function, _own(function)) for function in program.functions]
+    homes: dict[str, list[tuple[Function, LoopName]]] = {}
+    for function, loops in written:
         for loop in loops:
-            own = copies.pop(loop.place, None)
-            if own is None and not again:
+            homes.setdefault(loop.place, []).append((function, loop))
+    callees = {loop.name: _callee(loop.id) for loop in entry.loops}
+    copies: dict[str, list[LoopBound]] = {}
+    """By the names of loops. Several of one name, or at one place of one function, as in a macro, share theirs."""
+    known: set[str] = set()
+    for found in bound.loops:
+        loop = found.answer.loop
+        there = homes.get(loop.place, ())
+        of = [(f, home) for f, home in there if f.name == callees.get(loop.name)] or there
+        if not of and not is_recursion(loop):
+            known.add(loop.name)
+            copies.setdefault(loop.name, []).append(found)
+        for name in dict.fromkeys(home.name for _, home in of):
+            copies.setdefault(name, []).append(found)
+    runs: dict[str, RunBound] = {}
+    for function, loops in written:
+        for loop in loops:
+            of = [(f, home) for f, home in homes[loop.place] if f.name == function.name]
+            own = copies.get(loop.name, ())
+            again = any(f.code.name in elsewhere for f, home in of if home.name == loop.name)
+            if loop.name in runs or not (own or again):
                 continue
-            run = RunBound(loop, None, None, tuple(own or ())) if again else _together(loop, own or ())
-            runs.append(replace(run, number=by_end(loops).index(loop)))
-    return runs
+            run = RunBound(loop, None, None, tuple(own)) if again else _together(loop, own, shared=len(of) > 1)
+            runs[loop.name] = replace(run, number=by_end(loops).index(loop))
+    for found in bound.loops:
+        loop = found.answer.loop
+        if loop.name in known and loop.name not in runs:
+            runs[loop.name] = _together(loop, copies[loop.name])
+    return list(runs.values())
 
 
-def _together(loop: LoopName, copies: Sequence[LoopBound]) -> RunBound:
+def _own(function: Function) -> list[LoopName]:
+    """The loops that stand in the text of a function."""
+    return [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
+
+
+def _callee(loop: LoopName) -> str:
+    """The function in whose text a loop stands that may have been inlined; empty where that is not known."""
+    return loop.info.loc.function if loop.info is not None and loop.info.loc is not None else ""
+
+
+def _together(loop: LoopName, copies: Sequence[LoopBound], *, shared: bool = False) -> RunBound:
     totals = [total for bound in copies if (total := _always(bound)) is not None]
     entries = [_of_entry(bound) for bound in copies]
     known = [term for term in entries if term is not None]
@@ -125,6 +156,7 @@ def _together(loop: LoopName, copies: Sequence[LoopBound]) -> RunBound:
         add(*totals) if len(totals) == len(copies) else None,
         maximum(*known) if len(known) == len(copies) else None,
         tuple(copies),
+        exact=not shared and all(copy.call.exact for copy in copies),
     )
 
 

@@ -12,14 +12,14 @@ from loopless.bounds import LOG, Claim, Growth, growth_of
 from loopless.terms import FALSE, Const, EvaluationError, Sum, Term, Var, evaluate, holds, walk
 
 
-def growth(term: Term | None, shown: Mapping[Var, str]) -> Growth | None:
-    """How fast a bound grows with its variables, by their names in the source."""
-    return None if term is None else growth_of(term, lambda var: shown.get(var, var.name))
+def growth(term: Term | None, shown: Mapping[Var, str], *, exact: bool) -> Growth | None:
+    """How fast a bound grows with its variables, by their names in the source; ``exact``: it is a count."""
+    return None if term is None else growth_of(term, lambda var: shown.get(var, var.name), exact=exact)
 
 
 def class_of_claim(found: Claim, shown: Mapping[Var, str]) -> Growth | None:
     """How fast the upper bound grows; None where it does not hold for all inputs for which the count ends."""
-    return growth(found.upper, shown) if has_class(found) else None
+    return growth(found.upper, shown, exact=found.exact) if has_class(found) else None
 
 
 def has_class(found: Claim) -> bool:

@@ -40,7 +40,7 @@ class Reach:
         self.module = module
         self._defined = {function.name: function for function in module.defined()}
         self._found: dict[str, tuple[tuple[str, ...], str]] = {}
-        taken = {name for value in self._values() for name in _names(value)}
+        taken = {meant for value in self._values() for name in _names(value) for meant in self._meant(name)}
         self.taken = tuple(name for name in self._defined if name in taken)
         """The defined functions whose address is taken, in textual order."""
 
@@ -77,15 +77,29 @@ class Reach:
             is_assembly = isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text
             return "", "" if is_assembly else "a pointer"
         if name in self.module.aliases:
-            target = self.module.aliases[name]
-            return (target.name, "") if isinstance(target, GlobalRef) and target.name in self._defined else ("", name)
+            meant = self._meant(name)
+            return (meant[-1], self._chosen(meant)) if meant[-1] in self._defined else ("", name)
+        if name.startswith("llvm."):
+            function = _of_intrinsic(name)
+            return (function, "") if function in self._defined else ("", "")
         defined = name in self._defined
         meaning = meaning_of(name, defined=defined)
-        if name.startswith("llvm.") or (meaning is not None and meaning is not Meaning.ENTRY):
+        if meaning is not None and meaning is not Meaning.ENTRY:
             return "", ""
         if defined:
             return name, ""
         return "", "" if effect_of(name) is not None else self._shown(name)
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        """A name, and what it is an alias of, which may be an alias in turn."""
+        found = [name]
+        while isinstance(target := self.module.aliases.get(found[-1]), GlobalRef) and target.name not in found:
+            found.append(target.name)
+        return tuple(found)
+
+    def _chosen(self, names: Iterable[str]) -> str:
+        """What is called that is not known, besides the function that chooses it."""
+        return "a pointer" if any(name in self.module.ifuncs for name in names) else ""
 
     def _shown(self, name: str) -> str:
         function = self.module.functions.get(name)
@@ -123,6 +137,18 @@ def _reachable(function: Function) -> Iterator[Instruction]:
         new = [label for label in block.successors if label not in seen]
         seen.update(new)
         waiting += new
+
+
+_INTRINSIC: Final = re.compile(r"llvm\.(\w+)(?:\.inline)?(?:\.(\w+))?(?:\.\w+)*")
+_OF_TYPE: Final = {"f32": "f", "f80": "l", "f128": "l", "ppcf128": "l"}
+
+
+def _of_intrinsic(name: str) -> str:
+    """The library function that an intrinsic may be a call of: ``memset`` of ``llvm.memset.p0.i64``, ``floorf`` of
+    ``llvm.floor.f32``. The compiler takes calls of these for what the C library has, whoever defines them.
+    """
+    found = _INTRINSIC.fullmatch(name)
+    return "" if found is None else found[1] + _OF_TYPE.get(found[2] or "", "")
 
 
 def _names(value: Value) -> Iterator[str]:

@@ -94,14 +94,14 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
     names, name = _names(found, bound), bound.answer.loop.name
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call"]
-    if bound.call.upper is None and bound.entry.upper is not None:
+    by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
+    if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
     if given and bound.call.upper is not None:
         value = _at(found, bound.call.upper, bound.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
-    told = bound.entry if bound.call.upper is None and bound.entry.upper is not None else bound.call
-    lines += _conditions(told, names)
-    if bound.entry.upper is not None and bound.call.upper is not None:
+    lines += _conditions(bound.entry if by_entry else bound.call, names)
+    if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in _conditions(bound.entry, names)]
     if bound.answer.loop.parent is not None and bound.any_entry is not None:
@@ -357,7 +357,7 @@ def facts_of_run(
     for run in loops:
         most = _value(run.any_entry, TRUE, entry, given)
         total, is_value = _total(run.total, TRUE, entry, given)
-        exact = is_value and all(copy.call.exact for copy in run.copies)
+        exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]

@@ -15,6 +15,7 @@ _CLASS: Final = re.compile(r"O\(.+\)")
 _FACTORS: Final = re.compile(r"(?<=[\w)\]])\*")
 """Between factors; what a pointer leads to has a star before its name."""
 _DEGREES: Final = re.compile(r"\^(\d+)")
+_NUMBER: Final = re.compile(r"\d{1,4000}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +46,24 @@ def read_answer(file: Path) -> dict[str, Any]:
 
 def _is_answer(document: Mapping[str, Any]) -> bool:
     """Whether all is there that a comparison looks at."""
-    loops, errors = document.get("loops"), document.get("errors", [])
-    if document.get("command") != "bound" or not isinstance(loops, list) or not isinstance(errors, list):
+    loops, functions, errors = (document.get(key, []) for key in ("loops", "functions", "errors"))
+    if document.get("command") != "bound" or "loops" not in document:
         return False
-    return all(isinstance(error, dict) for error in errors) and all(map(_is_loop, loops))
-
-
-def _is_loop(loop: Any) -> bool:
-    if not isinstance(loop, dict) or not {"upper", "value", "big_o"} <= loop.keys():
+    if not all(isinstance(part, list) for part in (loops, functions, errors)):
         return False
-    upper, value, big_o = loop["upper"], loop["value"], loop["big_o"]
     return (
-        all(isinstance(loop.get(key), str) for key in ("name", "file", "function"))
+        all(isinstance(error, dict) for error in errors)
+        and all(_has_bound(loop, "name", "file", "function") for loop in loops)
+        and all(_has_bound(function, "name") for function in functions)
+    )
+
+
+def _has_bound(row: Any, *names: str) -> bool:
+    if not isinstance(row, dict) or not {"upper", "value", "big_o"} <= row.keys():
+        return False
+    upper, value, big_o = row["upper"], row["value"], row["big_o"]
+    return (
+        all(isinstance(row.get(key), str) for key in names)
         and (upper is None or (isinstance(upper, dict) and isinstance(upper.get("text"), str)))
         and (value is None or isinstance(value, int))
         and (big_o is None or (isinstance(big_o, str) and _has_degree(big_o)))
@@ -73,7 +80,29 @@ def _has_degree(big_o: str) -> bool:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     """The differences between two documents of ``loopless bound``, see :func:`read_answer`."""
     before, after = _by_place(old), _by_place(new)
-    return [change for key in dict.fromkeys((*before, *after)) for change in _changes(before.get(key), after.get(key))]
+    keys = dict.fromkeys((*before, *after))
+    found = [change for key in keys for change in _changes(before.get(key), after.get(key))]
+    return [*found, *_of_functions(old, new)]
+
+
+def _of_functions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """What got worse of all loops of a function together: each alone may be as it was, and there be more of them."""
+    before, after = _by_name(old), _by_name(new)
+    for key in (key for key in before if key in after):
+        was, now = before[key], after[key]
+        if _is_worse(was, now):
+            yield Change(f"{was['name']} in all", f"{_shown(was)}, now {_shown(now)}{_values(was, now)}", worse=True)
+
+
+def _by_name(document: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """Functions by name and number: static ones may share theirs."""
+    count: dict[str, int] = {}
+    found = {}
+    for function in document.get("functions", []):
+        name = function["name"]
+        number = count[name] = count.get(name, 0) + 1
+        found[name, number] = function
+    return found
 
 
 def _by_place(document: Mapping[str, Any]) -> dict[tuple[str, str, int], Mapping[str, Any]]:
@@ -111,9 +140,18 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 def _is_worse(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     if new["upper"] is None or old["upper"] is None:
         return old["upper"] is not None
-    if old["value"] is not None and new["value"] is not None and new["value"] > old["value"]:
+    was, now = _number(old), _number(new)
+    if was is not None and now is not None and now > was:
         return True
     return _degree(new["big_o"]) > _degree(old["big_o"])
+
+
+def _number(row: Mapping[str, Any]) -> int | None:
+    """What the bound comes to, at the values that were given, or whatever the inputs."""
+    value, text = row["value"], row["upper"]["text"]
+    if value is None and _NUMBER.fullmatch(text) is not None:
+        return int(text)
+    return value if isinstance(value, int) else None
 
 
 def _degree(big_o: str | None) -> float:
@@ -128,7 +166,11 @@ def _power(factor: str) -> float:
     if factor == "1":
         return 0.0
     if factor.startswith("log("):
-        return 0.01
+        return 0.01 * _exponent(factor)
+    return _exponent(factor)
+
+
+def _exponent(factor: str) -> float:
     if "^(" in factor:
         above, below = factor[factor.index("^(") + 2 : -1].split("/")
         return int(above) / int(below)

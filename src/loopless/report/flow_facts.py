@@ -39,10 +39,31 @@ class Fact:
 
 def flow_facts(facts: Sequence[Fact], form: str) -> str:
     """The facts with a number, in one of :data:`FORMATS`."""
-    known = [fact for fact in facts if fact.most is not None]
     if form == "ffx":
-        return "\n".join(_ffx(known))
+        return "\n".join(_ffx(_by_line(facts)))
+    known = [fact for fact in facts if fact.most is not None]
     return "\n".join(f"{fact.file}:{fact.line}: {_pragma(fact) if form == 'pragma' else _ais(fact)}" for fact in known)
+
+
+def _by_line(facts: Sequence[Fact]) -> list[Fact]:
+    """One fact for each line, which holds of all loops that begin there: FFX knows them by their lines. None for a line
+    with a loop without a number.
+    """
+    lines: dict[tuple[str, int], list[Fact]] = {}
+    for fact in facts:
+        lines.setdefault((fact.file, fact.line), []).append(fact)
+    found = []
+    for (file, line), there in lines.items():
+        most = [fact.most + (not fact.from_header) for fact in there if fact.most is not None]
+        if len(most) < len(there):
+            continue
+        from_header = all(fact.from_header for fact in there)
+        totals = {fact.total for fact in there}
+        total = None if None in totals else max(t for t in totals if t is not None)
+        exact = len(totals) == 1 and all(fact.exact for fact in there)
+        least = min(fact.least for fact in there)
+        found.append(Fact(file, line, least, max(most) - (not from_header), total, exact, from_header))
+    return found
 
 
 def _pragma(fact: Fact) -> str:

@@ -67,6 +67,8 @@ class Constants:
         self._named_text = named
         self._types: dict[str, Type] = dict(_SIMPLE)
         self._ints: dict[tuple[str, int], IntConst] = {}
+        self.same_object: dict[str, Value] = {}
+        """Other names of variables, to the address that each is."""
 
     # ------------------------------------------------------------------------------------------------------ types
 
@@ -196,7 +198,9 @@ class Constants:
             return self._int(token, t.bits)
         if first == "@":
             c.at += 1
-            return GlobalRef(name_of(token), t.address_space if isinstance(t, PtrT) else 0)
+            name = name_of(token)
+            meant = self.same_object.get(name)
+            return meant or GlobalRef(name, t.address_space if isinstance(t, PtrT) else 0)
         if t is METADATA:
             return self._metadata(c, locals_)
         return self._constant(c, t, locals_)

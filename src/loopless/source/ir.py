@@ -475,7 +475,8 @@ class GlobalVar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """One module. ``aliases`` maps an alias or ifunc to the value it stands for.
+    """One module. ``aliases`` maps an alias to the value it stands for, and an ifunc, which is among the ``ifuncs``, to
+    the function that chooses what it stands for.
 
     ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded.
     """
@@ -489,6 +490,7 @@ class Module:
     debug_types: DebugTypes
     text: str = field(repr=False, default="")
     folded_overflows: frozenset[tuple[str, int]] = frozenset()
+    ifuncs: frozenset[str] = frozenset()
 
     @property
     def pointer_bits(self) -> int:

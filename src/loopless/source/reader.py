@@ -15,6 +15,7 @@ from loopless.source.instructions import Reader
 from loopless.source.ir import (
     Block,
     Function,
+    FunctionT,
     GlobalVar,
     Instruction,
     IntT,
@@ -130,16 +131,53 @@ class _ModuleReader:
     def module(self) -> Module:
         globals_: dict[str, GlobalVar] = {}
         aliases: dict[str, Value] = {}
+        resolved: set[str] = set()
+        other_names = [line for line in self.global_lines if " alias " in line or " ifunc " in line]
+        before: dict[str, Value] | None = None
+        while aliases != before:
+            # An alias may be one of another that stands anywhere, and variables may hold the address of one.
+            before = dict(aliases)
+            for line in other_names:
+                self._alias(line, aliases, resolved)
         for line in self.global_lines:
-            self._global(line, globals_, aliases)
+            self._global(line, globals_)
         functions = {f.name: f for f in (self._function(head, body) for head, body in self.functions)}
         types = self.metadata.types
         overflows = folding.marked(self.text)
-        return Module(self.name, self.triple, self.layout, functions, globals_, aliases, types, self.text, overflows)
+        return Module(
+            self.name,
+            self.triple,
+            self.layout,
+            functions,
+            globals_,
+            aliases,
+            types,
+            self.text,
+            overflows,
+            frozenset(resolved),
+        )
 
     # ----------------------------------------------------------------------------------------------------- globals
 
-    def _global(self, line: str, globals_: dict[str, GlobalVar], aliases: dict[str, Value]) -> None:
+    def _alias(self, line: str, aliases: dict[str, Value], resolved: set[str]) -> None:
+        c = Cursor(tokenize(line))
+        name = name_of(c.next())
+        while (word := c.next()) not in ("global", "constant", "alias", "ifunc", ""):
+            pass
+        if word not in ("alias", "ifunc"):
+            return
+        try:
+            t = self.constants.type(c)
+            c.expect(",")
+            aliases[name] = self.constants.typed(c, {})
+        except (Unread, KeyError, IndexError, ValueError):
+            return
+        if word == "ifunc":
+            resolved.add(name)
+        elif not isinstance(t, FunctionT):
+            self.constants.same_object[name] = aliases[name]
+
+    def _global(self, line: str, globals_: dict[str, GlobalVar]) -> None:
         c = Cursor(tokenize(line))
         name = name_of(c.next())
         c.expect("=")
@@ -148,12 +186,10 @@ class _ModuleReader:
             if word in _LINKAGES:
                 linkage = word
             words.add(word)
+        if word in ("alias", "ifunc"):
+            return
         try:
             t = self.constants.type(c)
-            if word in ("alias", "ifunc"):
-                c.expect(",")
-                aliases[name] = self.constants.typed(c, {})
-                return
             declared = linkage in ("external", "extern_weak") and (c.done() or c.peek() == ",")
             initial = None if declared else self.constants.value(c, t, {})
         except (Unread, KeyError, IndexError, ValueError):
