@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loopless.bounds.order import lesser, surely_at_most
 from loopless.terms import (
+    FALSE,
     TRUE,
     ZERO,
     Condition,
@@ -74,9 +75,10 @@ def by_types(term: Term) -> bool:
 
 def kept(bounds: Iterable[Bound]) -> Bounds:
     """The bounds worth keeping: unconditional ones before others, those of the source before those of types, short
-    ones before long ones; of two of which one is never larger, that one.
+    ones before long ones; of two of which one is never larger, that one; none of those that hold nowhere.
     """
-    ordered = sorted(set(bounds), key=lambda b: (b.when is not TRUE, by_types(b.term), size(b.term), b.term.key))
+    sometimes = {bound for bound in bounds if bound.when is not FALSE}
+    ordered = sorted(sometimes, key=lambda b: (b.when is not TRUE, by_types(b.term), size(b.term), b.term.key))
     found: list[Bound] = []
     for bound in ordered:
         if any(_no_larger(other, bound) for other in found):
