@@ -14,6 +14,7 @@ from loopless.bounds import (
     Bound,
     Bounds,
     Claim,
+    FunctionBounds,
     Growth,
     LoopBounds,
     claim,
@@ -35,7 +36,7 @@ from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.laps import LineBound, from_header, line_bounds
-from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.limits import Limits, Overrun, failure, note, run_all
 from loopless.queries.lower_classes import growth, has_class, lower_growth, reached
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import Function, Program
@@ -154,7 +155,11 @@ def _without_summaries(function: Function) -> FunctionAnswer:
 
 
 def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overrun: Overrun) -> FunctionBound:
-    """What the summaries alone say, where the search for bounds took too long."""
+    """What was found until the search for bounds took too long, else what the summaries alone say."""
+    if isinstance(overrun.noted, FunctionBound):
+        detail = f"the search for better bounds was not finished: {overrun.detail}"
+        refused = overrun.noted.refused or Refused(overrun.reason, function.place, detail)
+        return replace(overrun.noted, refused=refused, trouble=overrun.traceback)
     found = _failed(function, answer, counted, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback)
 
@@ -203,74 +208,111 @@ def bound_function(
     graph = function.graph()
     if isinstance(graph, Refused):
         return replace(_failed(function, answer, counted or {}, graph), trouble=function.trouble)
-    by_name = {loop.loop.name: loop for loop in answer.loops}
+    search = _Search(function, graph, answer, counted or {}, method)
     found = function_bounds(graph)
+    search.note(found)
     if answer.loops and any(loop.paths is not None for loop in answer.loops):
         scopes = functools.cache(lambda: scopes_of(graph))
-        ranked = {name: _ranked(by_name[name], bounds.per_entry, scopes) for name, bounds in found.loops.items()}
+        ranked = {n: _ranked(search.by_name[n], bounds.per_entry, scopes) for n, bounds in found.loops.items()}
         if any(ranked.values()):
             found = function_bounds(graph, {name: bounds for name, bounds in ranked.items() if bounds})
-    claims = {name: claim(by_name[name].summary, bounds.per_entry) for name, bounds in found.loops.items()}
-    for name, summary in (counted or {}).items():
-        if name in claims:
-            alone = claim(summary, found.loops[name].per_entry)
-            # Whatever else the laps do may be undefined.
-            claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
+            search.note(found)
+    claims = search.claims(found)
     known = {name: _added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
     if any(known.values()):
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
         found = function_bounds(graph, given)
-    headers = {loop.name: loop.header for loop in graph.loops}
-    paths = {headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers}
-    lowers = functools.cache(lambda: LeastLaps(scopes_of(graph), paths))
-    asked = method == "all"
+        search.note(found)
     uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
-    bounded = all(known.upper or bounds.total for known, bounds in zip(uppers, found.loops.values(), strict=True))
-    defined = _all_runs_count(graph)
-    sure = defined and (len(found.loops) == 1 or bounded)
     exact = all(claim.exact and _is_reached(claim) for claim in uppers)
     whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
     in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
-    loops = []
-    for loop in answer.loops:
-        bounds = found.loops.get(loop.loop.name)
-        if bounds is None:
-            loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
-            continue
-        entry = _somewhere(claims[loop.loop.name])
-        if asked and _lacks_lower(entry):
-            entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
-        more = in_call.loops.get(bounds.loop.header)
-        total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
-        call = _somewhere(claim_of_call(answer.summary, loop.loop.name, total))
-        if asked and _lacks_lower(call):
-            call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
-        loops.append(
-            LoopBound(
-                loop,
-                entry,
-                call,
-                least(bounds.any_entry),
-                line_bounds(graph, bounds),
-                (bounds.refused or _partly(loop)) if entry.has_gap else None,
-                (bounds.refused_total or _partly(loop)) if call.has_gap else None,
-                from_header(graph, bounds.loop),
+    return search.result(found, claims, in_call)
+
+
+_NOTED_AFTER_S: Final = 1.0
+"""What is found so far is told to who waits for it from then on."""
+
+
+class _Search:
+    """The search for the bounds of one function: what is asked, and how what is found is put together."""
+
+    def __init__(
+        self, function: Function, graph: Flowgraph, answer: FunctionAnswer, counted: Counts, method: str
+    ) -> None:
+        self.function, self.graph, self.answer, self.counted, self.method = function, graph, answer, counted, method
+        self.by_name = {loop.loop.name: loop for loop in answer.loops}
+        self.started = time.perf_counter()
+
+    def note(self, found: FunctionBounds) -> None:
+        """What is known so far, without lower bounds, in case the limit of time is met."""
+        if time.perf_counter() > self.started + _NOTED_AFTER_S:
+            note(self.result(found, self.claims(found), CallBounds(), lower=False))
+
+    def claims(self, found: FunctionBounds) -> dict[str, Claim]:
+        """What is known of one entry of each loop, by its name."""
+        claims = {n: claim(self.by_name[n].summary, bounds.per_entry) for n, bounds in found.loops.items()}
+        for name, summary in self.counted.items():
+            if name in claims:
+                alone = claim(summary, found.loops[name].per_entry)
+                # Whatever else the laps do may be undefined.
+                claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
+        return claims
+
+    def result(
+        self, found: FunctionBounds, claims: Mapping[str, Claim], in_call: CallBounds, *, lower: bool = True
+    ) -> FunctionBound:
+        """All that is found, ``lower`` bounds too if the method has some."""
+        function, graph, answer = self.function, self.graph, self.answer
+        headers = {loop.name: loop.header for loop in graph.loops}
+        paths = {
+            headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers
+        }
+        lowers = functools.cache(lambda: LeastLaps(scopes_of(graph), paths))
+        asked = lower and self.method == "all"
+        uppers = [claim_of_call(answer.summary, name, ()).upper for name in found.loops]
+        bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
+        defined = _all_runs_count(graph)
+        sure = defined and (len(found.loops) == 1 or bounded)
+        loops = []
+        for loop in answer.loops:
+            bounds = found.loops.get(loop.loop.name)
+            if bounds is None:
+                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
+                continue
+            entry = _somewhere(claims[loop.loop.name])
+            if asked and _lacks_lower(entry):
+                entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
+            more = in_call.loops.get(bounds.loop.header)
+            total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
+            call = _somewhere(claim_of_call(answer.summary, loop.loop.name, total))
+            if asked and _lacks_lower(call):
+                call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
+            loops.append(
+                LoopBound(
+                    loop,
+                    entry,
+                    call,
+                    least(bounds.any_entry),
+                    line_bounds(graph, bounds),
+                    (bounds.refused or _partly(loop)) if entry.has_gap else None,
+                    (bounds.refused_total or _partly(loop)) if call.has_gap else None,
+                    from_header(graph, bounds.loop),
+                )
             )
-        )
-    shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    whole = _together(_whole(loops), in_call.whole)
-    beyond = _beyond(function)
-    granted = (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
-    if beyond is not None:
-        whole = Claim(None, gap=TRUE)
-    wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
-    over_inputs = None
-    if beyond is None and whole.upper is not None and not whole.has_gap:
-        over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
-    result = FunctionBound(
-        function.name, function.place, tuple(loops), whole, shown, granted, beyond, wider=wider, over_inputs=over_inputs
-    )
-    return replace(result, ambiguous=_ambiguous(function, graph, result))
+        shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+        whole = _together(_whole(loops), in_call.whole)
+        beyond = _beyond(function)
+        granted = (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
+        if beyond is not None:
+            whole = Claim(None, gap=TRUE)
+        wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
+        over_inputs = None
+        if beyond is None and whole.upper is not None and not whole.has_gap:
+            over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
+        result = FunctionBound(function.name, function.place, tuple(loops), whole, shown, granted, beyond)
+        result = replace(result, wider=wider, over_inputs=over_inputs)
+        return replace(result, ambiguous=_ambiguous(function, graph, result))
 
 
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)

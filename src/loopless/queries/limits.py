@@ -256,7 +256,8 @@ class _Child:
                 continue
             if kind == "note":
                 self.noted, more_s = value
-                self._allow(more_s)
+                if more_s is not None:
+                    self._allow(more_s)
                 continue
             return kind, value
         limit = self.limits.memory_mb
@@ -350,8 +351,9 @@ _noting: list[Connection] = []
 """In a child, the way to its parent."""
 
 
-def note(value: Any, more_s: float) -> None:
-    """From inside a job: how far it is, in case it overruns, and ``more_s`` seconds from now for what comes next.
+def note(value: Any, more_s: float | None = None) -> None:
+    """From inside a job: how far it is, in case it overruns, and ``more_s`` seconds from now for what comes next; None
+    leaves its limit as it is.
 
     Without meaning outside of a child process.
     """
