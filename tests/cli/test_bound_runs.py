@@ -92,6 +92,22 @@ def test_library_functions_and_strangers_call_no_function_whose_address_they_do_
     assert [loop["value"] for loop in document["run"]["loops"]] == [6, 3]
 
 
+def test_functions_that_call_each_other_are_not_taken_for_calls_without_iterations(answer, run, tmp_path):
+    """n calls of what takes up to n calls itself are no n iterations in all; a function that calls itself is a loop."""
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int odd(int n);\n"
+        "int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n"
+        "int odd(int n) { return n == 0 ? 0 : even(n - 1); }\n"
+        "int main(int n, char **a) { int r = 0; for (int i = 0; i < n; i++) r ^= even(i); return r; }\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", file, "--entry", "main")
+    (main,) = document["functions"]
+    assert (status, main["upper"], main["big_o"], main["refused"]["reason"]) == (3, None, None, "recursive-call")
+    assert [loop["upper"]["text"] for loop in document["loops"]] == ["max(0, n)"]
+
+
 def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tmp_path):
     file = tmp_path / "program.c"
     file.write_text(
