@@ -210,3 +210,14 @@ def test_loops_of_templates_are_told_apart_in_a_run(answer, tmp_path):
     _, document = answer("bound", file, "--entry", "main")
     found = {loop["name"].split(":")[-3]: loop["value"] for loop in document["run"]["loops"]}
     assert found == {"work<int>": 10, "work<long>": 20}
+
+
+def test_no_entry_takes_more_than_all_together(run, tmp_path):
+    """What one entry of the inner loop takes is limited by its type only; all take 13 iterations at most."""
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int main(void) { int i = 5; for (;;) { i++; if (i > 20) break; while (i % 7) { i++; } } return i; }\n",
+        encoding="utf-8",
+    )
+    assert "main.0:14" in run("bound", file, "--entry", "main", "--unwindset").stdout
+    assert 'loopbound min 0 max 13" )' in run("bound", file, "--entry", "main", "--flow-facts", "pragma").stdout

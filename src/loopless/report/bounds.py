@@ -355,7 +355,7 @@ def facts_of_run(
     """As :func:`facts`, for the loops of a run of the program."""
     found: list[Fact] = []
     for run in loops:
-        most = _value(run.any_entry, TRUE, entry, given)
+        most = _of_any_entry(run, entry, given)
         total, is_value = _total(run.total, TRUE, entry, given)
         exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
@@ -363,11 +363,17 @@ def facts_of_run(
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
 
 
+def _of_any_entry(run: RunBound, entry: FunctionBound, given: Values | None) -> int | None:
+    """A number of iterations that no entry exceeds: none takes more than all together."""
+    values = [_value(term, TRUE, entry, given) for term in (run.any_entry, run.total)]
+    return min((value for value in values if value is not None), default=None)
+
+
 def unwindset_of_run(
     entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
 ) -> tuple[str, list[str]]:
     """As :func:`unwindset`, for the loops of a run of the program."""
-    numbers = [(run, _value(run.any_entry, TRUE, entry, given)) for run in loops]
+    numbers = [(run, _of_any_entry(run, entry, given)) for run in loops]
     limits = [f"{run.loop.function}.{run.number}:{most + 1}" for run, most in numbers if most is not None]
     missing = [run.loop.name for run, most in numbers if most is None]
     return ("--unwindset " + ",".join(limits) if limits else ""), missing
