@@ -66,6 +66,8 @@ TERMS = {
     "a signed wrap": (wrap(mul(const(3), N), I32), "O(n)"),
     "a wrap into a narrow type": (wrap(N, U16), "O(1)"),
     "a wrap into a type that is shorter, but not narrow": (wrap(K, I32), "O(k)"),
+    "a wrap of an integer": (wrap(Z, U32), None),
+    "a wrap of an integer into a narrow type": (wrap(Z, U16), "O(1)"),
     "a wrap of any sign into one": (wrap(K, U32), None),
     "a mask of such a type": (bit_and(maximum(const(0), K), const((1 << 32) - 1)), "O(k)"),
     "a remainder of such a type": (mod(maximum(const(0), K), const(1 << 32)), "O(k)"),

@@ -221,3 +221,18 @@ def test_no_entry_takes_more_than_all_together(run, tmp_path):
     )
     assert "main.0:14" in run("bound", file, "--entry", "main", "--unwindset").stdout
     assert 'loopbound min 0 max 13" )' in run("bound", file, "--entry", "main", "--flow-facts", "pragma").stdout
+
+
+def test_a_function_whose_loops_are_all_inlined_is_answered_by_its_name(answer, run, tmp_path):
+    file = tmp_path / "program.c"
+    file.write_text(
+        "static int h(int m) { int r = 0; for (int i = 0; i < m; i++) r ^= i; return r; }\n"
+        "int w(int n) { return h(n + 1) ^ h(7); }\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", file, "--function", "w", "--at", "n=5")
+    assert (status, document["loops"]) == (0, [])
+    assert [(found["name"], found["value"]) for found in document["functions"]] == [("w", 13)]
+    told = run("bound", file, "--function", "w", "--at", "n=5").stdout
+    assert told.startswith("w: ")
+    assert "at n=5: 13" in told

@@ -142,7 +142,7 @@ class _Classes:
         width, (low, high) = term.type.width, range_of(term.arg)
         if width is None:
             return self.towards(term.arg, sign)
-        if _is_small(1 << width, term.arg):
+        if 1 << width < LARGE and _is_small(1 << width, term.arg):
             return CONSTANT
         # Wrapping takes away from what is not below the type, and adds to what is not beyond it.
         least, most = term.type.min, term.type.max

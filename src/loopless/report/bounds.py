@@ -44,6 +44,11 @@ def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tup
     return [(found, bound) for found in answers for bound in found.loops if bound.answer.loop.name in wanted]
 
 
+def only_inlined(found: FunctionBound) -> bool:
+    """Whether the function has loops, and none in its own text."""
+    return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
+
+
 def _at(found: FunctionBound, term: Term | None, when: Condition, given: Values | None) -> int | None:
     """The number that a bound comes to; names that several variables have give none of them a value."""
     values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
@@ -86,7 +91,7 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
     """The loops one by one, then the functions."""
     chosen = selected(answers, names)
     parts = ["\n".join(_loop_lines(found, bound, given)) for found, bound in chosen]
-    inside = [found for found in answers if any(other is found for other, _ in chosen)]
+    inside = [found for found in answers if only_inlined(found) or any(other is found for other, _ in chosen)]
     parts += ["\n".join(_function_lines(found, given)) for found in inside]
     return "\n\n".join(parts) if parts else "no loops"
 
