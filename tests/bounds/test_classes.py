@@ -52,6 +52,8 @@ TERMS = {
     # b·k + b ≥ a: by b = 1 from k = a - 1 on
     "a curve with an unsigned slope": (first_positive({(1, 1): B, (1, 0): sub(B, A)}), "O(a)"),
     "a curve with a slope of any sign": (first_positive({(1, 1): N, (1, 0): sub(B, A)}), "O(a + b)"),
+    "a logarithm of what grows as one": (
+        first_positive({(3, 0): const(1), (1, 0): neg(first_positive({(2, 0): const(1), (1, 0): neg(A)}))}), "O(log(a))"),
     "a remainder by what may be negative": (trunc_rem(A, sub(N, M)), "O(m + n)"),
     "a remainder by a constant": (trunc_rem(N, const(100_000)), "O(1)"),
     "bits of what may be negative": (bit_and(N, M), "O(m + n)"),
@@ -64,6 +66,8 @@ TERMS = {
     "a signed wrap": (wrap(mul(const(3), N), I32), "O(n)"),
     "a wrap into a narrow type": (wrap(N, U16), "O(1)"),
     "a wrap into a type that is shorter, but not narrow": (wrap(K, I32), "O(k)"),
+    "a wrap of an integer": (wrap(Z, U32), None),
+    "a wrap of an integer into a narrow type": (wrap(Z, U16), "O(1)"),
     "a wrap of any sign into one": (wrap(K, U32), None),
     "a mask of such a type": (bit_and(maximum(const(0), K), const((1 << 32) - 1)), "O(k)"),
     "a remainder of such a type": (mod(maximum(const(0), K), const(1 << 32)), "O(k)"),
@@ -178,6 +182,10 @@ COUNTS = {
         "void __VERIFIER_assume(int); void f(int n) { __VERIFIER_assume(n < 20000); for (int i = 0; i < n; i++) ; }",
         "O(1)", None),
     "of no input": ("int f(int m) { int s = 0; for (int i = 3; i < 10; i++) s ^= m; return s; }", "O(1)", "Omega(1)"),
+    "doubling up to what does not wrap": (
+        "int f(unsigned n) { int c = 0; for (unsigned m = 1; m && m <= n; m <<= 1) c++; return c; }",
+        "O(log(n))", "Omega(log(n))"),
+    "doubling until no bit is left": ("void f(unsigned n) { while (n) n *= 2; }", "O(1)", "Omega(1)"),
     "halving": ("void f(unsigned n) { while (n) n /= 2; }", "O(log(n))", "Omega(log(n))"),
 }  # fmt: skip
 

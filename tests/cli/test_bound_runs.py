@@ -92,6 +92,22 @@ def test_library_functions_and_strangers_call_no_function_whose_address_they_do_
     assert [loop["value"] for loop in document["run"]["loops"]] == [6, 3]
 
 
+def test_functions_that_call_each_other_are_not_taken_for_calls_without_iterations(answer, run, tmp_path):
+    """n calls of what takes up to n calls itself are no n iterations in all; a function that calls itself is a loop."""
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int odd(int n);\n"
+        "int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n"
+        "int odd(int n) { return n == 0 ? 0 : even(n - 1); }\n"
+        "int main(int n, char **a) { int r = 0; for (int i = 0; i < n; i++) r ^= even(i); return r; }\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", file, "--entry", "main")
+    (main,) = document["functions"]
+    assert (status, main["upper"], main["big_o"], main["refused"]["reason"]) == (3, None, None, "recursive-call")
+    assert [loop["upper"]["text"] for loop in document["loops"]] == ["max(0, n)"]
+
+
 def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tmp_path):
     file = tmp_path / "program.c"
     file.write_text(
@@ -194,3 +210,29 @@ def test_loops_of_templates_are_told_apart_in_a_run(answer, tmp_path):
     _, document = answer("bound", file, "--entry", "main")
     found = {loop["name"].split(":")[-3]: loop["value"] for loop in document["run"]["loops"]}
     assert found == {"work<int>": 10, "work<long>": 20}
+
+
+def test_no_entry_takes_more_than_all_together(run, tmp_path):
+    """What one entry of the inner loop takes is limited by its type only; all take 13 iterations at most."""
+    file = tmp_path / "program.c"
+    file.write_text(
+        "int main(void) { int i = 5; for (;;) { i++; if (i > 20) break; while (i % 7) { i++; } } return i; }\n",
+        encoding="utf-8",
+    )
+    assert "main.0:14" in run("bound", file, "--entry", "main", "--unwindset").stdout
+    assert 'loopbound min 0 max 13" )' in run("bound", file, "--entry", "main", "--flow-facts", "pragma").stdout
+
+
+def test_a_function_whose_loops_are_all_inlined_is_answered_by_its_name(answer, run, tmp_path):
+    file = tmp_path / "program.c"
+    file.write_text(
+        "static int h(int m) { int r = 0; for (int i = 0; i < m; i++) r ^= i; return r; }\n"
+        "int w(int n) { return h(n + 1) ^ h(7); }\n",
+        encoding="utf-8",
+    )
+    status, document = answer("bound", file, "--function", "w", "--at", "n=5")
+    assert (status, document["loops"]) == (0, [])
+    assert [(found["name"], found["value"]) for found in document["functions"]] == [("w", 13)]
+    told = run("bound", file, "--function", "w", "--at", "n=5").stdout
+    assert told.startswith("w: ")
+    assert "at n=5: 13" in told

@@ -9,7 +9,7 @@ from math import prod
 from typing import Final, TypeGuard
 
 from loopless.bounds.model import LARGE
-from loopless.terms import Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of, walk
+from loopless.terms import ZERO, Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of, walk
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -142,7 +142,7 @@ class _Classes:
         width, (low, high) = term.type.width, range_of(term.arg)
         if width is None:
             return self.towards(term.arg, sign)
-        if _is_small(1 << width, term.arg):
+        if 1 << width < LARGE and _is_small(1 << width, term.arg):
             return CONSTANT
         # Wrapping takes away from what is not below the type, and adds to what is not beyond it.
         least, most = term.type.min, term.type.max
@@ -171,7 +171,7 @@ class _Classes:
             case "first_positive" | "first_zero":
                 return self._of_curve(term)
             case "first_scaled":
-                return CONSTANT
+                return self._of_scaled(term)
             case "first_in_range":
                 modulus = term.args[2]
                 assert isinstance(modulus, Const)
@@ -199,6 +199,17 @@ class _Classes:
         if truncated or (sign > 0 and _sign(dividend) == _sign(divisor) == 1):
             found.append(self.towards(dividend, sign))
         return _least(found)
+
+    def _of_scaled(self, term: Op) -> Growth:
+        """When a value that is multiplied comes into a window: within as many steps as there are bits. Where nothing
+        lies beyond the window it does so on the way up, if at all soon.
+        """
+        _, _, added, modulus, low, high = term.args
+        assert isinstance(modulus, Const)
+        if added != ZERO or not isinstance(high, Const) or high.value < modulus.value - 1:
+            return CONSTANT
+        # The logarithm of a type's end is small.
+        return _logarithm(_Classes(self.name, None).towards(low, 1)) or CONSTANT
 
     def _of_curve(self, term: Op) -> Growth | None:
         """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end,
@@ -291,7 +302,8 @@ def _root(growth: Growth | None, degree: int) -> Growth | None:
 def _logarithm(growth: Growth | None) -> Growth | None:
     if growth is None:
         return None
-    names = {n for product in growth.products for n, _ in product if not n.startswith(LOG)}
+    # The logarithm of a logarithm is less than that.
+    names = {n.removeprefix(LOG) for product in growth.products for n, _ in product}
     return _joined([CONSTANT, *(Growth(frozenset((((LOG + n, Fraction(1)),),))) for n in names)])
 
 

@@ -80,10 +80,12 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         entry = (options["entry"],) if options["entry"] else ()
         loops = select_loops(program, entry or options["functions"], options["places"])
         loops = program[entry[0]].loops if entry else loops
-        functions = list(dict.fromkeys(loop.function for loop in loops)) or [program[name] for name in entry]
+        named = [program[name] for name in options["functions"]]
+        # What is asked for by name is answered also where all its loops are those of inlined functions.
+        asked_for = [f for f in named if f.loops and not options["places"]] or [program[name] for name in entry]
+        functions = list(dict.fromkeys([*(loop.function for loop in loops), *asked_for]))
         for function in functions:
             function.graph()
-        named = [program[name] for name in options["functions"]]
         costly = _function_with(named or functions, options["cost"])
         own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
         asked = list(dict.fromkeys([*(named or functions), *own]))
@@ -98,6 +100,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         bounds_json,
         cost_json,
         cost_text,
+        only_inlined,
         run_json,
         run_text,
         selected,
@@ -113,7 +116,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     of_run = answers[0] if entry else None
     runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
     complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
-    complete = complete and (of_run is not None or all(not b.call.has_gap for _, b in selected(answers, names)))
+    claims = [*(b.call for _, b in selected(answers, names)), *(found.call for found in answers if only_inlined(found))]
+    complete = complete and (of_run is not None or not any(claim.has_gap for claim in claims))
     if options["facts_for"] or options["unwind"]:
         if not loops and not runs:
             warn(f"no loops in {', '.join(map(str, files))}")

@@ -445,6 +445,10 @@ def _beyond(function: Function) -> Refused | None:
             called = f"may be what {who}" if by_pointer else "is called"
             detail = f"the loops of {found.name}, which {called}, are not counted"
             return Refused(Reason.UNKNOWN_CALL, function.place, detail)
+        again = found.reached
+        if name in again.names and name not in again.by_pointer:
+            detail = f"the calls of {found.name}, which calls others that call it, are not counted"
+            return Refused(Reason.RECURSION, function.place, detail)
     return None
 
 

@@ -44,6 +44,11 @@ def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tup
     return [(found, bound) for found in answers for bound in found.loops if bound.answer.loop.name in wanted]
 
 
+def only_inlined(found: FunctionBound) -> bool:
+    """Whether the function has loops, and none in its own text."""
+    return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
+
+
 def _at(found: FunctionBound, term: Term | None, when: Condition, given: Values | None) -> int | None:
     """The number that a bound comes to; names that several variables have give none of them a value."""
     values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
@@ -86,7 +91,7 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
     """The loops one by one, then the functions."""
     chosen = selected(answers, names)
     parts = ["\n".join(_loop_lines(found, bound, given)) for found, bound in chosen]
-    inside = [found for found in answers if any(other is found for other, _ in chosen)]
+    inside = [found for found in answers if only_inlined(found) or any(other is found for other, _ in chosen)]
     parts += ["\n".join(_function_lines(found, given)) for found in inside]
     return "\n\n".join(parts) if parts else "no loops"
 
@@ -355,7 +360,7 @@ def facts_of_run(
     """As :func:`facts`, for the loops of a run of the program."""
     found: list[Fact] = []
     for run in loops:
-        most = _value(run.any_entry, TRUE, entry, given)
+        most = _of_any_entry(run, entry, given)
         total, is_value = _total(run.total, TRUE, entry, given)
         exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
@@ -363,11 +368,17 @@ def facts_of_run(
     return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
 
 
+def _of_any_entry(run: RunBound, entry: FunctionBound, given: Values | None) -> int | None:
+    """A number of iterations that no entry exceeds: none takes more than all together."""
+    values = [_value(term, TRUE, entry, given) for term in (run.any_entry, run.total)]
+    return min((value for value in values if value is not None), default=None)
+
+
 def unwindset_of_run(
     entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
 ) -> tuple[str, list[str]]:
     """As :func:`unwindset`, for the loops of a run of the program."""
-    numbers = [(run, _value(run.any_entry, TRUE, entry, given)) for run in loops]
+    numbers = [(run, _of_any_entry(run, entry, given)) for run in loops]
     limits = [f"{run.loop.function}.{run.number}:{most + 1}" for run, most in numbers if most is not None]
     missing = [run.loop.name for run, most in numbers if most is None]
     return ("--unwindset " + ",".join(limits) if limits else ""), missing

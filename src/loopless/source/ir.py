@@ -475,8 +475,7 @@ class GlobalVar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """One module. ``aliases`` maps an alias to the value it stands for, and an ifunc, which is among the ``ifuncs``, to
-    the function that chooses what it stands for.
+    """One module. ``aliases`` maps an alias to what it stands for, one of ``ifuncs`` to the function that chooses it.
 
     ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded.
     """
