@@ -35,8 +35,11 @@ class Cost:
 def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = None) -> Cost:
     """Bounds on the growth of ``variable``, over the function's inputs; exactly where its summary says it."""
     # A variable of the function itself begins as nothing: what it is in the end is what it has grown by.
-    start = ZERO if graph.variables[variable].kind is Kind.LOCAL else variable
-    known = _by_summary(summary, variable, start) if start is variable and summary is not None else None
+    kind = graph.variables[variable].kind
+    start = ZERO if kind is Kind.LOCAL else variable
+    # A summary tells of what outlasts the call only: not of parameters, which a call changes for itself.
+    lasts = kind in (Kind.GLOBAL, Kind.POINTEE)
+    known = _by_summary(summary, variable, start) if lasts and summary is not None else None
     if known is not None:
         return known
     found = _by_counts(graph, variable, start)
