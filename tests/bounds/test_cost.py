@@ -105,3 +105,27 @@ def test_the_cost_of_a_parameter_is_not_what_callers_see_of_it(tmp_path):
         values = arguments_of(function.graph(), [n])
         assert evaluate(cost.lower, values) <= grown <= evaluate(cost.upper, values)
         assert not cost.exact or grown == evaluate(cost.upper, values)
+
+
+PARAMETER = "int f(int n, int s) { while (n > 0) { n--; if (s > 10) s = 3; else s += 4; } return s; }"
+
+
+def test_a_parameter_grows_by_what_the_call_makes_of_it(tmp_path):
+    """The summary says nothing of parameters at the end, which is not that they are what they were."""
+    file = tmp_path / "parameter.c"
+    file.write_text(PARAMETER)
+    settings = Settings(workers=1)
+    program = load([file], settings)
+    function = program["f"]
+    (bound,) = answer_bounds([function], "all", settings)
+    assert bound.summary is not None
+    cost = answer_cost(function, "s", bound, settings).cost
+    g = function.graph()
+    interpreter = Interpreter(program.source.inlined, g)
+    for row in itertools.product((-3, 0, 1, 2, 7), (-2, 0, 3, 9, 11)):
+        grown = interpreter.run(row).outcome.return_value - row[1]
+        values = arguments_of(g, row)
+        assert cost.upper is None or grown <= evaluate(cost.upper, values), row
+        assert cost.lower is None or evaluate(cost.lower, values) <= grown, row
+    steps = answer_cost(function, "n", bound, settings).cost
+    assert [evaluate(steps.lower, {variable(g, "n"): n}) for n in (-1, 0, 5)] == [0, 0, -5]
