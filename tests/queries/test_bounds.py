@@ -12,7 +12,8 @@ from loopless.bounds import Bound, Claim
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import Options
-from loopless.queries.bounds import LoopBound, _together, _whole, answer_bounds, class_of
+from loopless.queries.bounds import answer_bounds, class_of
+from loopless.queries.claims import of_all, together
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
 from loopless.terms import FALSE, TRUE, ZERO, EvaluationError, IntType, Var, const, evaluate, holds, less
@@ -256,8 +257,8 @@ def test_what_holds_of_some_inputs_is_not_said_of_all():
     """A lower bound of one loop, that holds for n > 0 only, beside a loop without a bound, and under one on both."""
     n = Var("n", IntType(32))
     some = Claim(const(9), const(9), exact=True, when=less(ZERO, n))
-    whole = _whole([LoopBound(None, some, some), LoopBound(None, Claim(None, gap=TRUE), Claim(None, gap=TRUE))])
-    below = _together(replace(some, exact=False), Bound(const(20)))
+    whole = of_all([some, Claim(None, gap=TRUE)])
+    below = together(replace(some, exact=False), Bound(const(20)))
     for claim in (whole, below):
         assert claim.when is TRUE
         assert [evaluate(claim.lower, {n: value}) for value in (-1, 0, 1)] == [0, 0, 9]

@@ -24,39 +24,34 @@ from loopless.bounds import (
 )
 from loopless.bounds.laps import lap_paths
 from loopless.bounds.lower import LeastLaps
-from loopless.bounds.model import by_types, kept, reads
-from loopless.bounds.order import lesser
+from loopless.bounds.model import by_types, kept
 from loopless.bounds.ranking import rank
 from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.flowgraph.model import Assume, Check, Flowgraph, Kind
+from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.claims import added, all_runs_count, at_least, lacks_lower, of_all, somewhere, together
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.laps import LineBound, from_header, line_bounds
 from loopless.queries.limits import Limits, Overrun, failure, note, run_all
-from loopless.queries.lower_classes import growth, has_class, lower_growth, reached
+from loopless.queries.lower_classes import growth, has_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary, Summary
 from loopless.terms import (
-    FALSE,
     TRUE,
-    ZERO,
     Condition,
     EvaluationError,
     Term,
     Var,
     add,
-    conjunction,
-    disjunction,
     evaluate,
     holds,
-    ite,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -168,7 +163,7 @@ def _of_summary(
     loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, counted: Summary | None = None
 ) -> LoopBound:
     entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
-    entry, call = _somewhere(entry), _somewhere(claim_of_call(whole, loop.loop.name, ()))
+    entry, call = somewhere(entry), somewhere(claim_of_call(whole, loop.loop.name, ()))
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
@@ -194,7 +189,8 @@ def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, 
 def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused: Refused) -> FunctionBound:
     loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(loop.loop.name)) for loop in answer.loops)
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
-    found = FunctionBound(function.name, function.place, loops, _whole(loops), shown, refused=refused)
+    whole = of_all([loop.call for loop in loops])
+    found = FunctionBound(function.name, function.place, loops, whole, shown, refused=refused)
     return replace(found, ambiguous=_ambiguous(function, None, found))
 
 
@@ -218,7 +214,7 @@ def bound_function(
             found = function_bounds(graph, {name: bounds for name, bounds in ranked.items() if bounds})
             search.note(found)
     claims = search.claims(found)
-    known = {name: _added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
+    known = {name: added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
     if any(known.values()):
         given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
         found = function_bounds(graph, given)
@@ -272,7 +268,7 @@ class _Search:
         asked = lower and self.method == "all"
         uppers = [claim_of_call(answer.summary, name, ()).upper for name in found.loops]
         bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
-        defined = _all_runs_count(graph)
+        defined = all_runs_count(graph)
         sure = defined and (len(found.loops) == 1 or bounded)
         loops = []
         for loop in answer.loops:
@@ -280,14 +276,14 @@ class _Search:
             if bounds is None:
                 loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
                 continue
-            entry = _somewhere(claims[loop.loop.name])
-            if asked and _lacks_lower(entry):
-                entry = _at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
+            entry = somewhere(claims[loop.loop.name])
+            if asked and lacks_lower(entry):
+                entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
             more = in_call.loops.get(bounds.loop.header)
             total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
-            call = _somewhere(claim_of_call(answer.summary, loop.loop.name, total))
-            if asked and _lacks_lower(call):
-                call = _at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
+            call = somewhere(claim_of_call(answer.summary, loop.loop.name, total))
+            if asked and lacks_lower(call):
+                call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
             loops.append(
                 LoopBound(
                     loop,
@@ -301,7 +297,7 @@ class _Search:
                 )
             )
         shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-        whole = _together(_whole(loops), in_call.whole)
+        whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = _beyond(function)
         granted = (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
         if beyond is not None:
@@ -391,42 +387,6 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
 
 
-def _somewhere(found: Claim) -> Claim:
-    """The claim; without its bound where that holds for no inputs."""
-    if found.upper is None or found.when is not FALSE:
-        return found
-    return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
-
-
-def _lacks_lower(found: Claim) -> bool:
-    """Whether a claim that is not about some inputs only has no lower bound."""
-    return not found.exact and found.lower is ZERO and (found.when is TRUE or found.upper is None)
-
-
-def _all_runs_count(graph: Flowgraph) -> bool:
-    """Whether no run is left out of account, for an assumption or for undefined behaviour."""
-    return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
-
-
-def _at_least(found: Claim, laps: Term, *, defined: bool, sure: bool) -> Claim:
-    """The claim with a lower bound, which runs that meet undefined behaviour may go below.
-
-    ``defined``: no run meets any; ``sure``: and there are runs that end, whatever the inputs.
-    """
-    if laps is ZERO:
-        return found
-    exact = laps is found.upper and found.gap is FALSE and found.never is FALSE
-    undefined = found.undefined if defined else TRUE
-    return replace(found, lower=laps, exact=exact, undefined=undefined, reached=None if sure else ZERO)
-
-
-def _added(found: Claim, bounds: Bounds) -> Bounds:
-    """What a summary says where no unconditional bound is known."""
-    if found.upper is None or least(bounds) is not None or reads(found.upper):
-        return ()
-    return (Bound(found.upper, found.when),)
-
-
 def _beyond(function: Function) -> Refused | None:
     """Why the loops of a call are not only those of the function: it calls functions with loops, or itself."""
     graph = function.graph()
@@ -450,42 +410,6 @@ def _beyond(function: Function) -> Refused | None:
             detail = f"the calls of {found.name}, which calls others that call it, are not counted"
             return Refused(Reason.RECURSION, function.place, detail)
     return None
-
-
-def _whole(loops: Iterable[LoopBound]) -> Claim:
-    """The iterations of all loops together."""
-    calls = [loop.call for loop in loops]
-    lower = add(*(call.lower for call in calls))
-    never = disjunction(call.never for call in calls)
-    uppers = [call.upper for call in calls if call.upper is not None]
-    undefined = disjunction(call.undefined for call in calls)
-    some_run = None
-    if any(call.reached is not None for call in calls):
-        some_run = add(*(reached(call) for call in calls))
-    if len(uppers) < len(calls):
-        lower = add(*(_everywhere(call.lower, call.when) for call in calls))
-        if some_run is not None:
-            some_run = add(*(_everywhere(reached(call), call.when) for call in calls))
-        return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
-    exact = all(call.exact for call in calls)
-    gap = disjunction(call.gap for call in calls)
-    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, some_run)
-
-
-def _everywhere(lower: Term, when: Condition) -> Term:
-    """What a lower bound that holds where ``when`` does says of all inputs."""
-    return ite(when, lower, ZERO)
-
-
-def _together(found: Claim, bound: Bound | None) -> Claim:
-    """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
-    if bound is None or found.exact or found.never is not FALSE:
-        return found
-    if found.upper is None or found.has_gap or found.when is not TRUE:
-        lower = _everywhere(found.lower, found.when)
-        some_run = None if found.reached is None else _everywhere(found.reached, found.when)
-        return replace(found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run)
-    return replace(found, upper=lesser(found.upper, bound.term))
 
 
 def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
