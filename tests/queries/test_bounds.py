@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -12,10 +14,12 @@ from loopless.bounds import Bound, Claim
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.flowgraph import Options
+from loopless.queries import bounds
 from loopless.queries.bounds import answer_bounds, class_of
 from loopless.queries.claims import of_all, together
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
+from loopless.refusals import Reason
 from loopless.terms import FALSE, TRUE, ZERO, EvaluationError, IntType, Var, const, evaluate, holds, less
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
@@ -262,3 +266,47 @@ def test_what_holds_of_some_inputs_is_not_said_of_all():
     for claim in (whole, below):
         assert claim.when is TRUE
         assert [evaluate(claim.lower, {n: value}) for value in (-1, 0, 1)] == [0, 0, 9]
+
+
+NEVER = """int __VERIFIER_nondet_int(void);
+void f(int x, int y) { while (x > 0) { if (__VERIFIER_nondet_int()) x = x - y; else x = x - 2 * y; if (x > 1000) x = 1000; } }
+void g(int x) { while (x > 0) { if (__VERIFIER_nondet_int()) x--; else x++; if (x > 1000) x = 1000; } }
+"""
+
+
+def test_where_there_is_no_bound_the_states_from_which_a_loop_never_ends_are_told(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(NEVER)
+    program = load([file], Settings(workers=1))
+    for name, rows, choices in (("f", [[5, 0], [1000, 0]], ([0], [1])), ("g", [[5], [1]], ([0],))):
+        (found,) = answer_bounds([program[name]], "all", program.settings)
+        graph = program[name].graph()
+        interpreter = Interpreter(program.source.inlined, graph)
+        sure = [states for states in found.loops[0].recurrent if not states.chosen]
+        assert bool(sure) == (name == "f")
+        for row, choice in product(rows, choices):
+            values = {p.var: value for p, value in zip(graph.parameters, row, strict=True)}
+            assert any(holds(states.condition, values) for states in found.loops[0].recurrent)
+            run = interpreter.run(row, choice * 4000, max_steps=4000)
+            # It is still at it when the steps, or the inputs, are used up.
+            assert run.status == "unknown"
+            assert sum(run.iterations.values()) > 100
+        assert not any(holds(s.condition, dict.fromkeys(values, 0)) for s in found.loops[0].recurrent)
+
+
+def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
+    """The search over the function as a whole takes for ever: the bounds of the loops by themselves are known by then."""
+    file = tmp_path / "a.c"
+    file.write_text(
+        "int __VERIFIER_nondet_int(void);"
+        "void f(int n) { while (n > 0) { if (__VERIFIER_nondet_int()) n--; else n -= 3; } }"
+    )
+    monkeypatch.setattr(bounds, "_NOTED_AFTER_S", 0.0)
+    monkeypatch.setattr(bounds, "call_bounds", lambda graph: time.sleep(60))
+    program = load([file], Settings(loop_timeout_s=1.0, workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    assert found.refused is not None
+    assert found.refused.reason is Reason.TIME_LIMIT
+    assert "not finished" in found.refused.detail
+    (n,) = found.call.upper.variables
+    assert [evaluate(found.call.upper, {n: value}) for value in (-1, 0, 7)] == [0, 0, 7]

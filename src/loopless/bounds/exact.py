@@ -169,7 +169,7 @@ def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condi
         return Claim(general, _piecewise(pieces, ZERO), exact=False, never=never)
     if not grouped:
         found = _by_bounds(bounds)
-        gap = found.gap if never is FALSE else unknown
+        gap = found.gap if never is FALSE else conjunction((unknown, found.gap))
         return Claim(found.upper, found.lower, found.exact, found.when, never, gap)
     conditional = general is None and bounds and covered is not TRUE
     plain = _as_maximum(pieces) if general is None and not conditional else None

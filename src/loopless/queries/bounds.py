@@ -25,12 +25,14 @@ from loopless.bounds import (
 from loopless.bounds.laps import lap_paths
 from loopless.bounds.lower import LeastLaps
 from loopless.bounds.model import by_types, kept
+from loopless.bounds.nontermination import Recurrent, recurrent
 from loopless.bounds.ranking import rank
 from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
 from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.claims import added, all_runs_count, at_least, lacks_lower, of_all, somewhere, together
 from loopless.queries.counting import Counts, counts_alone
@@ -50,8 +52,11 @@ from loopless.terms import (
     Term,
     Var,
     add,
+    conjunction,
+    disjunction,
     evaluate,
     holds,
+    negate,
 )
 
 _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
@@ -78,6 +83,8 @@ class LoopBound:
     refused_call: Refused | None = None
     from_header: bool = False
     """Whether the loop is left from its header only, in which nothing of the body stands."""
+    recurrent: tuple[Recurrent, ...] = ()
+    """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +301,7 @@ class _Search:
                     (bounds.refused or _partly(loop)) if entry.has_gap else None,
                     (bounds.refused_total or _partly(loop)) if call.has_gap else None,
                     from_header(graph, bounds.loop),
+                    _recurrent(loop, entry) if asked else (),
                 )
             )
         shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
@@ -354,6 +362,19 @@ def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
     grows, reached = growth(found.upper, {}, exact=found.exact), lower_growth(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
+
+
+def _recurrent(loop: LoopAnswer, entry: Claim) -> tuple[Recurrent, ...]:
+    """The recurrent sets of a loop that is not bounded everywhere, but for those of which the summary tells."""
+    if loop.paths is None or not (entry.upper is None or entry.has_gap):
+        return ()
+    found = list(recurrent(loop.paths, loop.summary))
+    for states in tuple(found):
+        others = [r.condition for r in found if r is not states and (states.chosen or not r.chosen)]
+        told = disjunction((entry.never, *others))
+        if not feasible(conjunction((states.condition, negate(told))), solver=False):
+            found.remove(states)
+    return tuple(found)
 
 
 def _partly(loop: LoopAnswer) -> Refused:

@@ -36,6 +36,7 @@ def _nodes(bound: LoopBound) -> Iterator[Node]:
     if bound.any_entry is not None:
         yield bound.any_entry
     yield from (line.upper for line in bound.lines)
+    yield from (states.condition for states in bound.recurrent)
 
 
 def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tuple[FunctionBound, LoopBound]]:
@@ -109,6 +110,10 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in _conditions(bound.entry, names)]
+    for states in bound.recurrent:
+        word = "need not end" if states.chosen else "never ends"
+        about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else ""
+        lines += region_lines(f"one entry: {word}, over the values there,", states.condition, about, names)
     if bound.answer.loop.parent is not None and bound.any_entry is not None:
         lines.append(f"  any entry: at most {names.text(bound.any_entry)}")
     same = {bound.call.upper, bound.entry.upper}
@@ -226,6 +231,10 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
             "exact": entry.exact,
             "valid_when": expression(entry.when, names),
             "any": _maybe(bound.any_entry, names),
+            "never_ends": [
+                {"when": expression(states.condition, names), "chosen": list(states.chosen)}
+                for states in bound.recurrent
+            ],
         },
         "edges": [
             {
