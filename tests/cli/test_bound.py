@@ -358,3 +358,16 @@ def test_a_count_over_values_that_are_read_has_a_bound_over_the_inputs_beside_it
     assert "whatever it reads: at most max(a, b)" in run("bound", str(file)).stdout
     _, document = answer("bound", "examples/looperman/fig1.c")
     assert document["functions"][0]["over_inputs"] is None
+
+
+def test_it_is_said_where_a_summary_knows_that_a_loop_never_ends_though_nothing_is_known_of_calls(run, tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(
+        """int __VERIFIER_nondet_int(void);
+unsigned f(unsigned m, int p) {
+    while (m != 7) m = m * m + p * __VERIFIER_nondet_int();
+    for (;;) { if (p == 0) continue; p++; }
+}
+"""
+    )
+    assert "one entry: never ends, over the values there, when p <= 0" in run("bound", str(file)).stdout

@@ -110,10 +110,12 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in _conditions(bound.entry, names)]
+    if bound.entry.upper is None and bound.call.never is FALSE:
+        lines += _endless("never ends", bound.entry.never, "", names)
     for states in bound.recurrent:
         word = "need not end" if states.chosen else "never ends"
         about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else ""
-        lines += region_lines(f"one entry: {word}, over the values there,", states.condition, about, names)
+        lines += _endless(word, states.condition, about, names)
     if bound.answer.loop.parent is not None and bound.any_entry is not None:
         lines.append(f"  any entry: at most {names.text(bound.any_entry)}")
     same = {bound.call.upper, bound.entry.upper}
@@ -126,6 +128,10 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
     return lines
+
+
+def _endless(word: str, states: Condition, about: str, names: Names) -> list[str]:
+    return region_lines(f"one entry: {word}, over the values there,", states, about, names)
 
 
 def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
