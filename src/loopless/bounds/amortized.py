@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from loopless.bounds.model import positive
+from loopless.bounds.model import by_types, positive
 from loopless.bounds.scopes import Lap, Scope
 from loopless.bounds.steps import entails, most_of
 from loopless.logic import is_quasi_affine
@@ -50,8 +50,11 @@ def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterat
     """
     if not all(is_quasi_affine(term) for _, term in each):
         return
+    past = [lap for lap in scope.laps if header in lap.visited]
     for measure in _measures(counter, scope, each):
         try:
+            if any(isinstance(sub(measure, substitute(measure, lap.values)), Const) for lap in past):
+                continue  # what laps lower by a constant pays for no more than that
             apart = _apart(scope, header, each, positive(measure))
         except TermTooLarge:
             continue
@@ -71,10 +74,15 @@ def _measures(counter: Counter, scope: Scope, each: Each) -> list[Term]:
         found[from_polynomial(rest)] = None
     for var in sorted({v for _, term in each for v in term.variables & scope.changed}, key=lambda v: v.key):
         found[var] = None
-    plain = [term for term in found if not term.variables.isdisjoint(scope.changed)][:MAX_MEASURES]
+    moving = (term for term in found if not term.variables.isdisjoint(scope.changed))
+    plain = [term for term in moving if _is_affine(term) and not by_types(term)][:MAX_MEASURES]
     factors = {abs(c) for _, term in each for node in walk(term) for c in _coefficients(node)}
     factor = max(factors, default=1)
     return plain if factor <= 1 else [*plain, *(scale(term, factor) for term in plain)]
+
+
+def _is_affine(term: Term) -> bool:
+    return all(not m or (len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Var)) for m in polynomial(term))
 
 
 def _coefficients(node: object) -> Iterator[int]:
