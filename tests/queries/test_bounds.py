@@ -299,7 +299,8 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     file = tmp_path / "a.c"
     file.write_text(
         "int __VERIFIER_nondet_int(void);"
-        "void f(int n) { while (n > 0) { if (__VERIFIER_nondet_int()) n--; else n -= 3; } }"
+        "void f(int n) { while (n > 0) { if (__VERIFIER_nondet_int()) n--; else n -= 3; }"
+        " while (n != 7) n += __VERIFIER_nondet_int() & 3; }"
     )
     # A child that is spawned, as where earlier tests have left threads, would know nothing of what is replaced here.
     monkeypatch.setattr(limits, "_may_fork", lambda: True)
@@ -310,5 +311,8 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     assert found.refused is not None
     assert found.refused.reason is Reason.TIME_LIMIT
     assert "not finished" in found.refused.detail
-    (n,) = found.call.upper.variables
-    assert [evaluate(found.call.upper, {n: value}) for value in (-1, 0, 7)] == [0, 0, 7]
+    first, second = found.loops
+    (n,) = first.call.upper.variables
+    assert [evaluate(first.call.upper, {n: value}) for value in (-1, 0, 7)] == [0, 0, 7]
+    assert second.call.upper is None
+    assert second.refused_call.reason is Reason.TIME_LIMIT

@@ -159,9 +159,14 @@ def _without_summaries(function: Function) -> FunctionAnswer:
 def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overrun: Overrun) -> FunctionBound:
     """What was found until the search for bounds took too long, else what the summaries alone say."""
     if isinstance(overrun.noted, FunctionBound):
-        detail = f"the search for better bounds was not finished: {overrun.detail}"
-        refused = overrun.noted.refused or Refused(overrun.reason, function.place, detail)
-        return replace(overrun.noted, refused=refused, trouble=overrun.traceback)
+        noted, detail = overrun.noted, f"the search for better bounds was not finished: {overrun.detail}"
+        late = Refused(overrun.reason, function.place, detail)
+        # What a loop lacks may only not have been found yet.
+        loops = tuple(
+            replace(loop, refused=loop.refused and late, refused_call=loop.refused_call and late)
+            for loop in noted.loops
+        )
+        return replace(noted, loops=loops, refused=noted.refused or late, trouble=overrun.traceback)
     found = _failed(function, answer, counted, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback)
 
