@@ -12,8 +12,9 @@ CASES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "cas
 QUESTIONS = {
     "classify": ["classify", "examples/proteus", "examples/cases"],
     "summarize": ["summarize", *CASES, "--unknown-ok"],
-    "loops": ["loops", *CASES],
-    "whole": ["summarize", *CASES, "--whole", "--unknown-ok"],
+    # What these two rest on is the summaries above: half of the files will do.
+    "loops": ["loops", *CASES[::2]],
+    "whole": ["summarize", *CASES[1::2], "--whole", "--unknown-ok"],
 }
 
 
@@ -34,4 +35,4 @@ def test_the_answer_depends_on_the_question_only(run, question):
         assert done.returncode == 0, done.stderr
         answers.add(json.dumps(without_times(json.loads(done.stdout)), sort_keys=False))
     (answer,) = answers
-    assert len(json.loads(answer)["loops"]) > 20
+    assert len(json.loads(answer)["loops"]) > 10
