@@ -55,6 +55,7 @@ TERMS = {
     "a logarithm of what grows as one": (
         first_positive({(3, 0): const(1), (1, 0): neg(first_positive({(2, 0): const(1), (1, 0): neg(A)}))}), "O(log(a))"),
     "a remainder by what may be negative": (trunc_rem(A, sub(N, M)), "O(m + n)"),
+    "the lesser of a sum and a part of it": (minimum(sub(add(N, const(1)), M), floor_div(N, const(2))), "O(n)"),
     "a remainder by a constant": (trunc_rem(N, const(100_000)), "O(1)"),
     "bits of what may be negative": (bit_and(N, M), "O(m + n)"),
     "bits of what is not negative": (bit_and(N, A), "O(a)"),

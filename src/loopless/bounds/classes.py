@@ -276,9 +276,11 @@ def _is_small(limit: int, term: Term) -> bool:
 
 
 def _least(growths: Iterable[Growth | None]) -> Growth | None:
-    """The first of the least degree, each of them being right."""
+    """The first of the least degree, each of them being right; or what is a part of it, as O(n) of O(n + p)."""
     known = [g for g in growths if g is not None]
-    return min(known, key=lambda g: (g.degree, g != CONSTANT), default=None)
+    first = min(known, key=lambda g: (g.degree, g != CONSTANT), default=None)
+    parts = [g for g in known if first is not None and g.degree == first.degree and g.products < first.products]
+    return min(parts, key=lambda g: len(g.products), default=first)
 
 
 def _is_quotient(atom: Term, monomial: Monomial) -> TypeGuard[Op]:
