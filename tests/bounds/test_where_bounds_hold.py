@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds import function_bounds
-from loopless.terms import FALSE
+from loopless.bounds import Bound, function_bounds
+from loopless.bounds.exact import _claimed
+from loopless.terms import FALSE, TRUE, ZERO, IntType, Var, holds, less
 from loops_in_c import graph
 
 READ_ANEW = {
@@ -24,3 +25,11 @@ def test_no_bound_that_holds_nowhere_is_given(text):
     for loop in function_bounds(g).loops.values():
         for bounds in (loop.per_entry, loop.any_entry, loop.total, *loop.blocks.values()):
             assert all(bound.when is not FALSE for bound in bounds)
+
+
+def test_where_a_bound_holds_there_is_no_gap():
+    """Nothing is counted, the loop never ends for x < 0, and of the rest only a bound for d > 0 is known."""
+    x, d = Var("x", IntType(32)), Var("d", IntType(32))
+    found = _claimed([], less(x, ZERO), [TRUE], FALSE, (Bound(d, less(ZERO, d)),))
+    for values in ({x: 5, d: 5}, {x: 5, d: -5}):
+        assert holds(found.when, values) != holds(found.gap, values)
