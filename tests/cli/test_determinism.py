@@ -35,4 +35,4 @@ def test_the_answer_depends_on_the_question_only(run, question):
         assert done.returncode == 0, done.stderr
         answers.add(json.dumps(without_times(json.loads(done.stdout)), sort_keys=False))
     (answer,) = answers
-    assert len(json.loads(answer)["loops"]) > 10
+    assert len(json.loads(answer)["loops"]) > (20 if question in ("classify", "summarize") else 10)

@@ -306,7 +306,7 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "_may_fork", lambda: True)
     monkeypatch.setattr(bounds, "_NOTED_AFTER_S", 0.0)
     monkeypatch.setattr(bounds, "call_bounds", lambda graph: time.sleep(60))
-    program = load([file], Settings(loop_timeout_s=1.0, workers=1))
+    program = load([file], Settings(loop_timeout_s=4.0, workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     assert found.refused is not None
     assert found.refused.reason is Reason.TIME_LIMIT
