@@ -115,6 +115,7 @@ def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
 
 
 def _most_apart(lap: Lap, each: Each, drop: Term) -> int | None:
+    """How much more than ``drop`` the entry in a lap takes at most, whichever way leads there."""
     most = 0
     for when, term in each:
         both = conjunction((lap.condition, when))

@@ -89,8 +89,8 @@ def _without_content(term: Term) -> Term:
         content = gcd(*(c for part in parts for c in part.values()))
         if content > 1:
             assert isinstance(atom, Op)
-            least = [from_polynomial({m: c // content for m, c in part.items()}) for part in parts]
-            monomial = ((maximum(*least) if atom.op == "max" else minimum(*least), 1),)
+            divided = [from_polynomial({m: c // content for m, c in part.items()}) for part in parts]
+            monomial = ((maximum(*divided) if atom.op == "max" else minimum(*divided), 1),)
             coefficient *= content
         found[monomial] = found.get(monomial, 0) + coefficient
     return from_polynomial(found)
