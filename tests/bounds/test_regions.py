@@ -35,7 +35,7 @@ NESTS = {
         "O(n)"),
     "to_and_fro": (
         "int f(int n, int m) { int b = 0, x = m, y = 0; while (x >= 0 && y >= 0 && y <= n) if (b == 0) { y++;"
-        " if (nondet()) b = 1; } else { y--; if (nondet()) { x--; b = 0; } } return x; }", "O(m*n + m^2)"),
+        " if (nondet()) b = 1; } else { y--; if (nondet()) { x--; b = 0; } } return x; }", "O(m*n)"),  # y is at most n + 1
     "round_once": (
         "int f(int n, int m) { int t = n + 1; if (0 <= n && n < m) while (t != n && nondet()) if (t <= m) t++; else t = 0;"
         " return t; }", "O(m)"),  # from n + 1 up to m + 1, then from 0 up to n < m
