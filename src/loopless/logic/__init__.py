@@ -15,8 +15,9 @@ Least values and quantifiers
     pieces, and where there is none. ``least`` and ``greatest`` of a term while a variable runs, ``pieces_of`` a term,
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
-    ``simplify(condition, context)``, ``pruned(condition)``, ``shortest_where(term, condition)``,
-    ``equal_where(a, b, condition, region)``; at a few points first: ``sample_points``, ``may_be_equal``.
+    ``simplify(condition, context)``, ``pruned(condition)``, ``expanded(condition, context)``,
+    ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
+    ``sample_points``, ``may_be_equal``.
 Quick questions
     ``feasible(condition)``: False means surely not. ``is_quasi_affine(term)``: whether regions can speak of it.
 Beyond Presburger
@@ -38,7 +39,7 @@ from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_al
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
-from loopless.logic.simplify import pruned, simplify
+from loopless.logic.simplify import expanded, pruned, shorter, simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 
@@ -60,6 +61,7 @@ __all__ = [
     "enclosing_region",
     "equal_where",
     "exists",
+    "expanded",
     "feasible",
     "first",
     "for_all",
@@ -73,6 +75,7 @@ __all__ = [
     "pruned",
     "sample_points",
     "satisfiable",
+    "shorter",
     "shortest_where",
     "simplify",
     "valid",

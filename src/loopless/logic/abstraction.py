@@ -58,13 +58,7 @@ def over_approximation(condition: Condition) -> OverApproximation:
     """
     rebuild = Abstraction()
     body = rebuild.condition(condition)
-    bounds = [between(*_between(unknown, term)) for term, unknown in rebuild.unknowns.items()]
-    return OverApproximation(conjunction((*bounds, body)), tuple((v, t) for t, v in rebuild.unknowns.items()))
-
-
-def _between(unknown: Var, term: Term) -> tuple[int | None, Term, int | None]:
-    low, high = range_of(term)
-    return low, unknown, high
+    return OverApproximation(conjunction((rebuild.bounds(), body)), tuple((v, t) for t, v in rebuild.unknowns.items()))
 
 
 def enclosing_region(condition: Condition, variables: Iterable[Var] | None = None) -> Region:
@@ -102,6 +96,11 @@ class Abstraction:
                 return disjunction(self.condition(arg) for arg in condition.args)
             case _:
                 raise AssertionError(condition)
+
+    def bounds(self) -> Condition:
+        """The ranges of the replaced parts, on the variables."""
+        ranges = ((range_of(term), unknown) for term, unknown in self.unknowns.items())
+        return conjunction(between(low, unknown, high) for (low, high), unknown in ranges)
 
     def term(self, term: Term) -> Term:
         """``term`` with the parts replaced."""

@@ -18,6 +18,7 @@ from loopless.terms import (
     conjuncts,
     disjunction,
     disjuncts,
+    text,
     walk,
 )
 
@@ -51,6 +52,61 @@ def pruned(condition: Condition, *, operations: int = OPERATIONS) -> Condition:
             return _pruned(condition, Region.universe(()))
     except (BudgetExceeded, NotPresburger):
         return condition
+
+
+def expanded(condition: Condition, context: Condition = TRUE) -> Condition:
+    """A Presburger condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, without the
+    conjuncts of its arms that the other arms make superfluous: x < 5 || x >= 5 && y > 0 is x < 5 || y > 0.
+
+    Each arm is made as large as it gets by leaving out conjuncts, the longest first, and arms that others contain are
+    left out (the steps "expand" and "irredundant" of two-level minimization: Brayton et al., Logic Minimization
+    Algorithms for VLSI Synthesis, 1984). Raises :class:`NotPresburger` and :class:`BudgetExceeded`.
+    """
+    return _expanded(condition, _known(context))
+
+
+def _expanded(condition: Condition, given: Region) -> Condition:
+    match condition:
+        case And():
+            return _expanded_conjunction(list(condition.args), given)
+        case Or():
+            return _expanded_disjunction(condition, given)
+        case _:
+            return condition
+
+
+def _expanded_conjunction(parts: list[Condition], given: Region) -> Condition:
+    for index, part in enumerate(parts):
+        if isinstance(part, Or):
+            within = given & Region.of(conjunction((*parts[:index], *parts[index + 1 :])))
+            parts[index] = _single(part, within) or _expanded_disjunction(part, within)
+    return conjunction(parts)
+
+
+def _single(condition: Or, given: Region) -> Condition | None:
+    """A comparison from within ``condition`` that says as much where ``given`` holds."""
+    whole = given & Region.of(condition)
+    for one in walk(condition):
+        if isinstance(one, Compare) and (given & Region.of(one)).is_equal(whole):
+            return one
+    return None
+
+
+def _expanded_disjunction(condition: Or, given: Region) -> Condition:
+    outside = (Region.universe(condition.variables) & given - Region.of(condition)).joined()
+    found: dict[Condition, Region] = {}
+    for arm in condition.args:
+        parts = list(conjuncts(arm))
+        for part in sorted(parts, key=lambda one: -len(text(one))):
+            others = [one for one in parts if one is not part]
+            if (outside & Region.of(conjunction(others))).is_empty():
+                parts = others
+        larger = conjunction(parts)
+        found.setdefault(larger, Region.of(larger))
+    for arm, region in list(found.items())[::-1]:
+        if any(other is not arm and (given & region).is_subset(larger) for other, larger in found.items()):
+            del found[arm]
+    return disjunction(found)
 
 
 def _known(context: Condition) -> Region:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from loopless.logic.abstraction import Abstraction
 from loopless.summary.ghosts import Ghost, total
-from loopless.terms import And, Condition, Or, Term, Var, between, conjunction, disjunction, range_of, substitute
+from loopless.terms import And, Condition, Or, Term, Var, conjunction, disjunction, substitute
 
 
 class Names:
@@ -43,11 +43,7 @@ class Names:
 
     def bounds(self) -> Condition:
         """The ranges of the named terms, on the names."""
-        parts = []
-        for term, name in self._abstraction.unknowns.items():
-            low, high = range_of(term)
-            parts.append(between(low, name, high))
-        return conjunction(parts)
+        return self._abstraction.bounds()
 
     def condition(self, condition: Condition) -> Condition:
         """``condition`` with the terms put back, behind what they need to have a value (a divisor that is not 0)."""

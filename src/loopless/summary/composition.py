@@ -14,6 +14,7 @@ from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input
 from loopless.summary.model import Outcome, Residual, Undefined
+from loopless.summary.plain import decided, plainer
 from loopless.summary.ways import Callees, Way, Ways
 from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction, disjunction
 
@@ -104,10 +105,10 @@ def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refuse
                 when,
                 first.kind,
                 first.line,
-                without_wraps(first.result, when) if first.result is not None else None,
+                _plain(first.result, when) if first.result is not None else None,
                 first.points_to,
-                {var: without_wraps(term, when) for var, term in first.then.items()},
-                {n: without_wraps(count, when) for n, count in first.iterations.items() if n not in state.uncounted},
+                {var: _plain(term, when) for var, term in first.then.items()},
+                {n: _plain(count, when) for n, count in first.iterations.items() if n not in state.uncounted},
                 first.inputs,
                 state.passed,
                 tuple(sorted(state.lines)),
@@ -116,6 +117,10 @@ def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refuse
             )
         )
     return tuple(cases), residual
+
+
+def _plain(term: Term, when: Condition) -> Term:
+    return without_wraps(decided(term, when), when)
 
 
 def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
@@ -153,7 +158,7 @@ def _when(states: list[Way]) -> Condition:
         whole = conjunction(join([state.condition for state in states]))
     else:
         whole = disjunction(conjunction(state.condition) for state in states)
-    return simplify(whole, operations=ONE_CONDITION)
+    return simplify(plainer(whole), operations=ONE_CONDITION)
 
 
 def _occurring(cases: Iterable[FunctionCase], regions: Iterable[Iterable[Diverges | Undefined | Residual]]) -> set[Var]:

@@ -13,6 +13,7 @@ from typing import assert_never
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pruned, shortest_where, simplify
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
+from loopless.summary.plain import decided, plainer
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -69,7 +70,7 @@ class _Writer:
 
     def condition(self, condition: Condition) -> Condition:
         """The condition in few words."""
-        plain = with_constants(condition)
+        plain = plainer(with_constants(condition), self.given)
         if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
             return self.guards.arranged(pruned(plain, operations=_OPERATIONS_EACH))
@@ -81,12 +82,12 @@ class _Writer:
         return replace(
             case,
             when=when,
-            then={var: shortest_where(term, when) for var, term in case.then.items()},
-            iterations=shortest_where(case.iterations, when),
-            per_path={path: shortest_where(term, when) for path, term in case.per_path.items()},
-            totals={name: shortest_where(term, when) for name, term in case.totals.items()},
+            then={var: _value(term, when) for var, term in case.then.items()},
+            iterations=_value(case.iterations, when),
+            per_path={path: _value(term, when) for path, term in case.per_path.items()},
+            totals={name: _value(term, when) for name, term in case.totals.items()},
             trace=tuple(_step(step, when) for step in case.trace),
-            result=None if case.result is None else shortest_where(case.result, when),
+            result=None if case.result is None else _value(case.result, when),
         )
 
     def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
@@ -103,7 +104,7 @@ class _Writer:
 
     def union(self, regions: Sequence[Condition]) -> Condition:
         """Some of the regions, in few words."""
-        whole = disjunction(regions)
+        whole = disjunction(plainer(with_constants(region), self.given) for region in regions)
         if len(regions) > 1:
             try:
                 with budget(_OPERATIONS_EACH):
@@ -113,8 +114,12 @@ class _Writer:
         return self.condition(whole)
 
 
+def _value(term: Term, when: Condition) -> Term:
+    return shortest_where(decided(term, when), when)
+
+
 def _step(step: Step, when: Condition) -> Step:
-    times = None if step.times is None else shortest_where(step.times, when)
+    times = None if step.times is None else _value(step.times, when)
     match step:
         case Run() | Interleaving():
             return replace(step, times=times)

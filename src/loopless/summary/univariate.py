@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from loopless.paths.model import LoopPaths, Path
+from loopless.recurrences import NoClosedForm, curves_of
 from loopless.terms import (
     INTEGERS,
     And,
     Compare,
     Condition,
+    Const,
     Or,
     TermTooLarge,
     Var,
@@ -32,6 +35,7 @@ from loopless.terms.curves import stretches
 MAX_INTERVALS = 6
 """A condition that holds on more intervals than this stays as it is."""
 
+_WANTED: Final = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}
 _COUNT = Var("#distance", INTEGERS)
 
 
@@ -62,6 +66,33 @@ def as_intervals(condition: Condition) -> Condition:
             return condition
 
 
+def between_signs(condition: Compare, variable: Var, low: int, high: int | None) -> Condition:
+    """The comparison, of ``variable`` alone, as intervals of its values from ``low`` to ``high`` (None: no end):
+    polynomials, and powers of constants. The comparison itself where that is not found out.
+    """
+    try:
+        found = curves_of(substitute(condition.term, {variable: add(const(low), _COUNT)}), _COUNT)
+    except (NoClosedForm, TermTooLarge):
+        return condition
+    if len(found) != 1 or not all(isinstance(factor, Const) for factor in found[0].values()):
+        return condition
+    curve = {key: factor.value for key, factor in found[0].items() if isinstance(factor, Const)}
+    wanted = _WANTED[condition.relation]
+    intervals: list[Condition] = []
+    try:
+        for first, end, sign in stretches(curve):
+            if high is not None and low + first > high:
+                break
+            if sign in wanted:
+                last = None if end is None else low + end - 1
+                intervals.append(between(low + first, variable, last))
+            if len(intervals) > MAX_INTERVALS:
+                return condition
+    except ValueError:
+        return condition
+    return disjunction(intervals)
+
+
 def _as_intervals(condition: Compare) -> Condition:
     if len(condition.variables) != 1:
         return condition
@@ -71,7 +102,7 @@ def _as_intervals(condition: Compare) -> Condition:
         return condition
     if max(exponent for monomial in poly for _, exponent in monomial) < 2:
         return condition
-    wanted = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}[condition.relation]
+    wanted = _WANTED[condition.relation]
     try:
         found = list(_intervals(condition, variable, wanted))
     except (TermTooLarge, ValueError):
