@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from loopless.check.values import Stop
@@ -29,6 +30,7 @@ from loopless.terms import (
     Truth,
     Var,
     Wrap,
+    named,
     range_of,
     walk,
 )
@@ -90,9 +92,17 @@ def _shift_modulo(a: int, amount: int, mask: int) -> int:
     return a * pow(2, amount, mask + 1) & mask
 
 
+_FUNCTIONS = frozenset(
+    ("first_in_range", "first_scaled", "floor_sum", "first_positive", "first_zero", "divided", "table")
+)
+"""The named functions that expressions call; the others are evaluated modulo powers of two, where they are wrapped."""
+
+_named = lru_cache(maxsize=10_000)(named)
+
 HELPERS: Mapping[str, Callable[..., Any]] = {
     "tdiv": _trunc_div,
     "trem": _trunc_rem,
+    "named": _named,
     "times": _times,
     "shl": _shift_left,
     "power": _power,
@@ -283,6 +293,8 @@ class Expressions:
     def _operator(self, node: Op) -> str:
         if node.op in ("min", "max"):
             return f"{node.op}({', '.join(self.term(arg) for arg in node.args)})"
+        if node.op in _FUNCTIONS:
+            return f"named({node.op!r}, ({', '.join(self.term(arg) for arg in node.args)}))"
         if len(node.args) != 2:
             raise AssertionError(node.op)
         left, right = node.args
@@ -363,6 +375,8 @@ def partial(node: Node) -> bool:
                 if not (isinstance(divisor, Const) and divisor.value):
                     return True
             case Op(op="shl" | "shr" | "pow"):
+                return True
+            case Op() if part.op in _FUNCTIONS:
                 return True
             case _:
                 pass

@@ -49,6 +49,8 @@ from loopless.terms import (
     maximum,
     may_lack_value,
     minimum,
+    mul,
+    neg,
     negate,
     polynomial,
     replace_terms,
@@ -178,7 +180,7 @@ def _comparison(condition: Compare, given: Region) -> Condition:
     found = _decided(condition, given)
     if not isinstance(found, Compare):
         return found
-    for one in dict.fromkeys((found, _without_quotient(found))):
+    for one in dict.fromkeys((found, _without_quotient(found, given))):
         other = _on_intervals(one, given)
         if is_presburger(other):
             return other
@@ -268,8 +270,8 @@ def _holds(condition: Condition, given: Region) -> bool:
         return False
 
 
-def _without_quotient(condition: Compare) -> Condition:
-    """c·floor(p/d) + r <= 0 as a comparison of p, where that is one: floor(p/d) <= -r iff p <= d - 1 - d·r."""
+def _without_quotient(condition: Compare, given: Region) -> Condition:
+    """c·floor(p/d) + r <= 0 as a comparison of p where that is one: floor(p/d) <= -r iff p <= d - 1 - d·r, for d > 0."""
     if condition.relation != "le":
         return condition
     poly = polynomial(condition.term)
@@ -280,8 +282,10 @@ def _without_quotient(condition: Compare) -> Condition:
     quotient = quotients[0][0][0]
     assert isinstance(quotient, Op)
     dividend, divisor = quotient.args
-    if not isinstance(divisor, Const) or divisor.value <= 0:
-        return condition
+    if not _holds(less_equal(ONE, divisor), given):
+        if not _holds(less_equal(divisor, const(-1)), given):
+            return condition
+        dividend, divisor = neg(dividend), neg(divisor)
     rest = from_polynomial(poly)
     if abs(factor) != 1:
         if not isinstance(rest, Const):
@@ -289,5 +293,5 @@ def _without_quotient(condition: Compare) -> Condition:
         # The quotient is an integer: what bounds it may be rounded.
         rest = const(-(-rest.value // abs(factor)))
     if factor > 0:
-        return at_most_zero(add(dividend, scale(rest, divisor.value), const(1 - divisor.value)))
-    return at_most_zero(sub(scale(rest, divisor.value), dividend))
+        return at_most_zero(add(dividend, mul(divisor, rest), sub(ONE, divisor)))
+    return at_most_zero(sub(mul(divisor, rest), dividend))

@@ -56,7 +56,7 @@ from loopless.terms.conditions import (
     not_zero,
     truth,
 )
-from loopless.terms.evaluate import EvaluationError, evaluate, holds, may_lack_value
+from loopless.terms.evaluate import EvaluationError, evaluate, holds, may_lack_value, named
 from loopless.terms.functions import (
     Coefficients,
     coefficients,
@@ -173,6 +173,7 @@ __all__ = [
     "minimum",
     "mod",
     "mul",
+    "named",
     "neg",
     "negate",
     "not_equal",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loopless.terms import curves, modular, powers
 from loopless.terms.nodes import (
@@ -135,30 +135,10 @@ class _Evaluator:
                 raise AssertionError(type(term))
 
     def _named(self, term: Op) -> int:
-        args = [self.term(arg) for arg in (term.args[:1] if term.op == "table" else term.args)]
-        try:
-            match term.op:
-                case "first_in_range":
-                    return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
-                case "first_scaled":
-                    return modular.first_scaled(args[0], args[1], args[2], args[3], args[4], args[5])
-                case "floor_sum":
-                    return modular.floor_sum(args[0], args[1], args[2], args[3])
-                case "first_positive" | "first_zero":
-                    groups = zip(args[::3], args[1::3], args[2::3], strict=True)
-                    curve = {(base, degree): coefficient for base, degree, coefficient in groups}
-                    return curves.first_of_sign(curve, int(term.op == "first_positive"))
-                case "linear_power":
-                    return powers.first_component(args)
-                case "digits":
-                    return powers.horner_of_digits(args[0], args[1], args[2], args[3])
-                case "divided":
-                    return powers.divided(args[0], args[1], args[2], args[3], args[4])
-                case _:  # table
-                    return self.term(term.args[1 + min(max(args[0], 0), len(term.args) - 2)])
-        except ValueError as error:
-            kind = NoValue if term.op in ("first_in_range", "floor_sum") else EvaluationError  # others: too large
-            raise kind(str(error)) from None
+        if term.op == "table":
+            place = min(max(self.term(term.args[0]), 0), len(term.args) - 2)
+            return self.term(term.args[1 + place])
+        return named(term.op, [self.term(arg) for arg in term.args])
 
     def _monomial(self, monomial: Monomial) -> int:
         result = 1
@@ -238,6 +218,35 @@ def _within(value: int, bounds: tuple[int | None, int | None]) -> int:
     low, high = bounds
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
+
+
+def named(op: str, args: Sequence[int]) -> int:
+    """The value of a function of :data:`loopless.terms.nodes.NAMED_FUNCTIONS`. Raises :class:`EvaluationError`."""
+    try:
+        match op:
+            case "first_in_range":
+                return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
+            case "first_scaled":
+                return modular.first_scaled(args[0], args[1], args[2], args[3], args[4], args[5])
+            case "floor_sum":
+                return modular.floor_sum(args[0], args[1], args[2], args[3])
+            case "first_positive" | "first_zero":
+                groups = zip(args[::3], args[1::3], args[2::3], strict=True)
+                curve = {(base, degree): coefficient for base, degree, coefficient in groups}
+                return curves.first_of_sign(curve, int(op == "first_positive"))
+            case "linear_power":
+                return powers.first_component(args)
+            case "digits":
+                return powers.horner_of_digits(args[0], args[1], args[2], args[3])
+            case "divided":
+                return powers.divided(args[0], args[1], args[2], args[3], args[4])
+            case "table":
+                return args[1 + min(max(args[0], 0), len(args) - 2)]
+            case _:
+                raise AssertionError(op)
+    except ValueError as error:
+        kind = NoValue if op in ("first_in_range", "floor_sum") else EvaluationError  # others: too large
+        raise kind(str(error)) from None
 
 
 def apply(op: str, a: int, b: int) -> int:  # noqa: C901, PLR0912  one line an operator
