@@ -271,7 +271,7 @@ def _holds(condition: Condition, given: Region) -> bool:
 
 
 def _without_quotient(condition: Compare, given: Region) -> Condition:
-    """c·floor(p/d) + r <= 0 as a comparison of p where that is one: floor(p/d) <= -r iff p <= d - 1 - d·r, for d > 0."""
+    """c·floor(p/d) + r <= 0 as a comparison of p where that is one: floor(p/d) <= -r iff p <= d - 1 - d·r, d > 0."""
     if condition.relation != "le":
         return condition
     poly = polynomial(condition.term)
