@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import islpy as isl
 
@@ -36,6 +37,10 @@ Pieces = tuple[tuple[Region, Term], ...]
 
 class Unbounded(ValueError):
     """A greatest (or least) value was asked for where there are values without bound."""
+
+
+_MANY_DIVISIONS: Final = 5
+"""A map with so many quotients in one part is written as a function part by part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +129,31 @@ def _function(extreme: isl.Map) -> isl.PwAff:
     outputs = extreme.dim(isl.dim_type.out)
     if outputs > 1:
         extreme = extreme.project_out(isl.dim_type.out, 1, outputs - 1)
-    for written in (extreme.coalesce(), extreme):
+    ways = [lambda: extreme.coalesce().as_pw_multi_aff(), extreme.as_pw_multi_aff]
+    if max((part.dim(isl.dim_type.div) for part in extreme.get_basic_maps()), default=0) >= _MANY_DIVISIONS:
+        ways.insert(0, lambda: _part_by_part(extreme))
+    for way in ways:
         try:
-            found = written.as_pw_multi_aff()
+            found = way()
             if found.as_map().is_subset(extreme) and extreme.domain().is_subset(found.domain()):
                 return found.get_at(0)
         except isl.Error as error:
             if is_out_of_operations(error):
                 raise
     raise BudgetExceeded("the logic does not find the function that it described")
+
+
+def _part_by_part(extreme: isl.Map) -> isl.PwMultiAff:
+    """The map, which has one value for each point, as a function: each part where no part before it has a value.
+
+    isl's own conversion of a whole map may take minutes where parts have several quotients each.
+    """
+    done = isl.Set.empty(extreme.domain().get_space())
+    found = isl.PwMultiAff.from_map(isl.Map.empty(extreme.get_space()))
+    for part in map(isl.Map.from_basic_map, extreme.get_basic_maps()):
+        found = found.union_add(part.intersect_domain(part.domain().subtract(done)).as_pw_multi_aff())
+        done = done.union(part.domain())
+    return found
 
 
 def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
