@@ -180,11 +180,12 @@ def _comparison(condition: Compare, given: Region) -> Condition:
     found = _decided(condition, given)
     if not isinstance(found, Compare):
         return found
-    for one in dict.fromkeys((found, _without_quotient(found, given))):
+    without = _without_quotient(found, given)
+    for one in dict.fromkeys((found, without)):
         other = _on_intervals(one, given)
         if is_presburger(other):
             return other
-    return found
+    return without
 
 
 def _on_intervals(condition: Condition, given: Region) -> Condition:
