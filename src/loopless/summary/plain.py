@@ -62,6 +62,8 @@ from loopless.terms import (
 
 _ROUNDS: Final = 3
 _MOST_CHOICES: Final = 3
+_MOST_NODES: Final = 300
+"""Larger conditions are not looked at as a whole."""
 _OPERATIONS: Final = 60_000
 
 _Node = TypeVar("_Node", Term, Condition)
@@ -147,7 +149,10 @@ def _disjunction(condition: Or, given: Region) -> Condition:
 
 def _shortened(condition: Condition, given: Condition) -> Condition:
     """The condition in fewer words, its products and named functions being any values of their ranges."""
-    if _is_partial(condition):
+    if is_presburger(condition):
+        return simplify(condition, given)
+    size = sum(1 for _ in walk(condition))
+    if size > _MOST_NODES or not any(isinstance(node, Or) for node in walk(condition)) or _is_partial(condition):
         return condition
     names = Abstraction()
     named = names.condition(condition)

@@ -13,7 +13,7 @@ from typing import assert_never
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pruned, shortest_where, simplify
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
-from loopless.summary.plain import decided, plainer
+from loopless.summary.plain import decided, is_presburger, plainer
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -42,6 +42,8 @@ from loopless.terms import (
 OPERATIONS = 200_000
 """isl operations for one summary, some 25 ms; what is left over then is shown as it is."""
 _OPERATIONS_EACH = 30_000
+_MOST_REGIONS = 16
+"""More regions of one place are not put in plainer words one by one."""
 _LARGE = 1 << 28
 """Constants from here on come from the ends of types."""
 
@@ -68,9 +70,13 @@ class _Writer:
         self.guards = guards
         self.given = given
 
+    def plain(self, condition: Condition) -> Condition:
+        """The condition, plainer where it is not Presburger."""
+        return condition if is_presburger(condition) else plainer(with_constants(condition), self.given)
+
     def condition(self, condition: Condition) -> Condition:
         """The condition in few words."""
-        plain = plainer(with_constants(condition), self.given)
+        plain = self.plain(with_constants(condition))
         if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
             return self.guards.arranged(pruned(plain, operations=_OPERATIONS_EACH))
@@ -104,7 +110,9 @@ class _Writer:
 
     def union(self, regions: Sequence[Condition]) -> Condition:
         """Some of the regions, in few words."""
-        whole = disjunction(plainer(with_constants(region), self.given) for region in regions)
+        whole = disjunction(regions)
+        if len(regions) <= _MOST_REGIONS:
+            whole = disjunction(map(self.plain, regions))
         if len(regions) > 1:
             try:
                 with budget(_OPERATIONS_EACH):
