@@ -105,6 +105,10 @@ class _Builder:
             self.t.values[param.name] = Nothing(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
+        if home is not None and param.debug is None:  # a part of a structure
+            piece = self.memory.slots[home].var
+            shown = self.memory.variables[piece].shown
+            signed = piece.type.signed if piece.type.width is not None else True
         boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL
         bits = param.type.bits
         source_type = FLAG_TYPE if bits == 1 or boolean else IntType(bits, signed)
@@ -156,12 +160,39 @@ class _Builder:
         if not (isinstance(value, ir.Local) and value.name == param.name and isinstance(address, ir.Local)):
             return None
         key = (Base("local", address.name), 0)
-        slot = self.memory.slots.get(key)
-        if slot is None or slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
+        if key not in self.memory.slots:
+            return self._part(param, address, homes[0][1])
+        slot = self.memory.slots[key]
+        if slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
             return None
         if isinstance(param.type, ir.PtrT) and self.memory.points.parameters[param.name] in self.memory.nullable:
             return None
         return key
+
+    def _part(self, param: ir.Param, address: ir.Local, store: ir.Instruction) -> tuple[Base, int] | None:
+        """The scalar in a structure that an integer parameter is copied to: clang passes small structures in pieces."""
+        places = self.memory.points.of(address).places
+        if len(places) != 1 or not isinstance(param.type, ir.IntT) or param.debug is not None:
+            return None
+        base, offset = next(iter(places))
+        if base.kind != "local" or offset is None:
+            return None
+        slot = self.memory.slots.get((base, offset))
+        if slot is None or slot.var.type.width not in (param.type.bits, None):
+            return None
+        names = {other.name for other in self.function.params}
+        for instruction in self.function.entry.instructions:
+            if instruction is store:
+                return base, offset
+            if instruction.is_debug or instruction.op in ("alloca", "getelementptr"):
+                continue
+            if instruction.op != "store":
+                return None
+            value, to = instruction.operands
+            other = isinstance(value, ir.Local) and value.name in names
+            if not other or (base, offset) in self.memory.points.of(to).places:
+                return None
+        return None
 
     def _first_touch(self, alloca: str, store: ir.Instruction) -> bool:
         """Whether ``store`` is the first instruction of the entry block that mentions the alloca."""
