@@ -33,6 +33,7 @@ from loopless.terms import (
     equal,
     negate,
     not_equal,
+    wrap,
 )
 
 
@@ -387,7 +388,10 @@ class _Builder:
             case Number():
                 result = self._result_type()
                 signed = result.signed if result is not None else value.type.signed
-                t.end = End("return", value.read(signed=signed), None, instruction.loc)
+                term = value.read(signed=signed)
+                if value.type.width is None and result is not None and not result.signed and result != FLAG_TYPE:
+                    term = wrap(term, result)
+                t.end = End("return", term, None, instruction.loc)
             case Flag():
                 t.end = End("return", value.term, None, instruction.loc)
             case Address():
@@ -408,7 +412,9 @@ class _Builder:
             value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
             case Number(term=Var() as var), Number():
-                return [(var, value.read(signed=var.type.signed) if var.type.width is not None else value.term)]
+                if var.type.width is None:
+                    return [(var, value.read(signed=True))]
+                return [(var, value.converted(var.type.width, signed=var.type.signed))]
             case Flag(), Flag():
                 var = next(iter(held.condition.variables))
                 return [(var, value.term)]
