@@ -10,6 +10,7 @@ from loopless.flowgraph.access import alloca, gep, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
+from loopless.flowgraph.homes import home_of
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
@@ -98,7 +99,7 @@ class _Builder:
 
     def _parameter(self, param: ir.Param) -> Parameter:
         shown = param.debug.name if param.debug is not None else param.name
-        home = self._home(param)
+        home = home_of(param, self.function, self.memory)
         if isinstance(param.type, ir.PtrT):
             return self._pointer_parameter(param, shown, home)
         if not isinstance(param.type, ir.IntT):
@@ -143,67 +144,6 @@ class _Builder:
         if debug is not None and debug.signed is not None and debug.bits:
             pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else IntType(debug.bits, debug.signed)
         return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes, shared)
-
-    def _home(self, param: ir.Param) -> tuple[Base, int] | None:
-        """The variable in memory that clang copies the parameter to at the very start, and that alone."""
-        homes = []
-        for block in self.function.blocks:
-            for instruction in block.instructions:
-                if instruction.is_debug:
-                    continue
-                used = [op for op in instruction.operands if isinstance(op, ir.Local) and op.name == param.name]
-                used += [v for v, _ in instruction.incoming if isinstance(v, ir.Local) and v.name == param.name]
-                if used:
-                    homes.append((block, instruction))
-        if len(homes) != 1 or homes[0][1].op != "store" or homes[0][0] is not self.function.entry:
-            return None
-        value, address = homes[0][1].operands
-        if not (isinstance(value, ir.Local) and value.name == param.name and isinstance(address, ir.Local)):
-            return None
-        key = (Base("local", address.name), 0)
-        if key not in self.memory.slots:
-            return self._part(param, address, homes[0][1])
-        slot = self.memory.slots[key]
-        if slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
-            return None
-        if isinstance(param.type, ir.PtrT) and self.memory.points.parameters[param.name] in self.memory.nullable:
-            return None
-        return key
-
-    def _part(self, param: ir.Param, address: ir.Local, store: ir.Instruction) -> tuple[Base, int] | None:
-        """The scalar in a structure that an integer parameter is copied to: clang passes small structures in pieces."""
-        places = self.memory.points.of(address).places
-        if len(places) != 1 or not isinstance(param.type, ir.IntT) or param.debug is not None:
-            return None
-        base, offset = next(iter(places))
-        if base.kind != "local" or offset is None:
-            return None
-        slot = self.memory.slots.get((base, offset))
-        if slot is None or slot.var.type.width not in (param.type.bits, None):
-            return None
-        names = {other.name for other in self.function.params}
-        for instruction in self.function.entry.instructions:
-            if instruction is store:
-                return base, offset
-            if instruction.is_debug or instruction.op in ("alloca", "getelementptr"):
-                continue
-            if instruction.op != "store":
-                return None
-            value, to = instruction.operands
-            other = isinstance(value, ir.Local) and value.name in names
-            if not other or (base, offset) in self.memory.points.of(to).places:
-                return None
-        return None
-
-    def _first_touch(self, alloca: str, store: ir.Instruction) -> bool:
-        """Whether ``store`` is the first instruction of the entry block that mentions the alloca."""
-        for instruction in self.function.entry.instructions:
-            if instruction is store:
-                return True
-            mentions = any(isinstance(op, ir.Local) and op.name == alloca for op in instruction.operands)
-            if mentions and not instruction.is_debug:
-                return False
-        return False
 
     # -- blocks ---------------------------------------------------------------------------------------------------
 
@@ -301,7 +241,7 @@ class _Builder:
         value = instruction.operands[0]
         if isinstance(value, ir.Local):
             for param in self.function.params:
-                if param.name == value.name and self._home(param) is not None:
+                if param.name == value.name and home_of(param, self.function, self.memory) is not None:
                     return  # the variable is the parameter
         store(self.t, instruction)
 
