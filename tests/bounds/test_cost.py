@@ -9,10 +9,12 @@ import pytest
 from counted import arguments_of
 from loopless.bounds.cost import cost_of
 from loopless.check.interpret import Interpreter
+from loopless.errors import UsageError
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.costs import answer_cost
+from loopless.queries.costs import answer_cost, function_with
 from loopless.queries.session import load
 from loopless.queries.settings import Settings
+from loopless.refusals import Reason
 from loopless.terms import evaluate
 from loops_in_c import graph, variable
 
@@ -117,3 +119,49 @@ def test_a_parameter_grows_by_what_the_call_makes_of_it(tmp_path, name):
         assert not cost.exact or grown == evaluate(cost.upper, values)
     if name == "k":
         assert [evaluate(cost.lower, {variable(g, "k"): k}) for k in (-1, 0, 5)] == [0, 0, -5]
+
+
+PIECES = {
+    "a register": ("struct s { int k; };", "n", 0, "k", 1),
+    "unsigned": ("struct s { unsigned short k; };", "n", 0, "k", 1),
+    "the second register": ("struct s { long j; int k; };", "n", 1, "k", 1),
+    "both": ("struct s { long k; long j; };", "n + q.j", 0, "k", 2),
+    "deeper": ("struct in { int k; }; struct s { struct in a; };", "n", 0, "a.k", 1),
+}
+"""Structures that are passed by value in pieces: the limit of the loop, which of the pieces is counted, its name, and
+how many of the last arguments the limit is the sum of.
+"""
+
+
+@pytest.mark.parametrize("integers", ["machine", "mathematical"])
+@pytest.mark.parametrize("name", PIECES)
+def test_a_part_of_a_structure_counts_from_what_it_is_at_the_call(name, integers, tmp_path):
+    types, limit, at, part, last = PIECES[name]
+    file = tmp_path / "piece.c"
+    body = f"for (int i = 0; i < {limit}; i++) q.{part} += 2; return q.{part};"
+    file.write_text(f"{types}\nlong f(struct s q, int n) {{ {body} }}\n")
+    function = load(file, mathematical=integers == "mathematical")["f"]
+    g = function.graph()
+    cost = cost_of(g, variable(g, f"q.{part}"))
+    interpreter = Interpreter(function.program.source.inlined, g)
+    for row in itertools.product((-3, 0, 5, 99), repeat=len(g.parameters)):
+        if name == "unsigned" and row[at] < 0:
+            continue
+        values = arguments_of(g, row)
+        truth = interpreter.run(row).outcome.return_value - row[at]
+        assert evaluate(cost.lower, values) <= truth <= evaluate(cost.upper, values) <= 2 * max(0, sum(row[-last:]))
+
+
+def test_a_part_of_a_structure_that_is_in_memory_is_refused_by_its_name(tmp_path):
+    """Two members come in one register: neither is a variable of its own."""
+    file = tmp_path / "both.c"
+    file.write_text("struct s { int k, j; };\nint f(struct s q, int n) { for (int i = 0; i < n; i++) q.k++; return q.k; }\n")
+    function = load(file)["f"]
+    assert function_with([function], "q.k") is function
+    (bound,) = answer_bounds([function], "all", Settings())
+    found = answer_cost(function, "q.k", bound, Settings()).cost
+    assert (found.upper, found.lower, found.refused.reason) == (None, None, Reason.MEMORY)
+    assert found.refused.detail.startswith("q.k is no variable of its own")
+    for wrong in ("q.m", "q.k.j", "q", "r.k", "q->k", "q.k[1]"):
+        with pytest.raises(UsageError, match="no function with loops has a variable"):
+            function_with([function], wrong)

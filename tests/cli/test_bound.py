@@ -162,6 +162,26 @@ def test_comparison(run, tmp_path, nest):
     assert run("bound", "--compare", tmp_path / "old.json").returncode == 2
 
 
+def test_comparison_of_runs(run, tmp_path):
+    """The loop of the callee, entered once more for each n, is the only one; its place has moved."""
+    for name, calls in {"old": "g(n)", "worse": "g(n); for (int k = 0; k < n; k++) s += g(n)"}.items():
+        file = tmp_path / "program.c"
+        head = "" if name == "old" else "\n\n"
+        file.write_text(
+            f"{head}int g(int n) {{ int s = 0; for (int i = 0; i < n; i++) s++; return s; }}\n"
+            f"int main(int n) {{ int s = {calls}; return s; }}\n",
+            encoding="utf-8",
+        )
+        done = run("bound", file, "--entry", "main", "--format", "json")
+        (tmp_path / f"{name}.json").write_text(done.stdout, encoding="utf-8")
+    both = (tmp_path / "old.json", tmp_path / "worse.json")
+    worse = run("bound", "--compare", *both)
+    assert worse.returncode == 1
+    (line,) = [line for line in worse.stdout.splitlines() if "in a run" in line]
+    assert ":g:3:" in line and "[O(n)], now" in line and line.endswith("[O(n^2)]")
+    assert "in a run" not in run("bound", "--compare", *reversed(both)).stdout
+
+
 def test_a_loop_in_phases_around_a_loop_of_inputs_has_a_bound(answer, tmp_path):
     file = tmp_path / "phases.c"
     file.write_text(

@@ -143,6 +143,8 @@ OURS = {"command": "bound", "loops": [], "functions": [], "errors": []}
         ("[1]", "other.json was not written by loopless bound --format json"),
         ("no JSON", "other.json was not written by loopless bound --format json"),
         (json.dumps({**OURS, "loops": [{"name": 3}]}), "other.json was not written by"),
+        (json.dumps({**OURS, "run": {"entry": "f", "loops": [{"name": "x"}]}}), "other.json was not written by"),
+        (json.dumps({**OURS, "run": {"entry": "f", "loops": 3}}), "other.json was not written by"),
         (json.dumps({**OURS, "errors": [{"kind": "source", "message": "no file x"}]}), "an error: no file x"),
     ],
 )

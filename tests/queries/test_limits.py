@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import functools
+import json
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +96,32 @@ def test_memory_is_bounded(method):
     assert isinstance(greedy, Overrun)
     assert greedy.reason is Reason.MEMORY_LIMIT
     assert "100 MB" in greedy.detail or "--loop-memory" in greedy.detail
+
+
+def starved(kind):
+    if kind == "memory":
+        raise MemoryError
+    if kind == "system":
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+    raise ValueError("no model") from RuntimeError("b'out of memory'")
+
+
+@pytest.mark.parametrize("kind", ["memory", "system", "a library"])
+def test_what_fails_for_want_of_memory_says_so(kind, method):
+    starving, fine = run_all([functools.partial(starved, kind), functools.partial(quick, 2)], Limits(), 1)
+    assert fine == 4
+    assert isinstance(starving, Overrun)
+    assert starving.reason is Reason.MEMORY_LIMIT
+    assert "--loop-memory" in starving.detail
+
+
+def test_libraries_can_be_loaded_under_the_least_limit_of_memory():
+    """Or the limit is named: that one does not load is no failure of its own. Here Z3 is asked, by a child first."""
+    file = Path(__file__).parents[2] / "examples" / "cases" / "pointer_step.c"
+    command = (sys.executable, "-m", "loopless", "summarize", file, "--loop-memory", "16", "--format", "json")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    reasons = {loop["refused"]["code"] for loop in json.loads(done.stdout)["loops"] if loop["refused"] is not None}
+    assert reasons <= {Reason.MEMORY_LIMIT.code}
 
 
 def test_a_process_that_dies_is_replaced(method):

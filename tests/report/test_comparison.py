@@ -47,3 +47,32 @@ def test_more_loops_may_make_a_function_worse():
     assert worse(new, old) == []
     lost = document(row("n", "O(n)"), row(None, None), whole=row(None, None))
     assert worse(old, lost) == ["a.c:f:1:1", "f in all"]
+
+
+def run_of(*loops: tuple[dict, dict], entry: str = "main") -> dict:
+    rows = [
+        {"name": f"a.c:g:{n}:1", "file": "a.c", "function": "g", **total, **{f"any_{k}": v for k, v in each.items()}}
+        | {"any": each["upper"]}
+        for n, (total, each) in enumerate(loops)
+    ]
+    return {"loops": [], "functions": [], "run": {"entry": entry, "loops": rows}}
+
+
+def test_what_got_worse_in_a_run():
+    n, square, lost = row("n", "O(n)"), row("n*n", "O(n^2)"), row(None, None)
+    old = run_of((n, n))
+    assert worse(old, old) == []
+    assert worse(old, run_of((square, n))) == ["a.c:g:0:1 in a run"]
+    assert worse(run_of((square, n)), old) == []
+    assert worse(old, run_of((square, square))) == ["a.c:g:0:1 in a run", "a.c:g:0:1 in an entry"]
+    assert worse(old, run_of((lost, n))) == ["a.c:g:0:1 in a run"]
+    assert worse(old, run_of((n, n), (lost, lost))) == ["a.c:g:1:1 in a run"]
+    assert worse(old, run_of((n, n), (n, n))) == []
+    assert worse(run_of((row("3", "O(1)"), n)), run_of((row("4", "O(1)"), n))) == ["a.c:g:0:1 in a run"]
+    assert worse(run_of((row("n", "O(n)", 5), n)), run_of((row("2*n", "O(n)", 10), n))) == ["a.c:g:0:1 in a run"]
+
+
+def test_runs_from_other_functions_are_not_compared():
+    n, square = row("n", "O(n)"), row("n*n", "O(n^2)")
+    assert worse(run_of((n, n)), run_of((square, square), entry="other")) == []
+    assert worse(document(n), run_of((square, square))) == []

@@ -1,4 +1,4 @@
-"""Bounds on iterations and on values where there is no exact count, and proofs that a loop never ends.
+"""Bounds on iterations where there is no exact count, and proofs that a loop never ends.
 
 How often loops, and the blocks in them, run at most is worked out after Looperman (Čadek, Strejček, Trtík 2016).
 ``function_bounds(graph)`` is the algorithm alone: bounds over the values at a loop's entry, and over those at the

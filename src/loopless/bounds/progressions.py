@@ -58,7 +58,9 @@ def by_progression(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]
         found = first_positive(curve)
     except TermTooLarge:
         return
-    low = range_of(found)[0]
+    low, high = range_of(found)
+    if high is not None and high <= 0 and found is not ZERO:
+        return  # the measure never falls: what is left says that there is no lap where the first one fails
     grows = (low is not None and low >= 0) or _grows(curve)
     yield Bound(found, TRUE if grows else greater_equal(found, ZERO))
 
@@ -160,5 +162,3 @@ def _grows(curve: Curve) -> bool:
     top = max(moving)
     low = range_of(moving[top])[0]
     return top != (1, 0) and low is not None and low > 0
-
-

@@ -57,13 +57,6 @@ MEANINGS: Final[dict[str, str]] = {
     **dict.fromkeys(("klee_warning", "klee_warning_once", "klee_print_expr", "klee_print_range"), "nothing"),
     **dict.fromkeys(("klee_stack_trace", "klee_open_merge", "klee_close_merge", "klee_prefer_cex"), "nothing"),
     "__CPROVER_printf": "nothing",
-    "__assert_fail": "assert_fail",
-    **dict.fromkeys(("__assert_perror_fail", "__assert_rtn", "_wassert"), "error"),
-    "abort": "abort",
-    "exit": "exit",
-    "_exit": "exit",
-    "_Exit": "exit",
-    "quick_exit": "exit",
     "__VERIFIER_atomic_begin": "nothing",
     "__VERIFIER_atomic_end": "nothing",
 }
@@ -73,10 +66,12 @@ WEAK_MEANINGS: Final[dict[str, str]] = {
     "assume": "assume",
     "assert": "assert",
     "__assume": "assume",
-    "__assert": "error",
-    "_assert": "error",
+    **dict.fromkeys(("__assert", "_assert", "_wassert", "__assert_perror_fail", "__assert_rtn"), "error"),
+    "__assert_fail": "assert_fail",
+    "abort": "abort",
+    **dict.fromkeys(("exit", "_exit", "_Exit", "quick_exit"), "exit"),
 }
-"""Names that have a meaning only in programs that declare them without a definition."""
+"""Names that have a meaning only in programs that declare them without a definition, which wins there."""
 
 SOURCE: Final = r"""
 typedef long long wide;

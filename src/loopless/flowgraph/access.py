@@ -149,7 +149,7 @@ def assign_slot(t: Translator, slot: Slot, value: Value, loc: ir.Loc | None) -> 
 
 def _fitting(value: Number, var: Var) -> Term:
     if var.type.width is None:
-        return value.term
+        return value.read(signed=True)
     term = value.read(signed=var.type.signed)
     if var.type == FLAG_TYPE and value.type.width != 1:
         return ite(not_zero(term), ONE, ZERO)

@@ -138,7 +138,7 @@ def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Numbe
 
 def _division(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
     signed = instruction.op[0] == "s"
-    a, b = left.read(signed=signed), right.read(signed=signed)
+    a, b = left.converted(bits, signed=signed), right.converted(bits, signed=signed)
     t.check(not_equal(b, ZERO), "division-by-zero", instruction.loc)
     type = IntType(bits, signed)
     if signed and type.min is not None and left.type.width is not None:
@@ -147,7 +147,7 @@ def _division(t: Translator, instruction: ir.Instruction, left: Number, right: N
     if "exact" in instruction.flags:
         t.promised(equal(trunc_rem(a, b), ZERO), "poison", instruction.loc)
     value = trunc_div(a, b) if instruction.op.endswith("div") else trunc_rem(a, b)
-    if left.type.width is None:
+    if signed and left.type.width is None:
         return Number(value, INTEGERS)
     return Number(wrap(value, type), type)
 
@@ -197,11 +197,13 @@ def compare(t: Translator, instruction: ir.Instruction) -> Value:
     if left is None or right is None:
         refused = next((v.refused for v in map(t.value, instruction.operands) if isinstance(v, Nothing)), None)
         return t.unknown(instruction.type, Origin.UNSUPPORTED, "icmp", instruction.loc, refused)
+    assert isinstance(instruction.operands[0].type, ir.IntT)
+    bits, signed = instruction.operands[0].type.bits, predicate[0] == "s"
     if predicate in ("eq", "ne"):
         signed = _equality_reading(left, right)
-        a, b = left.read(signed=signed), right.read(signed=signed)
+        a, b = left.converted(bits, signed=signed), right.converted(bits, signed=signed)
         return Flag(equal(a, b) if predicate == "eq" else not_equal(a, b))
-    return Flag(_ordering(predicate[1:], left.read(signed=predicate[0] == "s"), right.read(signed=predicate[0] == "s")))
+    return Flag(_ordering(predicate[1:], left.converted(bits, signed=signed), right.converted(bits, signed=signed)))
 
 
 def _equality_reading(left: Number, right: Number) -> bool:
@@ -210,7 +212,7 @@ def _equality_reading(left: Number, right: Number) -> bool:
         return right.type.signed
     if isinstance(right.term, Const) or left.type.signed == right.type.signed:
         return left.type.signed
-    return True
+    return None not in (left.type.width, right.type.width)  # what is of ℤ is compared with unsigned as C converts it
 
 
 def _ordering(relation: str, a: Term, b: Term) -> Condition:
@@ -266,7 +268,8 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
             return Number(wrap(value.term, type), type)
         case Number():
             if value.type.width is None:
-                return value
+                same = op == "sext" or "nneg" in instruction.flags
+                return value if same else _zero_extended(instruction, value, bits)
             if "nneg" in instruction.flags:
                 t.promised(less_equal(ZERO, value.read(signed=True)), "poison", instruction.loc)
             # A zero-extended value is never negative, so either reading of the wider type agrees.
@@ -274,6 +277,12 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
         case _:
             refused = value.refused if isinstance(value, Nothing) else None
             return t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
+
+
+def _zero_extended(instruction: ir.Instruction, value: Number, bits: int) -> Number:
+    """What is of ℤ converted to an unsigned type, and that to a wider one."""
+    assert isinstance(instruction.operands[0].type, ir.IntT)
+    return Number(value.converted(instruction.operands[0].type.bits, signed=False), IntType(bits, signed=True))
 
 
 def _address_number(t: Translator, address: Address, bits: int) -> Number:
@@ -297,7 +306,9 @@ def select(t: Translator, instruction: ir.Instruction) -> Value:
         case Number(), Number() if isinstance(instruction.type, ir.IntT):
             type = _common(then, otherwise, instruction.type.bits)
             if then.type.width is None or otherwise.type.width is None:
-                return Number(ite(condition.condition, then.term, otherwise.term), INTEGERS)
+                return Number(
+                    ite(condition.condition, then.read(signed=True), otherwise.read(signed=True)), INTEGERS
+                )
             return Number(
                 ite(condition.condition, then.read(signed=type.signed), otherwise.read(signed=type.signed)), type
             )
@@ -325,13 +336,17 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
         return numbers[0]
     if stem == "abs":
         value = numbers[0].read(signed=True)
+        if numbers[0].type.width is None:
+            return Number(maximum(value, neg(value)), INTEGERS)
         if t.value(instruction.operands[1]) == Flag(TRUE):
             t.promised(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
         return Number(wrap(maximum(value, neg(value)), IntType(bits)), IntType(bits))
     if stem in ("smin", "smax", "umin", "umax") and numbers[1] is not None:
         signed = stem[0] == "s"
         make = minimum if stem.endswith("min") else maximum
-        return Number(make(numbers[0].read(signed=signed), numbers[1].read(signed=signed)), IntType(bits, signed))
+        a, b = (number.converted(bits, signed=signed) for number in (numbers[0], numbers[1]))
+        unbounded = signed and any(number.type.width is None for number in (numbers[0], numbers[1]))
+        return Number(make(a, b), INTEGERS if unbounded else IntType(bits, signed))
     return None
 
 

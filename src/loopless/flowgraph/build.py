@@ -10,6 +10,7 @@ from loopless.flowgraph.access import alloca, gep, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
+from loopless.flowgraph.homes import home_of
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
@@ -33,6 +34,7 @@ from loopless.terms import (
     equal,
     negate,
     not_equal,
+    wrap,
 )
 
 
@@ -97,7 +99,7 @@ class _Builder:
 
     def _parameter(self, param: ir.Param) -> Parameter:
         shown = param.debug.name if param.debug is not None else param.name
-        home = self._home(param)
+        home = home_of(param, self.function, self.memory)
         if isinstance(param.type, ir.PtrT):
             return self._pointer_parameter(param, shown, home)
         if not isinstance(param.type, ir.IntT):
@@ -105,6 +107,10 @@ class _Builder:
             self.t.values[param.name] = Nothing(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
+        if home is not None and param.debug is None:  # a part of a structure
+            piece = self.memory.slots[home].var
+            shown = self.memory.variables[piece].shown
+            signed = piece.type.signed if piece.type.width is not None else True
         boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL
         bits = param.type.bits
         source_type = FLAG_TYPE if bits == 1 or boolean else IntType(bits, signed)
@@ -138,40 +144,6 @@ class _Builder:
         if debug is not None and debug.signed is not None and debug.bits:
             pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else IntType(debug.bits, debug.signed)
         return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes, shared)
-
-    def _home(self, param: ir.Param) -> tuple[Base, int] | None:
-        """The variable in memory that clang copies the parameter to at the very start, and that alone."""
-        homes = []
-        for block in self.function.blocks:
-            for instruction in block.instructions:
-                if instruction.is_debug:
-                    continue
-                used = [op for op in instruction.operands if isinstance(op, ir.Local) and op.name == param.name]
-                used += [v for v, _ in instruction.incoming if isinstance(v, ir.Local) and v.name == param.name]
-                if used:
-                    homes.append((block, instruction))
-        if len(homes) != 1 or homes[0][1].op != "store" or homes[0][0] is not self.function.entry:
-            return None
-        value, address = homes[0][1].operands
-        if not (isinstance(value, ir.Local) and value.name == param.name and isinstance(address, ir.Local)):
-            return None
-        key = (Base("local", address.name), 0)
-        slot = self.memory.slots.get(key)
-        if slot is None or slot.object_var is not None or not self._first_touch(address.name, homes[0][1]):
-            return None
-        if isinstance(param.type, ir.PtrT) and self.memory.points.parameters[param.name] in self.memory.nullable:
-            return None
-        return key
-
-    def _first_touch(self, alloca: str, store: ir.Instruction) -> bool:
-        """Whether ``store`` is the first instruction of the entry block that mentions the alloca."""
-        for instruction in self.function.entry.instructions:
-            if instruction is store:
-                return True
-            mentions = any(isinstance(op, ir.Local) and op.name == alloca for op in instruction.operands)
-            if mentions and not instruction.is_debug:
-                return False
-        return False
 
     # -- blocks ---------------------------------------------------------------------------------------------------
 
@@ -269,7 +241,7 @@ class _Builder:
         value = instruction.operands[0]
         if isinstance(value, ir.Local):
             for param in self.function.params:
-                if param.name == value.name and self._home(param) is not None:
+                if param.name == value.name and home_of(param, self.function, self.memory) is not None:
                     return  # the variable is the parameter
         store(self.t, instruction)
 
@@ -356,7 +328,10 @@ class _Builder:
             case Number():
                 result = self._result_type()
                 signed = result.signed if result is not None else value.type.signed
-                t.end = End("return", value.read(signed=signed), None, instruction.loc)
+                term = value.read(signed=signed)
+                if value.type.width is None and result is not None and not result.signed and result != FLAG_TYPE:
+                    term = wrap(term, result)
+                t.end = End("return", term, None, instruction.loc)
             case Flag():
                 t.end = End("return", value.term, None, instruction.loc)
             case Address():
@@ -377,7 +352,9 @@ class _Builder:
             value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
             case Number(term=Var() as var), Number():
-                return [(var, value.read(signed=var.type.signed) if var.type.width is not None else value.term)]
+                if var.type.width is None:
+                    return [(var, value.read(signed=True))]
+                return [(var, value.converted(var.type.width, signed=var.type.signed))]
             case Flag(), Flag():
                 var = next(iter(held.condition.variables))
                 return [(var, value.term)]

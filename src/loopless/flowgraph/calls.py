@@ -189,7 +189,7 @@ def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var 
             var = t.memory.fresh(shown, Kind.FLAG, FLAG_TYPE)
             return var, None, flag_of(var)
         case ir.IntT(bits=bits):
-            type = t.memory.number_type(bits, signed=t.uses.signed.get(instruction.result, True))
+            type = t.memory.number_type(bits, signed=_returns_signed(t, instruction, name))
             var = t.memory.fresh(shown, Kind.TEMPORARY, type)
             return var, None, Number(var, type)
         case ir.PtrT():
@@ -199,6 +199,15 @@ def _result(t: Translator, instruction: ir.Instruction, name: str) -> tuple[Var 
         case _:
             refused = t.refused(f"the result of {name} is not followed", instruction.loc)
             return None, None, Nothing(refused)
+
+
+def _returns_signed(t: Translator, instruction: ir.Instruction, name: str) -> bool:
+    """How the result of a call is read: as it is used, but over ℤ, where this makes a difference, as it is declared."""
+    function = t.memory.function if name == ITSELF else t.memory.module.functions.get(name)
+    declared = function.result_debug if function is not None else None
+    if t.memory.options.mathematical and declared is not None and declared.signed is not None:
+        return declared.signed
+    return t.uses.signed.get(instruction.result or "", True)
 
 
 def _finish(t: Translator, instruction: ir.Instruction, value: Value | None) -> None:
@@ -211,6 +220,8 @@ def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Point
     for operand in instruction.operands:
         value = t.value(operand)
         match value:
+            case Number() if t.memory.options.mathematical:
+                arguments.append(value.read(signed=True))  # which is the value where the parameter is of ℤ
             case Number() | Flag():
                 arguments.append(value.term)
             case Address():

@@ -32,10 +32,16 @@ class Number:
     mathematical: bool = False
 
     def read(self, *, signed: bool) -> Term:
-        """The same bits read as signed or unsigned."""
+        """The same bits read as signed or unsigned; an integer of ℤ as it is."""
         if self.type.signed == signed or self.type.width is None:
             return self.term
         return wrap(self.term, IntType(self.type.width, signed))
+
+    def converted(self, bits: int, *, signed: bool) -> Term:
+        """As :meth:`read`, but what is of ℤ is converted to unsigned, as C does it, where that is the reading."""
+        if signed or self.type.width is not None:
+            return self.read(signed=signed)
+        return wrap(self.term, IntType(bits, signed=False))
 
 
 @dataclass(frozen=True, slots=True)

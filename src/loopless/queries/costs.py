@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -35,6 +36,7 @@ def function_with(functions: Sequence[Function], name: str) -> Function:
         graph = function.graph()
         if not isinstance(graph, Refused) and variables_named(graph, name, graph.variables):
             found.append(function)
+    found = found or [function for function in functions if _in_memory(function, name)]
     if len(found) > 1:
         found = [function for function in found if function.name == "main"] or found
     if len(found) == 1:
@@ -49,6 +51,30 @@ def function_with(functions: Sequence[Function], name: str) -> Function:
 
 def _is_global(program: Program, name: str) -> bool:
     return name in program.source.inlined.globals
+
+
+_STEP: Final = re.compile(r"(?:\.|(->))(\w+)|\[\d+\]")
+
+
+def _in_memory(function: Function, name: str) -> bool:
+    """Whether C has an integer of this name, such as ``x``, ``s.a[2]`` or ``p->k``, in the text of the function."""
+    types = function.program.source.module.debug_types
+    steps = list(_STEP.finditer(name))
+    root = name[: steps[0].start()] if steps else name
+    if "".join((root, *(step[0] for step in steps))) != name:
+        return False
+    code = function.program.source.module.functions[function.code.name]
+    declared = [*code.variables.values(), *(param.debug for param in code.params if param.debug is not None)]
+    for variable in declared:
+        type = variable.type if variable.name == root else None
+        for step in steps:
+            if type is not None and (step[1] or not step[2]):
+                type = types.element(type)
+            if type is not None and step[2]:
+                type = next((member.type for member in types.members(type) if member.name == step[2]), None)
+        if type is not None and type.signed is not None:
+            return True
+    return False
 
 
 def answer_cost(
@@ -70,6 +96,10 @@ def _cost(program: Program, index: int, name: str, summary: FunctionSummary | No
     if isinstance(graph, Refused):
         return Cost(None, None, graph)
     named = variables_named(graph, name, graph.variables)
+    if not named and _in_memory(function, name):
+        detail = f"{name} is no variable of its own here: it is read or written together with what is beside it"
+        detail += " in memory, its address is given away, or nothing uses it"
+        return Cost(None, None, Refused(Reason.MEMORY, function.place, detail))
     if not named:
         detail = f"{name} is changed in calls only, and what they add to it is not known"
         return Cost(None, None, Refused(Reason.UNKNOWN_CALL, function.place, detail))

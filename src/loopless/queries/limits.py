@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import re
 import signal
 import sys
 import time
@@ -29,7 +30,10 @@ _T = TypeVar("_T")
 _GLANCE_S: Final = 0.05
 """How often the parent looks at the memory of its children, in seconds."""
 _MEGABYTE: Final = 1 << 20
-
+_LIBRARIES_MB: Final = 128
+"""Address space for libraries that a child loads when it needs them; what they use of memory counts."""
+_USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
+"""How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
 PATIENCE: Final = 10
 """A job that waits, and does not work, is ended when so many times its limit has passed."""
@@ -410,7 +414,7 @@ def _limit_memory(memory_mb: int) -> None:
 
     with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        most = size + memory_mb * _MEGABYTE * 3 // 2
+        most = size + (memory_mb * 3 // 2 + _LIBRARIES_MB) * _MEGABYTE
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         if hard == resource.RLIM_INFINITY or most <= hard:
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
@@ -424,16 +428,28 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
         return pickle.dumps(("result", Overrun(Reason.BUDGET, str(error))))
     except LooplessError as error:
         return pickle.dumps(("error", error))
-    except MemoryError:
-        return pickle.dumps(("result", Overrun(Reason.MEMORY_LIMIT, "the memory was used up; --loop-memory raises it")))
     except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
         return pickle.dumps(("result", failure(error)))
 
 
+def _for_memory(error: BaseException) -> bool:
+    """Whether an exception, or one that it comes from, says that there was no memory to be had."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, MemoryError) or _USED_UP.search(str(found)) is not None:
+            return True
+        found = found.__cause__ or found.__context__
+    return False
+
+
 def failure(error: BaseException) -> Overrun:
-    """An unexpected exception as the failure of one job, with its traceback for developers."""
+    """An unexpected exception as the failure of one job, with its traceback for developers; where it says that there
+    was no memory to be had, as the limit of memory.
+    """
     import traceback
 
+    if _for_memory(error):
+        return Overrun(Reason.MEMORY_LIMIT, "the memory was used up; --loop-memory raises it")
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     first = what.splitlines()[0]
     detail = f"an error inside Loopless ({first}); set LOOPLESS_DEBUG=1 for the traceback"

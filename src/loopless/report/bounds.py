@@ -8,7 +8,7 @@ from typing import Any, Final
 from loopless.bounds import Claim, Growth
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
-from loopless.queries.lower_classes import LowerGrowth, class_of_claim, lower_class, lower_growth
+from loopless.queries.lower_classes import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
@@ -452,9 +452,14 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
         rows.append(
             {
                 "name": found.loop.name,
+                "function": found.loop.function,
+                "file": found.loop.file,
                 "upper": _maybe(found.total, names),
-                "any": _maybe(found.any_entry, names),
+                "big_o": _text(growth(found.total, entry.shown, exact=found.exact)),
                 "value": _at(entry, found.total, TRUE, given),
+                "any": _maybe(found.any_entry, names),
+                "any_big_o": _text(growth(found.any_entry, entry.shown, exact=False)),
+                "any_value": _at(entry, found.any_entry, TRUE, given),
             }
         )
     return rows

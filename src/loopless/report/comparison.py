@@ -47,14 +47,18 @@ def read_answer(file: Path) -> dict[str, Any]:
 def _is_answer(document: Mapping[str, Any]) -> bool:
     """Whether all is there that a comparison looks at."""
     loops, functions, errors = (document.get(key, []) for key in ("loops", "functions", "errors"))
+    run = document.get("run", {"entry": "", "loops": []})
     if document.get("command") != "bound" or "loops" not in document:
         return False
-    if not all(isinstance(part, list) for part in (loops, functions, errors)):
+    if not isinstance(run, dict) or not isinstance(run.get("entry"), str):
+        return False
+    if not all(isinstance(part, list) for part in (loops, functions, errors, run.get("loops"))):
         return False
     return (
         all(isinstance(error, dict) for error in errors)
         and all(_has_bound(loop, "name", "file", "function") for loop in loops)
         and all(_has_bound(function, "name") for function in functions)
+        and all(_has_bound(loop, "name", "file", "function") and _has_bound(_any(loop)) for loop in run["loops"])
     )
 
 
@@ -82,7 +86,29 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     before, after = _by_place(old), _by_place(new)
     keys = dict.fromkeys((*before, *after))
     found = [change for key in keys for change in _changes(before.get(key), after.get(key))]
-    return [*found, *_of_functions(old, new)]
+    return [*found, *_of_functions(old, new), *_of_runs(old, new)]
+
+
+def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """What got worse of loops in a run of the program, where both are about runs from the same function."""
+    was, now = (document.get("run", {"entry": None}) for document in (old, new))
+    if was["entry"] != now["entry"] or was["entry"] is None:
+        return
+    before, after = _by_place(was), _by_place(now)
+    for key, loop in after.items():
+        run, entry = f"{loop['name']} in a run", f"{loop['name']} in an entry"
+        if key not in before:
+            found = list(_changes(None, {**loop, "name": run}))
+        else:
+            found = list(_changes(before[key], {**loop, "name": run}))
+            found += _changes(_any(before[key]), {**_any(loop), "name": entry})
+        yield from (change for change in found if change.worse)
+
+
+def _any(row: Any) -> dict[str, Any]:
+    """The bound on any one entry of a loop of a run, as a row of its own."""
+    names = {"any": "upper", "any_big_o": "big_o", "any_value": "value"}
+    return {own: row[name] for name, own in names.items() if isinstance(row, dict) and name in row}
 
 
 def _of_functions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

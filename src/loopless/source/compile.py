@@ -39,6 +39,8 @@ _ODD_NAME: Final = re.compile(r"[:\n\r]")
 """What the compiler cannot have in the name of a file: it makes names of its own files from it."""
 _USER: Final = "__loopless_keeps"
 _USERS_TEXT: Final = re.compile(rf"^define [^\n]*@{_USER}\(.*?^}}\n", re.MULTILINE | re.DOTALL)
+_OWN_ENDING: Final = re.compile(r"^define (?!internal)[^\n]*@(abort|exit|_exit|_Exit)\(", re.MULTILINE)
+"""The definition of a function that the compiler takes to be the library's, and thus never to return."""
 _BARE_ERROR: Final = re.compile(r"^(?:.*?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
 
 
@@ -134,6 +136,12 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
     text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "out.ll")
     if not text:
         raise SourceError(_explain(err, file, status))
+    own = _OWN_ENDING.findall(text)
+    if own:  # to be read as the program defines them
+        arguments += [f"-fno-builtin-{name}" for name in own]
+        text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "own.ll")
+        if not text:
+            raise SourceError(_explain(err, file, status))
     unused = _UNUSED.findall(err) if language == "c" else ()
     if unused:  # clang leaves them out
         text = _USERS_TEXT.sub("", made(_stand_in(here, named, folder, unused), folder / "all.ll")[0]) or text

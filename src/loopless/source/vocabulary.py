@@ -76,8 +76,13 @@ VOCABULARY: Final[Mapping[str, Meaning]] = {
 """Name, or prefix followed by ``*``, to meaning."""
 
 _PREFIXES: Final = tuple((n[:-1], m) for n, m in VOCABULARY.items() if n.endswith("*"))
-# Where the program itself defines one of these, its definition says what it does, not the name.
-_BY_DECLARATION_ONLY: Final = frozenset({"assert", "assume", "nondet", "__assert", "_assert"})
+# Where the program itself defines one of these, its definition says what it does, not the name: they are functions of
+# the C library, or common words.
+_BY_DECLARATION_ONLY: Final = frozenset(
+    {"assert", "assume", "nondet", "__assert", "_assert", "_wassert"}
+    | {"__assert_fail", "__assert_perror_fail", "__assert_rtn"}
+    | {"abort", "exit", "_exit", "_Exit", "quick_exit"}
+)
 
 _SIGNED: Final = frozenset(
     {"char", "short", "int", "long", "longlong", "signed", "schar", "int128", "ptrdiff_t", "ssize_t", "loff_t"}
@@ -91,8 +96,9 @@ _UNSIGNED: Final = frozenset(
 def meaning_of(name: str, *, defined: bool = False) -> Meaning | None:
     """The meaning of a function's name, None where it has none.
 
-    ``defined``: the program has a body for it. Names such as ``assert`` then mean what the body does; the reserved
-    and the competitions' names keep their meaning (SV-COMP *defines* ``reach_error``).
+    ``defined``: the program has a body for it. Names such as ``assert`` and those of the C library (``exit``) then mean
+    what the body does; the names of the competitions, of CBMC and of KLEE keep their meaning whatever the body does, as
+    they do there (SV-COMP *defines* ``reach_error``; KLEE takes its own functions instead of a program's).
     """
     if defined and (name in _BY_DECLARATION_ONLY or name.startswith("nondet_")):
         return None
