@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loopless.bounds import Bound, function_bounds
-from loopless.bounds.exact import _claimed
-from loopless.terms import FALSE, TRUE, ZERO, IntType, Var, holds, less
+from loopless.bounds.exact import _claimed, claim
+from loopless.summary import Summary, paths_of, summarize
+from loopless.terms import FALSE, TRUE, ZERO, IntType, Var, add, conjunction, const, holds, less, maximum
 from loops_in_c import graph
 
 READ_ANEW = {
@@ -33,3 +34,22 @@ def test_where_a_bound_holds_there_is_no_gap():
     found = _claimed([], less(x, ZERO), [TRUE], FALSE, (Bound(d, less(ZERO, d)),))
     for values in ({x: 5, d: 5}, {x: 5, d: -5}):
         assert holds(found.when, values) != holds(found.gap, values)
+
+
+def test_pieces_are_not_told_where_they_are_longer_than_a_bound_and_leave_gaps_too():
+    """Of the greatest common divisor by subtraction little is summarized; a + b - 2 says more in fewer words."""
+    g = graph("int f(int a, int b) { while (a != b) { if (a > b) a -= b; else b -= a; } return a; }")
+    summary = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(summary, Summary)
+    assert not summary.complete
+    a, b = (parameter.var for parameter in g.parameters)
+    bound = Bound(maximum(ZERO, add(a, b, const(-2))), conjunction((less(ZERO, a), less(ZERO, b))))
+    found = claim(summary, (bound,))
+    assert found.upper is bound.term
+    for x in range(-4, 9):
+        for y in range(-4, 9):
+            values = {a: x, b: y}
+            assert holds(found.when, values) == (x > 0 and y > 0)
+            never = min(x, y) == 0 < max(x, y)
+            assert holds(found.never, values) == never
+            assert holds(found.gap, values) == (not never and min(x, y) <= 0)

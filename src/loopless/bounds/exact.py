@@ -44,6 +44,8 @@ MAX_PIECES = 8
 MAX_SIZE = 150
 """A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there is
 one."""
+_MAX_SIZE_BESIDE_GAPS = 40
+"""The same where there are inputs about which neither says anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,9 @@ def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condi
         return Claim(plain, lower, unknown is FALSE, covered, never, unknown)
     if conditional:
         bound = bounds[0]
+        if unknown is not FALSE and words + size(unknown) > size(bound.term) + size(bound.when) + _MAX_SIZE_BESIDE_GAPS:
+            gap = simplify(conjunction((negate(bound.when), negate(never))))
+            return Claim(bound.term, when=bound.when, never=never, gap=gap)
         upper = _piecewise(pieces, bound.term)
         valid = simplify(disjunction((covered, conjunction((bound.when, negate(never))))))
         gap = simplify(conjunction((unknown, negate(bound.when))))
