@@ -22,6 +22,7 @@ from loopless.logic import (
 from loopless.summary.crossing import consequences
 from loopless.summary.function import FunctionSummary
 from loopless.summary.model import Summary
+from loopless.summary.plain import decided
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -228,11 +229,25 @@ def _piecewise(pieces: Pieces, otherwise: Term | None) -> Term:
     grouped = _grouped(pieces)
     if otherwise is None:
         *grouped, (_, otherwise) = grouped
-    result = otherwise
-    for when, times in reversed(grouped):
+    told = []
+    for when, times in grouped:
         small = size(when) + size(times) + size(otherwise) <= _MOST_COMPARED
         if not (small and _agrees(when, times, otherwise)):
-            result = ite(when, times, result)
+            told.append((when, times))
+    return _in_turn(told, otherwise)
+
+
+def _in_turn(pieces: Pieces, otherwise: Term) -> Term:
+    """The pieces for a reader who comes to one only where those before it do not hold."""
+    found: list[tuple[Condition, Term]] = []
+    rest: Condition = TRUE
+    for when, times in pieces:
+        shorter = simplify(when, rest, operations=_OPERATIONS)
+        found.append((shorter, decided(times, conjunction((rest, when)), operations=_OPERATIONS)))
+        rest = conjunction((rest, negate(when)))
+    result = otherwise if rest is TRUE else decided(otherwise, rest, operations=_OPERATIONS)
+    for when, times in reversed(found):
+        result = ite(when, times, result)
     return result
 
 
