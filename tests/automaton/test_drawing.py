@@ -47,6 +47,21 @@ def test_initial_and_accepting_states_are_marked() -> None:
     assert "octagon" not in line(endless, "  s2 [")
 
 
+def test_the_legend_says_what_the_marks_mean_that_there_are() -> None:
+    heading = line(dot(automaton(FIG_1A)), "  label=")
+    assert "red: the loop may begin here; double border: leaves the loop" in heading
+    assert "octagon" not in heading
+    assert "dashed" not in heading
+    endless = line(dot(automaton("int f(int i) { while (i < 10) i = 0; return i; }")), "  label=")
+    assert "octagon: never leaves" in endless
+
+
+def test_states_name_the_paths_that_they_are() -> None:
+    found = automaton(FIG_1A)
+    for state in found.states:
+        assert f"{state.name} = path {state.path.id}" in line(dot(found), f"  {state.name} [")
+
+
 def test_labels_name_counter_guard_and_update() -> None:
     found = automaton(FIG_1A)
     text = dot(found, title='the "first" loop')

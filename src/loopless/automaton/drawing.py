@@ -15,10 +15,12 @@ def dot(automaton: Automaton, title: str | None = None) -> str:
     """The automaton as Proteus draws it: states with path condition and value changes, transitions with φ, ϕ and U.
 
     Initial states have an arrow from nowhere and are red, exit states have a double border, terminal states are
-    octagons, transitions that are over-approximated are dashed. ``title`` defaults to the loop's name.
+    octagons, transitions that are over-approximated are dashed; a legend says so. States name the path that they are.
+    ``title`` defaults to the loop's name.
     """
     lines = ["digraph loop {"]
-    lines.append(f"  label={_quoted(title if title is not None else automaton.loop.name)}; labelloc=t; rankdir=TB;")
+    heading = _quoted(title if title is not None else automaton.loop.name, *_legend(automaton))
+    lines.append(f"  label={heading}; labelloc=t; labeljust=l; rankdir=TB;")
     # Courier is the monospaced font whose letters every layout engine can measure.
     lines.append('  fontname="Courier"; edge [fontname="Courier"];')
     lines.append('  node [fontname="Courier", shape=box, style=rounded];')
@@ -31,8 +33,23 @@ def dot(automaton: Automaton, title: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _legend(automaton: Automaton) -> list[str]:
+    """What the marks mean that this automaton has."""
+    marks = {
+        "red: the loop may begin here": automaton.initial,
+        "double border: leaves the loop": [s for s in automaton.states if s.accepting and not s.terminal],
+        "octagon: never leaves": [s for s in automaton.states if s.terminal],
+        "dashed: an over-approximation": [t for t in automaton.transitions if not t.exact],
+    }
+    lines = ["; ".join(words for words, those in marks.items() if those)]
+    if automaton.transitions:
+        lines.append("φ: how often the path is taken before the next one; ϕ: when that one follows; U: the values then")
+    return lines
+
+
 def _node(state: State) -> str:
-    parts = [state.name if state.path.exit is None else f"{state.name}: {_exit(state)}", _condition_lines(state)]
+    name = f"{state.name} = path {state.path.id}"
+    parts = [name if state.path.exit is None else f"{name}: {_exit(state)}", _condition_lines(state)]
     if state.iterative:
         parts.append(_assignments("Δ", state.changes))
     attributes = [f"label={_quoted(*parts)}"]
