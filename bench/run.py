@@ -98,7 +98,7 @@ SUMMARY_STAGES = {
     "oscillation": ("loopless.summary.several", "accelerate_groups"),
     "elimination": ("loopless.summary.several", "eliminate"),
     "landing (cases as they are shown)": ("loopless.summary.several", "Landing.add"),
-    "single path": ("loopless.summary", "summarize_single"),
+    "single path": ("loopless.summary.race", "summarize_single"),
 }
 """Where the stages of summarizing begin: a module and the name by which it calls the stage."""
 
