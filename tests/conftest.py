@@ -2,8 +2,43 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+
+import pytest
 from hypothesis import settings
 
 # Solvers and compilers take what they take: time limits per example would only make tests flaky.
 settings.register_profile("loopless", deadline=None, print_blob=True)
 settings.load_profile("loopless")
+
+ONE_IN = 3
+"""Of the cases of a slow test, the share that a run of the whole suite takes without ``--every``."""
+_THINNED = "LOOPLESS_TESTS_THINNED"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in three of each")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whoever names files or tests gets all of their cases; the workers of a run hear by the environment."""
+    if not hasattr(config, "workerinput"):
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        os.environ[_THINNED] = "" if named or config.getoption("--every") else "1"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out two in three cases of each slow test, the same ones in every run."""
+    if not os.environ.get(_THINNED):
+        return
+    seen: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % ONE_IN:
+                left_out.append(item)
+            seen[test] += 1
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
