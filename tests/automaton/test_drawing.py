@@ -53,7 +53,7 @@ def test_the_legend_says_what_the_marks_mean_that_there_are() -> None:
     assert "octagon" not in heading
     assert "dashed" not in heading
     endless = line(dot(automaton("int f(int i) { while (i < 10) i = 0; return i; }")), "  label=")
-    assert "octagon: never leaves" in endless
+    assert "octagon: no path follows" in endless
 
 
 def test_states_name_the_paths_that_they_are() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import strategies as st
 
+from judged import judge
 from logic.quasi_affine import I4, X, check, condition, points, term
 from loopless import terms as t
+from loopless.logic import is_quasi_affine
 from loopless.summary import FunctionSummary, paths_of, summarize, summarize_function
-from loopless.summary.plain import decided, is_presburger, plainer
+from loopless.summary.plain import decided, plainer
 from loopless.summary.reading import readable
 from loopless.terms import Condition, Term, Var
 from loops_in_c import graph, summary
@@ -56,6 +60,23 @@ def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> 
             assert t.holds(plain, p) == t.holds(c, p), (p, t.text(plain))
 
 
+@st.composite
+def of_one(draw: st.DrawFn) -> Condition:
+    """A nonlinear comparison of one variable, and what is known of it."""
+    value = t.substitute(draw(nonlinear(depth=2)), {Y: t.const(draw(st.integers(-8, 7)))})
+    relation = draw(st.sampled_from([t.less_equal, t.less, t.equal, t.not_equal]))
+    return relation(t.add(value, t.scale(X, draw(st.integers(-9, 9)))), t.const(draw(st.integers(-60, 60))))
+
+
+@check(250, of_one(), of_one(), condition((X,), depth=1))
+def test_intervals_of_one_variable_are_where_it_holds(c: Condition, other: Condition, context: Condition) -> None:
+    for whole in (c, t.conjunction((c, other)), t.disjunction((c, other))):
+        plain = plainer(whole, context)
+        for p in points((X,)):
+            if t.holds(context, p):
+                assert t.holds(plain, p) == t.holds(whole, p), (p, t.text(plain))
+
+
 @check(120, nonlinear(depth=2), condition(PAIR, depth=1))
 def test_decided_values_are_the_same_where_the_context_holds(value: Term, context: Condition) -> None:
     plain = decided(value, context)
@@ -93,7 +114,7 @@ PLAIN = {
 @pytest.mark.parametrize("name", PLAIN)
 def test_what_people_read(name: str) -> None:
     given, context, expected = PLAIN[name]
-    assert not is_presburger(given)
+    assert not is_quasi_affine(given)
     assert t.text(plainer(given, context)) == expected
 
 
@@ -132,3 +153,27 @@ def test_each_reason_for_an_overflow_is_told_once() -> None:
     (region,) = found.undefined
     assert len(t.disjuncts(region.when)) == 3
     assert t.equal(N, INT_MAX) in t.disjuncts(region.when)
+
+
+JUDGED = {
+    "a sum": "int f(int i, int n, int s) { for (; i <= n; i++) s += i; return s; }",
+    "a sum of squares": "int f(int i, int n, int s) { for (; i < n; i++) s += i * i; return s; }",
+    "a product": "int f(int i, int n, int s) { while (n > 0) { s += i; n--; } return s; }",
+    "powers": "int f(int i, int n, int s) { while (n > 0 && s < i) { s *= 2; n--; } return s; }",
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_what_is_read_is_what_the_loop_does(name: str) -> None:
+    """Each state lies in one region of the summary as it is shown, and the run ends as that says; near overflows too."""
+    chosen = random.Random(3)
+    edges = (0, 1, -1, 46340, 65535, 65536, 2**31 - 1, -(2**31), 2**31 - 70, 70 - 2**31)
+    entries = []
+    for _ in range(400):
+        i = chosen.choice((*edges, chosen.randint(-90_000, 90_000)))
+        n = chosen.choice((*edges, i + chosen.randint(-3, 900), chosen.randint(-5, 90_000)))
+        values = (i, n, chosen.choice((*edges, chosen.randint(-(2**31), 2**31 - 1))))
+        entries.append(tuple(t.IntType(32).wrap(value) for value in values))
+    counts = judge(graph(JUDGED[name]), lambda paths: readable(summarize(paths)), entries)
+    assert counts["case"] - counts["timeout"] > 50
+    assert name == "powers" or counts["undefined"] > 20

@@ -38,7 +38,7 @@ def _legend(automaton: Automaton) -> list[str]:
     marks = {
         "red: the loop may begin here": automaton.initial,
         "double border: leaves the loop": [s for s in automaton.states if s.accepting and not s.terminal],
-        "octagon: never leaves": [s for s in automaton.states if s.terminal],
+        "octagon: no path follows, which is for ever or undefined": [s for s in automaton.states if s.terminal],
         "dashed: an over-approximation": [t for t in automaton.transitions if not t.exact],
     }
     lines = ["; ".join(words for words, those in marks.items() if those)]

@@ -17,9 +17,10 @@ Least values and quantifiers
 Conditions for people
     ``simplify(condition, context)``, ``pruned(condition)``, ``expanded(condition, context)``,
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
-    ``sample_points``, ``may_be_equal``.
+    ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
-    ``feasible(condition)``: False means surely not. ``is_quasi_affine(term)``: whether regions can speak of it.
+    ``feasible(condition)``: False means surely not. ``is_quasi_affine(node)``: whether regions can speak of a term or
+    a condition.
 Beyond Presburger
     ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`.
 Limits
@@ -39,7 +40,7 @@ from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_al
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
-from loopless.logic.simplify import expanded, pruned, shorter, simplify
+from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify
 from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 
@@ -72,6 +73,7 @@ __all__ = [
     "may_be_equal",
     "over_approximation",
     "pieces_of",
+    "presburger_part",
     "pruned",
     "sample_points",
     "satisfiable",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.region import Region
-from loopless.logic.translate import NotPresburger
+from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.terms import (
     TRUE,
     And,
@@ -37,7 +37,7 @@ def simplify(
     """
     try:
         with budget(operations):
-            given = _known(context)
+            given = presburger_part(context)
             return _simplified(condition, given.over(variables))
     except BudgetExceeded:
         return condition
@@ -62,7 +62,7 @@ def expanded(condition: Condition, context: Condition = TRUE) -> Condition:
     left out (the steps "expand" and "irredundant" of two-level minimization: Brayton et al., Logic Minimization
     Algorithms for VLSI Synthesis, 1984). Raises :class:`NotPresburger` and :class:`BudgetExceeded`.
     """
-    return _expanded(condition, _known(context))
+    return _expanded(condition, presburger_part(context))
 
 
 def _expanded(condition: Condition, given: Region) -> Condition:
@@ -109,16 +109,9 @@ def _expanded_disjunction(condition: Or, given: Region) -> Condition:
     return disjunction(found)
 
 
-def _known(context: Condition) -> Region:
-    """What the Presburger conjuncts of the context say: less than it says, which is sound."""
-    parts = []
-    for part in conjuncts(context):
-        try:
-            Region.of(part)
-        except NotPresburger:
-            continue
-        parts.append(part)
-    return Region.of(conjunction(parts))
+def presburger_part(context: Condition) -> Region:
+    """What the Presburger conjuncts of the context say: less than it says, which is sound where it is a premise."""
+    return Region.of(conjunction(part for part in conjuncts(context) if is_quasi_affine(part)))
 
 
 def _simplified(condition: Condition, given: Region) -> Condition:

@@ -365,9 +365,9 @@ class Frame:
         return total
 
 
-def is_quasi_affine(term: Term) -> bool:
-    """Whether :meth:`Frame.function` and :meth:`Frame.points` accept the term; asks isl nothing."""
-    return not any(isinstance(node, Term) and _obstacle(node) is not None for node in walk(term))
+def is_quasi_affine(node: Term | Condition) -> bool:
+    """Whether :meth:`Frame.function` or :meth:`Frame.points` accepts the node; asks isl nothing."""
+    return not any(isinstance(part, Term) and _obstacle(part) is not None for part in walk(node))
 
 
 def _obstacle(term: Term) -> Term | None:

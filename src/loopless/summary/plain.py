@@ -7,7 +7,6 @@ shorten the whole. Results are equivalent where the types' ranges and the contex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final, TypeVar
 
 from loopless.logic import (
@@ -18,6 +17,7 @@ from loopless.logic import (
     budget,
     expanded,
     is_quasi_affine,
+    presburger_part,
     shorter,
     simplify,
 )
@@ -75,11 +75,11 @@ def plainer(condition: Condition, given: Condition = TRUE, *, operations: int = 
     Presburger conditions stay as they are. ``given`` is used as far as it is Presburger. ``operations`` bounds the work
     of the logic; beyond it the condition stays as it is.
     """
-    if is_presburger(condition):
+    if is_quasi_affine(condition):
         return condition
     try:
         with budget(operations):
-            return _shortened(_plainer(condition, _enclosing((given,))), given)
+            return _shortened(_plainer(condition, presburger_part(given)), given)
     except (BudgetExceeded, TermTooLarge):
         return condition
 
@@ -92,22 +92,9 @@ def decided(term: Term, given: Condition, *, operations: int = _OPERATIONS) -> T
         return term
     try:
         with budget(operations):
-            return _decided(term, _enclosing((given,)))
+            return _decided(term, presburger_part(given))
     except (BudgetExceeded, TermTooLarge):
         return term
-
-
-def is_presburger(condition: Condition) -> bool:
-    """Whether regions can speak of the condition."""
-    return all(is_quasi_affine(node.term) for node in walk(condition) if isinstance(node, Compare))
-
-
-def _enclosing(parts: Iterable[Condition]) -> Region:
-    """What the Presburger conjuncts say: less than all say, which is sound."""
-    known: list[Condition] = []
-    for part in parts:
-        known += [one for one in (part.args if isinstance(part, And) else (part,)) if is_presburger(one)]
-    return Region.of(conjunction(known))
 
 
 def _plainer(condition: Condition, given: Region) -> Condition:
@@ -126,9 +113,9 @@ def _conjunction(condition: Condition, given: Region) -> Condition:
     for _ in range(_ROUNDS):
         if not isinstance(condition, And):
             return condition
-        plain = [part for part in condition.args if is_presburger(part)]
+        plain = [part for part in condition.args if is_quasi_affine(part)]
         others = [part for part in condition.args if part not in plain]
-        within = given & _enclosing(plain)
+        within = given & Region.of(conjunction(plain))
         if within.is_empty():
             return FALSE
         found = conjunction((*plain, *(_plainer(part, within) for part in others)))
@@ -139,7 +126,7 @@ def _conjunction(condition: Condition, given: Region) -> Condition:
 
 
 def _disjunction(condition: Or, given: Region) -> Condition:
-    plain = [part for part in condition.args if is_presburger(part)]
+    plain = [part for part in condition.args if is_quasi_affine(part)]
     if plain:  # where one of these holds the others need not
         given = given & Region.of(conjunction(map(negate, plain)))
         if given.is_empty():
@@ -149,7 +136,7 @@ def _disjunction(condition: Or, given: Region) -> Condition:
 
 def _shortened(condition: Condition, given: Condition) -> Condition:
     """The condition in fewer words, its products and named functions being any values of their ranges."""
-    if is_presburger(condition):
+    if is_quasi_affine(condition):
         return simplify(condition, given)
     size = sum(1 for _ in walk(condition))
     if size > _MOST_NODES or not any(isinstance(node, Or) for node in walk(condition)) or _is_partial(condition):
@@ -188,7 +175,7 @@ def _comparison(condition: Compare, given: Region) -> Condition:
     without = _without_quotient(found, given)
     for one in dict.fromkeys((found, without)):
         other = _on_intervals(one, given)
-        if is_presburger(other):
+        if is_quasi_affine(other):
             return other
     return without
 
@@ -212,12 +199,12 @@ def _by_arms(condition: Compare, choice: Op | Ite, given: Region) -> Condition:
     """The comparison for each value of a choice that is made by the same variable."""
     arms: list[Condition] = []
     for where, value in _arms(choice):
-        if not is_presburger(where):
+        if not is_quasi_affine(where):
             return condition
         within = given & Region.of(where)
         if not within.is_empty():
             found = _plainer(replace_terms(condition, {choice: value}), within)
-            if not is_presburger(found):
+            if not is_quasi_affine(found):
                 return condition
             arms.append(conjunction((where, found)))
     return disjunction(arms)

@@ -10,10 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, pruned, shortest_where, simplify
+from loopless.logic import (
+    BudgetExceeded,
+    NotPresburger,
+    Region,
+    budget,
+    is_quasi_affine,
+    pruned,
+    shortest_where,
+    simplify,
+)
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
-from loopless.summary.plain import decided, is_presburger, plainer
+from loopless.summary.plain import decided, plainer
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -72,7 +81,7 @@ class _Writer:
 
     def plain(self, condition: Condition) -> Condition:
         """The condition, plainer where it is not Presburger."""
-        return condition if is_presburger(condition) else plainer(with_constants(condition), self.given)
+        return condition if is_quasi_affine(condition) else plainer(with_constants(condition), self.given)
 
     def condition(self, condition: Condition) -> Condition:
         """The condition in few words."""
