@@ -5,9 +5,23 @@ from __future__ import annotations
 import pytest
 
 from loopless.bounds import Bound, function_bounds
-from loopless.bounds.exact import _claimed, claim
+from loopless.bounds.exact import _claimed, _piecewise, claim
 from loopless.summary import Summary, paths_of, summarize
-from loopless.terms import FALSE, TRUE, ZERO, IntType, Var, add, conjunction, const, holds, less, maximum
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    IntType,
+    Var,
+    add,
+    conjunction,
+    const,
+    evaluate,
+    holds,
+    less,
+    maximum,
+    text,
+)
 from loops_in_c import graph
 
 READ_ANEW = {
@@ -53,3 +67,19 @@ def test_pieces_are_not_told_where_they_are_longer_than_a_bound_and_leave_gaps_t
             never = min(x, y) == 0 < max(x, y)
             assert holds(found.never, values) == never
             assert holds(found.gap, values) == (not never and min(x, y) <= 0)
+
+
+def test_pieces_are_told_in_turn():
+    """What the pieces before leave open is not told again, and the values are those of the pieces."""
+    x, y = Var("x", IntType(32)), Var("y", IntType(32))
+    positive, negative = less(ZERO, x), less(y, ZERO)
+    pieces = [
+        (less(x, const(1)), ZERO),
+        (conjunction((positive, negative)), const(1)),
+        (conjunction((positive, less(const(-1), y))), add(maximum(ZERO, x), y)),
+    ]
+    told = _piecewise(pieces, None)
+    assert text(told) == "x <= 0 ? 0 : y < 0 ? 1 : x + y"
+    for values in ({x: a, y: b} for a in range(-3, 4) for b in range(-3, 4)):
+        (expected,) = (times for when, times in pieces if holds(when, values))
+        assert evaluate(told, values) == evaluate(expected, values)

@@ -137,3 +137,23 @@ def test_quantifiers_without_an_upper_bound() -> None:
 
 def test_window_is_what_points_enumerates() -> None:
     assert Region.of(window(PAIR), PAIR).range_of(Z) == (-SMALL, SMALL)
+
+
+def test_maps_with_many_quotients_become_functions_soon() -> None:
+    """x += 37 on 8 bits until x is 100 or more: at least six quotients in a part of the map. isl alone uses up ten
+    times this budget, and takes half a minute.
+    """
+    found = Var("x", t.IntType(8))
+    count = Var("k", t.INTEGERS)
+    after = t.wrap(t.add(found, t.scale(count, 37)), found.type)
+    left = t.add(after, t.const(37))
+    again = t.wrap(left, found.type)
+    leaves = t.disjunction((t.greater_equal(again, t.const(100)), t.equal(again, t.const(1))))
+    with logic.budget(300_000):
+        pieces = logic.first(t.conjunction((t.less_equal(t.ZERO, count), leaves)), count, (found,)).pieces
+    for x in range(-128, 128):
+        value, steps = x, 0
+        while not ((v := found.type.wrap(value + 37)) >= 100 or v == 1):
+            value, steps = v, steps + 1
+        (told,) = (term for region, term in pieces if region.contains({found: x}))
+        assert t.evaluate(told, {found: x}) == steps
