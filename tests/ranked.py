@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from loopless.bounds.ranking import Ranking, rank
+from loopless.bounds.methods.ranking import Ranking, rank
 from loopless.check.alone import LoopAlone
 from loopless.check.interpret import Interpreter
 from loopless.check.states import constants, draw_states

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from counted import arguments_of
-from loopless.bounds.cost import cost_of
+from loopless.bounds.methods.cost import cost_of
 from loopless.check.interpret import Interpreter
 from loopless.errors import UsageError
 from loopless.queries.bounds import answer_bounds

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from loopless.bounds.laps import lap_paths
-from loopless.bounds.ranking import rank
+from loopless.bounds.iterations import lap_paths
+from loopless.bounds.methods.ranking import rank
 from loopless.bounds.scopes import scopes_of
 from loopless.check.interpret import Interpreter
 from loopless.paths import LoopPaths

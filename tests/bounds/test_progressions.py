@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import loopless
-from loopless.bounds.counting import LAPS, Counter
+from loopless.bounds.methods.looperman import LAPS, Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import evaluate, holds

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from loopless.bounds.classes import growth_of
-from loopless.bounds.regions import CallBounds, call_bounds
+from loopless.bounds.asymptotics import growth_of
+from loopless.bounds.methods.components import CallBounds, call_bounds
 from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.terms import EvaluationError, evaluate

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from judged import judge, judge_alone
-from loopless.summary.several import summarize_several
+from loopless.summary.methods.multipath import summarize_several
 from loops_in_c import graph
 
 LOOP = "signed char f(signed char x, signed char y) { signed char i = 0; if (y < 70 && y > -60) %s return x + i; }"

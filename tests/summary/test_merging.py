@@ -11,8 +11,8 @@ import pytest
 from loopless import terms as t
 from loopless.paths import LoopPaths
 from loopless.summary import Cycle, Merged, Run, Step, Summary, merged, readable
-from loopless.summary.merging import alone, folded
-from loopless.summary.reading import Guards
+from loopless.summary.presentation.merging import alone, folded
+from loopless.summary.presentation.readable import Guards
 from loopless.terms import Var, const, evaluate, holds, less
 from loops_in_c import paths, summary
 

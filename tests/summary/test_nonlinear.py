@@ -13,7 +13,7 @@ from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.stepping import no_stepping
 from loopless.summary import summarize
-from loopless.summary.univariate import as_intervals
+from loopless.summary.rewrite.univariate import as_intervals
 from loopless.terms.modular import first_scaled
 from loops_in_c import graph
 

@@ -10,14 +10,14 @@ import pytest
 from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import Region, budget
-from loopless.summary.alike import gathered
-from loopless.summary.cells import cells
-from loopless.summary.effects import COUNTER, Piece
-from loopless.summary.lengths import run_lengths
-from loopless.summary.runs import control_forms, longest_runs
-from loopless.summary.several import summarize_several
-from loopless.summary.system import System, build_system
-from loopless.summary.totals import find_totals
+from loopless.summary.exit_time.run_length import run_lengths
+from loopless.summary.methods.multipath import summarize_several
+from loopless.summary.obligations.totals import find_totals
+from loopless.summary.transitions.partition import cells
+from loopless.summary.transitions.repeat import control_forms, longest_runs
+from loopless.summary.transitions.subsumption import gathered
+from loopless.summary.transitions.system import System, build_system
+from loopless.summary.transitions.transformer import COUNTER, Piece
 from loops_in_c import paths
 
 BY_INVARIANTS = "int f(int x, int c, int n) { while (x < n) { if (c > 3) x += 2; else x += 5; } return x; }"

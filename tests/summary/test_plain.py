@@ -12,8 +12,8 @@ from logic.quasi_affine import I4, X, check, condition, points, term
 from loopless import terms as t
 from loopless.logic import is_quasi_affine
 from loopless.summary import FunctionSummary, paths_of, summarize, summarize_function
-from loopless.summary.plain import decided, plainer
-from loopless.summary.reading import readable
+from loopless.summary.presentation.nonlinear import decided, plainer
+from loopless.summary.presentation.readable import readable
 from loopless.terms import Condition, Term, Var
 from loops_in_c import graph, summary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged import judge_alone
-from loopless.summary.powers import powers
+from loopless.summary.obligations.powers import powers
 from loopless.terms import INTEGERS, IntType, Var, add, const, evaluate, floor_div, mul, neg, power
 
 K = Var("#k", INTEGERS)

@@ -11,7 +11,7 @@ import pytest
 from judged import judge, judge_alone, natively, states
 from loopless import terms as t
 from loopless.summary import summarize
-from loopless.summary.race import summarize_race
+from loopless.summary.methods.earliest_exit import summarize_race
 from loops_in_c import graph, summary
 
 U8, U32 = t.IntType(8, signed=False), t.IntType(32, signed=False)

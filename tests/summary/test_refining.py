@@ -8,10 +8,10 @@ import loops_in_c
 from judged import judge_alone
 from loopless.logic import Region
 from loopless.paths import loop_paths
-from loopless.summary import several
-from loopless.summary.pieces import by_one_way_borders
-from loopless.summary.refining import by_signs, without_diverging, without_idle
-from loopless.summary.system import build_system
+from loopless.summary.methods import multipath
+from loopless.summary.methods.partitioning import by_signs, without_diverging, without_idle
+from loopless.summary.transitions.guarded import by_one_way_borders
+from loopless.summary.transitions.system import build_system
 from loopless.terms import const, holds, less_equal
 from loops_in_c import graph
 
@@ -88,7 +88,7 @@ def test_domains_of_many_parts_are_divided(monkeypatch):
     text += " { while (i < x && n % 5 != 0) { i *= 2; n++; } return n; }"
     summary, _ = judge_alone(text, count=500)
     assert summary.complete
-    monkeypatch.setattr(several, "_by_divided_domains", lambda *_: None)
+    monkeypatch.setattr(multipath, "_by_divided_domains", lambda *_: None)
     assert not judge_alone(text, count=100)[0].complete
 
 
@@ -125,8 +125,8 @@ def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
         "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
     )
     i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
-    monkeypatch.setattr(several, "_landing", lambda smaller, *_, **__: several._given_up(smaller))
-    landing = several._in_smaller_parts(1_000_000, 400, None, cell)
+    monkeypatch.setattr(multipath, "_landing", lambda smaller, *_, **__: multipath._given_up(smaller))
+    landing = multipath._in_smaller_parts(1_000_000, 400, None, cell)
     for value in (1, 7, 10, 12, 255):
         state = {i: value, x: 3}
         told = [*landing.diverges, *(part.when for part in landing.residual)]

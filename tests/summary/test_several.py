@@ -10,12 +10,12 @@ from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import budget
 from loopless.summary import Cycle, Interleaving, Residual, Summary
-from loopless.summary.effects import COUNTER
-from loopless.summary.groups import Selector, find_group, separated
-from loopless.summary.pieces import split
-from loopless.summary.runs import short_runs
-from loopless.summary.several import summarize_several
-from loopless.summary.system import build_system
+from loopless.summary.methods.multipath import summarize_several
+from loopless.summary.transitions.guarded import split
+from loopless.summary.transitions.oscillating_groups import Selector, find_group, separated
+from loopless.summary.transitions.repeat import short_runs
+from loopless.summary.transitions.system import build_system
+from loopless.summary.transitions.transformer import COUNTER
 from loops_in_c import graph, paths
 
 

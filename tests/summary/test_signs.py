@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from loopless.logic import Region
-from loopless.summary.signs import never_negative
+from loopless.summary.obligations.signs import never_negative
 from loopless.terms import (
     INTEGERS,
     Term,

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from judged import judge, judge_alone
-from loopless.summary.several import summarize_several
+from loopless.summary.methods.multipath import summarize_several
 from loopless.terms import holds
 from loops_in_c import graph
 

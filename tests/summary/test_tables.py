@@ -8,7 +8,7 @@ import pytest
 
 from judged import judge, natively, states
 from loopless import terms as t
-from loopless.summary.tables import summarize_tables
+from loopless.summary.methods.cyclic_modes import summarize_tables
 from loops_in_c import graph, paths
 
 U8, I8, I32, U32 = t.IntType(8, signed=False), t.IntType(8), t.IntType(32), t.IntType(32, signed=False)

@@ -14,8 +14,8 @@ from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
 from loopless.stepping import no_stepping
 from loopless.summary import Summary, from_entry, paths_of, readable, summarize
-from loopless.summary.strategy import settled
-from loopless.summary.unfolding import unfolded
+from loopless.summary.methods.bounded_unrolling import unfolded
+from loopless.summary.portfolio import settled
 from loopless.terms import conjunction, const, equal, holds
 from loops_in_c import graph
 

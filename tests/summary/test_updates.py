@@ -8,7 +8,7 @@ import pytest
 
 from judged import judge_alone
 from loopless import terms as t
-from loopless.summary.quotients import spelled
+from loopless.summary.rewrite.divisors import spelled
 
 I8, U8 = t.IntType(8), t.IntType(8, signed=False)
 

@@ -8,8 +8,8 @@ that holds on machine integers, undefined behaviour being the end of a run.
 
 from __future__ import annotations
 
-from loopless.bounds.classes import LOG, Growth, growth_of
-from loopless.bounds.exact import Claim, claim, claim_of_call
+from loopless.bounds.asymptotics import LOG, Growth, growth_of
+from loopless.bounds.claims import Claim, claim, claim_of_call
 from loopless.bounds.function import FunctionBounds, LoopBounds, function_bounds
 from loopless.bounds.model import Bound, Bounds, least
 

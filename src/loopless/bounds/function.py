@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from loopless.bounds.counting import LAPS, Counter
-from loopless.bounds.facts import with_facts
+from loopless.bounds.call_invariants import with_facts
+from loopless.bounds.measures import without_larger
+from loopless.bounds.methods.looperman import LAPS, Counter
+from loopless.bounds.methods.nested import of_any_entry, over_call
 from loopless.bounds.model import Bound, Bounds, kept
-from loopless.bounds.nesting import of_any_entry, over_call
 from loopless.bounds.scopes import Scope, Scopes, deciding, scopes_of
-from loopless.bounds.steps import without_larger
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Reason, Refused
 

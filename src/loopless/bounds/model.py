@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from loopless.bounds.order import lesser, surely_at_most
+from loopless.bounds.compare import lesser, surely_at_most
 from loopless.terms import (
     FALSE,
     TRUE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
-from loopless.bounds.transitions import Transition
+from loopless.bounds.transition_system import Transition
 from loopless.logic.farkas import Claim, Farkas, Form, Linear, affine
 from loopless.terms import ONE, Const, Term, Var, add, const, floor_div, from_polynomial, polynomial, scale
 

@@ -18,8 +18,8 @@ from loopless.queries.limits import failure
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
-from loopless.summary.narrowing import narrowed, restricted
-from loopless.summary.reading import Guards
+from loopless.summary.presentation.readable import Guards
+from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, Term, Var
 
 if TYPE_CHECKING:

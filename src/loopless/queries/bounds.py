@@ -22,14 +22,14 @@ from loopless.bounds import (
     function_bounds,
     least,
 )
-from loopless.bounds.laps import lap_paths
-from loopless.bounds.lower import LeastLaps
+from loopless.bounds.iterations import lap_paths
+from loopless.bounds.measures import without_larger
+from loopless.bounds.methods.components import CallBounds, call_bounds
+from loopless.bounds.methods.lower import LeastLaps
+from loopless.bounds.methods.nontermination import Recurrent, recurrent
+from loopless.bounds.methods.ranking import rank
 from loopless.bounds.model import by_types, kept
-from loopless.bounds.nontermination import Recurrent, recurrent
-from loopless.bounds.ranking import rank
-from loopless.bounds.regions import CallBounds, call_bounds
 from loopless.bounds.scopes import Scopes, scopes_of
-from loopless.bounds.steps import without_larger
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible

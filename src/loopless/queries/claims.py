@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopless.bounds import Bound, Bounds, Claim, least
+from loopless.bounds.compare import lesser
 from loopless.bounds.model import reads
-from loopless.bounds.order import lesser
 from loopless.flowgraph.model import Assume, Check, Flowgraph
 from loopless.queries.lower_classes import reached
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, add, conjunction, disjunction, ite

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.bounds.cost import Cost, cost_of
+from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bounds import FunctionBound, LoopBound
 from loopless.queries.limits import Limits, Overrun, failure, run_all

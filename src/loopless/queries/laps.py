@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless.bounds import LoopBounds, least
-from loopless.bounds.order import lesser
+from loopless.bounds.compare import lesser
 from loopless.flowgraph.model import Assign, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.terms import Term, Var, add
 

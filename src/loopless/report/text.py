@@ -14,7 +14,7 @@ from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.summary import Cycle, FunctionSummary, Interleaving, Merged, Run, Step, Summary
-from loopless.summary.merging import alone
+from loopless.summary.presentation.merging import alone
 from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
 
 _WIDTH = 120

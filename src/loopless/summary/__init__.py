@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from loopless.summary.composition import summarize_function
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input, Passed
-from loopless.summary.merging import Merged, Traced, merged
 from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
-from loopless.summary.narrowing import fixed_by
 from loopless.summary.nests import Known, from_entry, paths_of
-from loopless.summary.reading import readable
-from loopless.summary.strategy import summarize
+from loopless.summary.portfolio import summarize
+from loopless.summary.presentation.merging import Merged, Traced, merged
+from loopless.summary.presentation.readable import readable
+from loopless.summary.rewrite.entry import fixed_by
 
 __all__ = [
     "Case",

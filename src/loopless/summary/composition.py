@@ -13,9 +13,9 @@ from loopless.paths.joining import join
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input
+from loopless.summary.function_paths import Callees, Way, Ways
 from loopless.summary.model import Outcome, Residual, Undefined
-from loopless.summary.plain import decided, plainer
-from loopless.summary.ways import Callees, Way, Ways
+from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction, disjunction
 
 OPERATIONS: Final = 8_000_000

@@ -15,11 +15,11 @@ from loopless.logic import BudgetExceeded, budget
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, Path, loop_paths
 from loopless.paths.context import entry_facts
 from loopless.refusals import Refused
+from loopless.summary.methods.bounded_unrolling import unfolded
 from loopless.summary.model import Outcome, Summary
-from loopless.summary.narrowing import entered_with, inductive
-from loopless.summary.strategy import settled, summarize
-from loopless.summary.system import mentions
-from loopless.summary.unfolding import unfolded
+from loopless.summary.portfolio import settled, summarize
+from loopless.summary.rewrite.entry import entered_with, inductive
+from loopless.summary.transitions.system import mentions
 from loopless.terms import (
     FALSE,
     TRUE,

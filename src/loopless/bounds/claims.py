@@ -1,0 +1,265 @@
+"""What a summary says of the number of iterations, beside bounds that were found without it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from loopless.bounds.measures import entails
+from loopless.bounds.model import Bounds, by_types, least, size
+from loopless.logic import (
+    BudgetExceeded,
+    NotPresburger,
+    Point,
+    Region,
+    budget,
+    feasible,
+    may_be_equal,
+    sample_points,
+    simplify,
+)
+from loopless.summary.exit_time.exponential import consequences
+from loopless.summary.function import FunctionSummary
+from loopless.summary.model import Summary
+from loopless.summary.presentation.nonlinear import decided
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Or,
+    Term,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    equal,
+    ite,
+    maximum,
+    negate,
+)
+
+MAX_PIECES = 8
+MAX_SIZE = 150
+"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there is
+one."""
+_MAX_SIZE_BESIDE_GAPS = 40
+"""The same where there are inputs about which neither says anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """How often something happens.
+
+    At most ``upper`` times (None: no bound), at least ``lower`` times in every run that ends and meets no undefined
+    behaviour. ``exact``: in such runs it is ``upper`` times. All of this where ``when`` holds; ``never``: where the
+    loop surely never ends; ``gap``: where no bound is known; ``undefined``: where a run meets undefined behaviour and
+    may take fewer, if ``when`` does not leave that out. ``reached``: what some run surely takes, if that is not
+    ``lower``: for some inputs there may be no run of which that speaks.
+    """
+
+    upper: Term | None
+    lower: Term = ZERO
+    exact: bool = False
+    when: Condition = TRUE
+    never: Condition = FALSE
+    gap: Condition = FALSE
+    undefined: Condition = FALSE
+    reached: Term | None = None
+
+    @property
+    def may_be_fewer(self) -> bool:
+        """Whether a run that meets undefined behaviour may take fewer than ``lower`` or ``exact`` say."""
+        return self.undefined is not FALSE and (self.exact or self.lower is not ZERO)
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether there are inputs for which no bound is known."""
+        return self.gap is not FALSE
+
+
+Pieces = Sequence[tuple[Condition, Term]]
+
+
+def claim(summary: Summary | None, bounds: Bounds) -> Claim:
+    """The iterations of one entry of a loop, from its summary, if there is one, and from bounds on them."""
+    if summary is None:
+        return _by_bounds(bounds)
+    pieces = [(case.when, case.iterations) for case in summary.cases]
+    silent = [residual.when for residual in summary.residual]
+    undefined = disjunction(u.when for u in summary.undefined)
+    return _claimed(pieces, summary.diverges, silent, undefined, bounds)
+
+
+def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) -> Claim:
+    """The iterations of a loop, by its name, in one call of its function."""
+    if summary is None:
+        return _by_bounds(bounds)
+    told = [case for case in summary.cases if case.kind != "assumption"]
+    pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
+    never = disjunction(region.when for region in summary.diverges if region.loop == loop)
+    silent = [residual.when for residual in summary.residual]
+    silent += [case.when for case in told if loop in case.uncounted]
+    silent += [region.when for region in summary.diverges if region.loop != loop]
+    undefined = disjunction(u.when for u in summary.undefined)
+    found = _claimed(pieces, never, silent, undefined, bounds)
+    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption")
+    if assumed is FALSE:
+        return found
+    # Where a run breaks an assumption, the count says nothing of any run.
+    count = found.upper if found.exact and found.upper is not None else found.lower
+    return replace(found, reached=ite(assumed, ZERO, count))
+
+
+def _by_bounds(bounds: Bounds) -> Claim:
+    upper = least(bounds)
+    if upper is not None:
+        return Claim(upper)
+    if bounds:
+        return Claim(bounds[0].term, when=bounds[0].when, gap=negate(bounds[0].when))
+    return Claim(None, gap=TRUE)
+
+
+def _claimed(
+    pieces: Pieces, never: Condition, silent: Iterable[Condition], undefined: Condition, bounds: Bounds
+) -> Claim:
+    never = disjunction(part for part in _alternatives(never) if _possible(part))
+    unknown = disjunction(silent)
+    covered = conjunction((negate(never), negate(unknown), negate(undefined)))
+    found = _chosen(pieces, never, unknown, covered, bounds)
+    return found if found.when is covered else replace(found, undefined=undefined)
+
+
+_MOST_ALTERNATIVES = 16
+
+
+def _alternatives(condition: Condition) -> list[Condition]:
+    """The alternatives of a condition, one level of them inside a conjunction too."""
+    if isinstance(condition, Or):
+        found = [part for arg in condition.args for part in _alternatives(arg)]
+        return found if len(found) <= _MOST_ALTERNATIVES else [condition]
+    either = next((part for part in conjuncts(condition) if isinstance(part, Or)), None)
+    if either is None or len(either.args) > _MOST_ALTERNATIVES:
+        return [condition]
+    rest = [part for part in conjuncts(condition) if part is not either]
+    return [conjunction((*rest, arg)) for arg in either.args]
+
+
+def _possible(condition: Condition) -> bool:
+    """Whether a condition may hold, also by what first times that never come say in plainer terms."""
+    return feasible(conjunction((condition, *consequences(condition))))
+
+
+def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condition, bounds: Bounds) -> Claim:
+    general = least(bounds)
+    for bound in bounds if pieces else ():
+        if all(_agrees(conjunction((when, bound.when)), times, bound.term) for when, times in pieces):
+            if bound.when is not TRUE and not all(entails(when, bound.when) for when, _ in pieces):
+                continue
+            exact = unknown is FALSE
+            lower = bound.term if exact and bound.when is TRUE else _piecewise(pieces, ZERO)
+            gap = FALSE if exact else conjunction((unknown, negate(bound.when)))
+            return Claim(bound.term, lower, exact, bound.when, never, gap)
+    grouped = _grouped(pieces)
+    constants = [times.value for _, times in grouped if isinstance(times, Const)]
+    if len(grouped) > MAX_PIECES and len(constants) == len(grouped) and (general is None or by_types(general)):
+        most = const(max(constants))
+        return Claim(most, _piecewise(pieces, ZERO), exact=False, when=covered, never=never, gap=unknown)
+    words = sum(size(when) + size(times) for when, times in grouped)
+    if general is not None and (len(grouped) > MAX_PIECES or words > size(general) + MAX_SIZE):
+        return Claim(general, _piecewise(pieces, ZERO), exact=False, never=never)
+    if not grouped:
+        found = _by_bounds(bounds)
+        gap = found.gap if never is FALSE else conjunction((unknown, found.gap))
+        return Claim(found.upper, found.lower, found.exact, found.when, never, gap)
+    conditional = general is None and bounds and covered is not TRUE
+    plain = _as_maximum(pieces) if general is None and not conditional else None
+    if plain is not None:
+        lower = plain if unknown is FALSE else _piecewise(pieces, ZERO)
+        return Claim(plain, lower, unknown is FALSE, covered, never, unknown)
+    if conditional:
+        bound = bounds[0]
+        if unknown is not FALSE and words + size(unknown) > size(bound.term) + size(bound.when) + _MAX_SIZE_BESIDE_GAPS:
+            gap = simplify(conjunction((negate(bound.when), negate(never))))
+            return Claim(bound.term, when=bound.when, never=never, gap=gap)
+        upper = _piecewise(pieces, bound.term)
+        valid = simplify(disjunction((covered, conjunction((bound.when, negate(never))))))
+        gap = simplify(conjunction((unknown, negate(bound.when))))
+        return Claim(upper, _piecewise(pieces, ZERO), unknown is FALSE, valid, never, gap)
+    if general is not None and covered is not TRUE:
+        upper = _piecewise(pieces, general)
+        return Claim(upper, _piecewise(pieces, ZERO), unknown is FALSE, TRUE, never)
+    upper = _piecewise(pieces, None)
+    lower = upper if covered is TRUE else _piecewise(pieces, ZERO)
+    return Claim(upper, lower, unknown is FALSE, covered, never, unknown)
+
+
+def _agrees(when: Condition, times: Term, other: Term) -> bool:
+    """Whether two counts are equal wherever ``when`` holds."""
+    return may_be_equal(times, other, _points(when)) and entails(when, equal(times, other), solver=True)
+
+
+_OPERATIONS = 20_000
+_MOST_COMPARED = 40
+"""Longer pieces are not compared with each other: isl may take seconds to write them down, whatever its operations."""
+
+
+@functools.lru_cache(maxsize=256)
+def _points(when: Condition) -> tuple[Point, ...]:
+    try:
+        with budget(_OPERATIONS):
+            return sample_points(Region.of(when))
+    except (BudgetExceeded, NotPresburger):
+        return ()
+
+
+def _grouped(pieces: Pieces) -> list[tuple[Condition, Term]]:
+    """The pieces, those of one number of iterations together; what takes most words to tell comes last."""
+    groups: dict[Term, list[Condition]] = {}
+    for when, times in pieces:
+        groups.setdefault(times, []).append(when)
+    found = [(disjunction(whens), times) for times, whens in groups.items()]
+    return sorted(found, key=lambda pair: (size(pair[0]), size(pair[1]), pair[1].key))
+
+
+def _piecewise(pieces: Pieces, otherwise: Term | None) -> Term:
+    """One term for all pieces, and for the rest; without ``otherwise`` the last piece stands for the rest too."""
+    grouped = _grouped(pieces)
+    if otherwise is None:
+        *grouped, (_, otherwise) = grouped
+    told = []
+    for when, times in grouped:
+        small = size(when) + size(times) + size(otherwise) <= _MOST_COMPARED
+        if not (small and _agrees(when, times, otherwise)):
+            told.append((when, times))
+    return _in_turn(told, otherwise)
+
+
+def _in_turn(pieces: Pieces, otherwise: Term) -> Term:
+    """The pieces for a reader who comes to one only where those before it do not hold."""
+    found: list[tuple[Condition, Term]] = []
+    rest: Condition = TRUE
+    for when, times in pieces:
+        shorter = simplify(when, rest, operations=_OPERATIONS)
+        found.append((shorter, decided(times, conjunction((rest, when)), operations=_OPERATIONS)))
+        rest = conjunction((rest, negate(when)))
+    result = otherwise if rest is TRUE else decided(otherwise, rest, operations=_OPERATIONS)
+    for when, times in reversed(found):
+        result = ite(when, times, result)
+    return result
+
+
+def piecewise(pieces: Pieces) -> Term:
+    """One term for all pieces; values that none of them covers have that of the last one."""
+    return _as_maximum(pieces) or _piecewise(pieces, None)
+
+
+def _as_maximum(pieces: Pieces) -> Term | None:
+    """``max(0, t)`` where that is right for all pieces, t being the longest of them."""
+    longest = max((times for _, times in pieces), key=lambda t: (size(t), t.key))
+    candidate = maximum(ZERO, longest)
+    if all(entails(when, equal(times, candidate)) for when, times in pieces):
+        return candidate
+    return None

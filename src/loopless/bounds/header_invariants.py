@@ -1,0 +1,155 @@
+"""What holds at each header in every call: inequalities that all transitions to the header keep, found by weakening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from loopless.bounds.cutpoints import ENTRY, Cuts
+from loopless.logic import feasible
+from loopless.paths import Path
+from loopless.terms import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    conjunction,
+    conjuncts,
+    const,
+    greater_equal,
+    neg,
+    negate,
+    polynomial,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_CANDIDATES = 48
+"""So many inequalities are tried at each header."""
+
+MAX_QUESTIONS = 3_000
+"""So often the logic is asked; beyond that nothing is said to hold."""
+
+
+def held_at(cuts: Cuts) -> Mapping[str, Condition]:
+    """By header, what holds there whenever a run comes there; the entry included."""
+    headers = dict.fromkeys((ENTRY, *cuts.source.values()))
+    known = frozenset((*cuts.paths.state, *cuts.paths.invariants))
+    proposed = list(_candidates(cuts, known))[:MAX_CANDIDATES]
+    held = {header: list(proposed) if header != ENTRY else [] for header in headers}
+    asked = 0
+    changed = True
+    while changed:
+        changed = False
+        for path in cuts.paths.iterative:
+            target = cuts.target[path.id]
+            if not held.get(target):
+                continue
+            before = conjunction((*held[cuts.source[path.id]], path.condition))
+            if before is FALSE or not feasible(before, solver=False):
+                continue
+            stays: list[Condition] = []
+            for fact in held[target]:
+                asked += 1
+                if asked > MAX_QUESTIONS:
+                    return dict.fromkeys(headers, TRUE)
+                if _kept(before, fact, path):
+                    stays.append(fact)
+            changed = changed or len(stays) < len(held[target])
+            held[target] = stays
+    return {header: conjunction(facts) for header, facts in held.items()}
+
+
+def _kept(before: Condition, fact: Condition, path: Path) -> bool:
+    try:
+        after = substitute(fact, path.update)
+    except TermTooLarge:
+        return False
+    return not feasible(conjunction((before, negate(after))), solver=False)
+
+
+def _candidates(cuts: Cuts, known: frozenset[Var]) -> Iterator[Condition]:
+    seen: set[Condition] = set()
+    for term in _terms(cuts):
+        if not term.variables or not term.variables <= known or not _affine(term):
+            continue
+        condition = greater_equal(term, ZERO)
+        if condition not in (TRUE, FALSE) and condition not in seen:
+            seen.add(condition)
+            yield condition
+
+
+def _terms(cuts: Cuts) -> Iterator[Term]:
+    """Terms that may be ≥ 0: the signs of variables, what they are set to, conditions, and what is left of these."""
+    for path in cuts.paths.iterative:
+        yield from _assigned(cuts, path)
+    for path in cuts.paths.iterative:
+        yield from _beside(cuts, path)
+    for path in cuts.paths.iterative:
+        yield from _renamed(path)
+    for variable in cuts.paths.state:
+        yield from (variable, sub(variable, ONE))
+    for path in cuts.paths.iterative:
+        for row in _rows(path.condition):
+            yield from (row, add(row, ONE))
+    for variable in cuts.paths.state:
+        yield from (neg(variable), sub(const(-1), variable))
+
+
+def _assigned(cuts: Cuts, path: Path) -> Iterator[Term]:
+    """A variable beside the constant, or the variable that does not change, that it is set to."""
+    for variable, value in path.update.items():
+        plain = isinstance(value, Const) or (isinstance(value, Var) and value not in path.update)
+        if variable in cuts.paths.state and plain:
+            yield from (sub(variable, value), sub(value, variable))
+
+
+def _beside(cuts: Cuts, path: Path) -> Iterator[Term]:
+    """Two variables that a transition makes differ by a constant."""
+    changed = [v for v in cuts.paths.state if v in path.update]
+    for at, variable in enumerate(changed):
+        value = path.update[variable]
+        for other in (*changed[at + 1 :], *(v for v in value.variables if v not in path.update)):
+            apart = sub(value, path.update.get(other, other))
+            if isinstance(apart, Const) and other is not variable:
+                difference = sub(sub(variable, other), apart)
+                yield from (difference, neg(difference))
+
+
+def _renamed(path: Path) -> Iterator[Term]:
+    """The conditions of a transition in terms of the values after it, where steps are by constants."""
+    back: dict[Var, Term] = {}
+    lost: set[Var] = set()
+    for variable, value in path.update.items():
+        step = sub(value, variable)
+        if isinstance(step, Const):
+            back[variable] = sub(variable, step)
+        else:
+            lost.add(variable)
+            if isinstance(value, Var) and value is not variable and value not in path.update:
+                back.setdefault(value, variable)
+    for row in _rows(path.condition):
+        moved = substitute(row, back)
+        if row.variables.isdisjoint(lost) or moved is not row:
+            yield moved
+
+
+def _rows(condition: Condition) -> Iterable[Term]:
+    for part in conjuncts(condition):
+        if isinstance(part, Compare) and part.relation != "ne":
+            yield neg(part.term)
+            if part.relation == "eq":
+                yield part.term
+
+
+def _affine(term: Term) -> bool:
+    return all(
+        not m or (len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Var)) for m in polynomial(term)
+    ) and not any(isinstance(node, Const) and abs(node.value) > 1 << 20 for node in walk(term))

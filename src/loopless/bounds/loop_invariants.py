@@ -1,0 +1,136 @@
+"""Inequalities that no iteration destroys: what a bound may rely on if they hold at the entry.
+
+Candidates stem from the loop's own conditions, weakened to what is left after a step, from the signs of steps, and from
+the signs of variables. Each is tried on the paths by the logic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from loopless.bounds.transition_system import System, parts_of
+from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
+from loopless.paths import LoopPaths
+from loopless.terms import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    Wrap,
+    add,
+    conjunction,
+    conjuncts,
+    const,
+    greater_equal,
+    neg,
+    negate,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_CANDIDATES = 40
+"""So many inequalities are tried."""
+
+
+MAX_PARAMETERS = 4
+"""Of so many parameters it is tried that they are positive."""
+
+
+def candidates(system: System) -> tuple[Condition, ...]:
+    """Inequalities over state and parameters that may be kept by all iterations, likely ones first."""
+    known = frozenset((*system.state, *system.parameters))
+    found: dict[Condition, None] = {}
+    for term in (*_steps(system), *_sides(system), *_limits(system), *_weakened(system), *_signs(system)):
+        if term.variables <= known:
+            condition = substitute(greater_equal(term, ZERO), system.fixed)
+            if condition not in (TRUE, FALSE):
+                found[condition] = None
+    return tuple(found)[:MAX_CANDIDATES]
+
+
+def _steps(system: System) -> Iterator[Term]:
+    """By how much a variable changes, with either sign."""
+    for transition in system.transitions:
+        for variable, value in transition.after.items():
+            step = sub(value, variable)
+            if not isinstance(step, Const):
+                yield from (sub(step, ONE), sub(neg(step), ONE), step, neg(step))
+
+
+def _sides(system: System) -> Iterator[Term]:
+    """Both sides of what must not be 0."""
+    for path in system.paths.iterative:
+        for part in conjuncts(path.condition):
+            if isinstance(part, Compare) and part.relation == "ne":
+                yield from (part.term, neg(part.term))
+
+
+def _weakened(system: System) -> Iterator[Term]:
+    """The conditions, and what is left of them after a step."""
+    for transition in system.transitions:
+        for row in transition.rows:
+            changes = [sub(t.step(row), row) for t in system.transitions]
+            drops = [-c.value for c in changes if isinstance(c, Const) and c.value < 0]
+            yield from (row, add(row, const(max(drops, default=1))))
+            if len(row.variables) == 1:
+                yield neg(row)
+
+
+def _signs(system: System) -> Iterator[Term]:
+    yield from (add(parameter, const(-1)) for parameter in system.parameters[:MAX_PARAMETERS])
+    for variable in system.state:
+        yield from (add(term, const(offset)) for offset in (-1, 0) for term in (variable, neg(variable)))
+
+
+def _limits(system: System) -> Iterator[Term]:
+    """Conditions on parameters under which nothing wraps around: the negations of what a turn needs."""
+    for path in system.paths.iterative:
+        if not any(isinstance(node, Wrap) for term in path.update.values() for node in walk(term)):
+            continue
+        for transition in parts_of(path):
+            unchanging = [v for v in transition.variables if v in system.parameters]
+            try:
+                needed = Region.of(transition).project_onto(unchanging).condition()
+            except (NotPresburger, BudgetExceeded):
+                continue
+            if isinstance(needed, Compare) and needed.relation == "le":
+                yield sub(needed.term, ONE)
+
+
+def is_inductive(paths: LoopPaths, condition: Condition, given: Condition) -> bool:
+    """Whether every iteration from a state with ``given`` and ``condition`` leads to one with ``condition``."""
+    for path in paths.iterative:
+        after = substitute(condition, path.update)
+        if after is condition:
+            continue
+        if feasible(conjunction((given, condition, path.condition, negate(after)))):
+            return False
+    return True
+
+
+def kept(paths: LoopPaths, proposed: Iterable[Condition], entry: Condition) -> tuple[Condition, ...]:
+    """Those of the ``proposed`` that hold in all states at the header if ``entry`` does at the entry: what the entry
+    implies and the iterations keep, all of it together.
+    """
+    held = [c for c in dict.fromkeys(proposed) if not feasible(conjunction((entry, negate(c))), solver=False)]
+    while held:
+        together = conjunction(held)
+        lost = [c for c in held if not _keeps(paths, c, together)]
+        if not lost:
+            return tuple(held)
+        held = [c for c in held if c not in lost]
+    return ()
+
+
+def _keeps(paths: LoopPaths, condition: Condition, together: Condition) -> bool:
+    return all(
+        not feasible(conjunction((together, path.condition, negate(substitute(condition, path.update)))))
+        for path in paths.iterative
+        if substitute(condition, path.update) is not condition
+    )
+

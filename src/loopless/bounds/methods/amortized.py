@@ -1,0 +1,126 @@
+"""Sums over the entries of an inner loop that are paid for by what the laps around it use up.
+
+Where every lap of the outer loop lowers a measure by as much as the inner loop then takes, all entries together take no
+more than the measure's first value, however they share it out: a total of m where m is used up in pieces of p at most,
+not the number of pieces times p (the potential method of amortized analysis: Tarjan, SIAM J. Algebraic Discrete Methods
+1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from loopless.bounds.measures import entails, most_of
+from loopless.bounds.model import by_types, positive
+from loopless.bounds.scopes import Lap, Scope
+from loopless.logic import is_quasi_affine
+from loopless.terms import (
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    from_polynomial,
+    less_equal,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from loopless.bounds.methods.looperman import Counter
+
+MAX_MEASURES = 12
+"""So many measures are tried for one inner loop."""
+
+MOST_APART = 8
+"""Each entry may take so much more than what is used up for it."""
+
+Each = Sequence[tuple[Condition, Term]]
+"""By way to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
+
+
+def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterator[tuple[Term, int]]:
+    """What pays for ``each`` entry of the loop ``header`` during one entry of the loop around it: the sum over all
+    entries is at most the term, and so much more for each of them.
+    """
+    if not all(is_quasi_affine(term) for _, term in each):
+        return
+    past = [lap for lap in scope.laps if header in lap.visited]
+    for measure in _measures(counter, scope, each):
+        try:
+            if any(isinstance(sub(measure, substitute(measure, lap.values)), Const) for lap in past):
+                continue  # what laps lower by a constant pays for no more than that
+            apart = _apart(scope, header, each, positive(measure))
+        except TermTooLarge:
+            continue
+        if apart is not None:
+            yield positive(measure), apart
+
+
+def _measures(counter: Counter, scope: Scope, each: Each) -> list[Term]:
+    """Measures that laps may lower by as much as ``each``: the loop's own, these without what ``each`` is about (as
+    ``m`` where laps need ``p`` <= ``m``), and the variables of ``each``; as they are, and times its largest factor.
+    """
+    found: dict[Term, None] = {}
+    amounts = frozenset[Var]().union(*(term.variables for _, term in each)) - scope.changed
+    for term in counter.measures(scope):
+        found[term] = None
+        rest = {m: c for m, c in polynomial(term).items() if m and all(amounts.isdisjoint(a.variables) for a, _ in m)}
+        found[from_polynomial(rest)] = None
+    for var in sorted({v for _, term in each for v in term.variables & scope.changed}, key=lambda v: v.key):
+        found[var] = None
+    moving = (term for term in found if not term.variables.isdisjoint(scope.changed))
+    plain = [term for term in moving if _is_affine(term) and not by_types(term)][:MAX_MEASURES]
+    factors = {abs(c) for _, term in each for node in walk(term) for c in _coefficients(node)}
+    factor = max(factors, default=1)
+    return plain if factor <= 1 else [*plain, *(scale(term, factor) for term in plain)]
+
+
+def _is_affine(term: Term) -> bool:
+    return all(not m or (len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Var)) for m in polynomial(term))
+
+
+def _coefficients(node: object) -> Iterator[int]:
+    if isinstance(node, Term) and not isinstance(node, Const):
+        yield from (c for monomial, c in polynomial(node).items() if monomial)
+
+
+def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
+    """How much more than what is used up of ``measure`` an entry takes at most; None where that is not known.
+
+    The last entry takes no more than what is left, and that much more: its lap need not be complete.
+    """
+    most = 0
+    for lap in scope.laps:
+        after = substitute(measure, lap.values)
+        if not entails(lap.condition, less_equal(after, measure)):
+            return None
+        if header not in lap.visited:
+            continue
+        more = _most_apart(lap, each, sub(measure, after))
+        if more is None:
+            return None
+        most = max(most, more)
+    for when, term in each:
+        more = most_of(sub(term, measure), when)
+        if more is None or more > MOST_APART:
+            return None
+        most = max(most, more)
+    return most
+
+
+def _most_apart(lap: Lap, each: Each, drop: Term) -> int | None:
+    """How much more than ``drop`` the entry in a lap takes at most, whichever way leads there."""
+    most = 0
+    for when, term in each:
+        both = conjunction((lap.condition, when))
+        more = most_of(sub(term, drop), both)
+        if more is None or more > MOST_APART:
+            return None
+        most = max(most, more)
+    return most

@@ -1,0 +1,98 @@
+"""How much a variable grows over a call of a function: what is counted by hand, as ticks or allocated bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from loopless.bounds.asymptotics import growth_of
+from loopless.bounds.call_invariants import with_facts
+from loopless.bounds.claims import MAX_PIECES, piecewise
+from loopless.bounds.methods.components import growth_in_call
+from loopless.bounds.methods.looperman import Counter
+from loopless.bounds.methods.nested import above
+from loopless.bounds.model import by_types
+from loopless.bounds.scopes import scopes_of
+from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.logic import simplify
+from loopless.refusals import Reason, Refused
+from loopless.summary.function import FunctionSummary
+from loopless.terms import ZERO, Condition, Term, Var, disjunction, maximum, minimum, neg, sub
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """By how much a variable is larger at the end of a call than at its beginning (a local variable: than 0): at most
+    ``upper``, at least ``lower``, in calls that end; None where there is no bound. ``exact``: it is ``upper``.
+    """
+
+    upper: Term | None
+    lower: Term | None
+    refused: Refused | None = None
+    exact: bool = False
+
+
+_SEEN: Final = (Kind.GLOBAL, Kind.POINTEE)
+
+
+def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = None) -> Cost:
+    """Bounds on the growth of ``variable``, over the function's inputs; exactly where its summary says it."""
+    kind = graph.variables[variable].kind
+    # A variable of the function itself begins as nothing: what it is in the end is what it has grown by.
+    start = ZERO if kind is Kind.LOCAL else variable
+    # Summaries say what callers see; a parameter is no more theirs.
+    known = _by_summary(summary, variable, start) if kind in _SEEN and summary is not None else None
+    if known is not None:
+        return known
+    found = _by_counts(graph, variable, start)
+    whole = growth_in_call(graph, variable, start)
+    if whole is None:
+        return found
+    if found.upper is None or by_types(found.upper) or _grows(found.upper) > _grows(whole):
+        return Cost(whole, found.lower)
+    return Cost(minimum(found.upper, whole), found.lower)
+
+
+def _grows(term: Term) -> Fraction:
+    grows = growth_of(term, lambda var: var.name)
+    return grows.degree if grows is not None else Fraction(1000)
+
+
+def _by_summary(summary: FunctionSummary, variable: Var, start: Term) -> Cost | None:
+    """The growth in all calls that end, if the summary has few enough cases."""
+    if summary.residual:
+        return None
+    told = [case for case in summary.cases if case.kind != "assumption"]
+    ends = disjunction(case.when for case in told)
+    pieces = [(case.when, sub(case.then.get(variable, variable), start)) for case in told]
+    if not pieces:
+        return None
+    values: dict[Term, list[Condition]] = {}
+    for when, value in pieces:
+        values.setdefault(value, []).append(when)
+    if len(values) > MAX_PIECES:
+        return None
+    # Of calls that do not end nothing is said.
+    plain = [(simplify(disjunction(whens), ends), value) for value, whens in values.items()]
+    upper = piecewise(plain)
+    return Cost(upper, upper, exact=True)
+
+
+def _by_counts(graph: Flowgraph, variable: Var, start: Term) -> Cost:
+    """How often loops run times what they add."""
+    scopes = with_facts(scopes_of(graph, frozenset((variable,))))
+    counter = Counter(scopes, in_call=True)
+    function = scopes.scopes[""]
+    place = str(graph.loc) if graph.loc is not None else graph.source_name
+    if isinstance(function, Refused):
+        return Cost(None, None, function)
+    growths = [(sub(stand.values.get(variable, variable), start), stand) for stand in function.ends]
+    highs = [above(counter, growth, stand) for growth, stand in growths]
+    lows = [above(counter, neg(growth), stand) for growth, stand in growths]
+    upper = maximum(*(h for h in highs if h is not None)) if highs and None not in highs else None
+    lower = minimum(*(neg(low) for low in lows if low is not None)) if lows and None not in lows else None
+    if upper is not None:
+        return Cost(upper, lower)
+    detail = f"what the loops add to {variable.name} has no bound"
+    return Cost(None, lower, Refused(Reason.NO_BOUND, place, detail))

@@ -1,0 +1,194 @@
+"""How often at least: lower bounds on laps, where there is no exact count.
+
+A loop is left only where a measure t is no more than 0; if no lap lowers t by more than c, every run that leaves the
+loop has made ceil(t₀ / c) laps before. That is the mirror image of the bounds above (:mod:`loopless.bounds.methods.looperman`),
+and what a choice of inputs cannot go below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from loopless.bounds.linearize import range_under
+from loopless.bounds.measures import entails
+from loopless.bounds.model import LARGE, ceiling, positive, reads, size
+from loopless.bounds.scopes import Passage, Scope, Scopes, Stand
+from loopless.logic import BudgetExceeded, budget
+from loopless.paths import LoopPaths
+from loopless.refusals import Refused
+from loopless.terms import (
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    const,
+    disjunction,
+    ite,
+    less_equal,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    sub,
+    substitute,
+    walk,
+)
+
+NO_RUN: Final = frozenset(("undefined", "assumption", "endless"))
+"""Kinds of exits that no run takes which ends and meets no undefined behaviour."""
+
+MAX_MEASURES: Final = 8
+"""More measures than this are not tried for one exit."""
+
+MAX_LARGEST: Final = 2
+"""Of those that are lower bounds so many are kept for one exit."""
+
+MAX_WORDS: Final = 80
+"""Conditions that take more words are not told in a lower bound."""
+
+OPERATIONS: Final = 2_000_000
+"""isl's operations for the lower bounds of one loop."""
+
+
+Step = tuple[Condition, Mapping[Var, Term]]
+"""A lap: when it is made, and the values after it of what it changes."""
+
+
+def least_laps(paths: LoopPaths) -> Term:
+    """The laps that every run from these values at the header makes which ends and meets no undefined behaviour."""
+    exits = [path.condition for path in paths.exits if path.exit is not None and path.exit.kind not in NO_RUN]
+    steps = [(path.condition, path.update) for path in paths.iterative]
+    return _least(exits, steps, frozenset(paths.state) | frozenset(paths.invariants))
+
+
+def least_laps_of(scope: Scope, variables: frozenset[Var]) -> Term:
+    """As :func:`least_laps`, with what inner loops do not known but for the directions in which they move values."""
+    exits = [stand.holds for stand in (*scope.exits, *scope.ends)]
+    return _least(exits, [(lap.condition, lap.values) for lap in scope.laps], variables)
+
+
+def _least(exits: Sequence[Condition], steps: Sequence[Step], known: frozenset[Var]) -> Term:
+    try:
+        with budget(OPERATIONS):
+            found = [_before(exit, steps, known) for exit in exits]
+            return minimum(*found) if found else ZERO
+    except (BudgetExceeded, TermTooLarge):
+        return ZERO
+
+
+def _before(exit: Condition, steps: Sequence[Step], known: frozenset[Var]) -> Term:
+    """The laps before an exit can be taken."""
+    found: list[Term] = []
+    for measure in _measures(exit, known)[:MAX_MEASURES]:
+        if not entails(exit, less_equal(measure, ZERO)):
+            continue
+        falls = [_fall(step, measure) for step in steps]
+        most = max((fall for fall in falls if fall is not None), default=0)
+        if 0 < most < LARGE and None not in falls:
+            found.append(positive(ceiling(measure, const(most))))
+            if len(found) == MAX_LARGEST:
+                break
+    return maximum(ZERO, *found)
+
+
+def _measures(exit: Condition, known: frozenset[Var]) -> list[Term]:
+    """Terms that may be no more than 0 at the exit."""
+    found: dict[Term, None] = {}
+    for node in walk(exit):
+        if isinstance(node, Compare) and node.relation != "ne":
+            found[node.term] = None
+            if node.relation == "eq":
+                found[neg(node.term)] = None
+    usable = [t for t in found if t.variables <= known and not reads(t)]
+    return sorted(usable, key=lambda t: (size(t), t.key))
+
+
+def _fall(step: Step, measure: Term) -> int | None:
+    """By how much a lap lowers the measure at most."""
+    condition, values = step
+    fall = sub(measure, substitute(measure, values))
+    return fall.value if isinstance(fall, Const) else range_under(fall, condition)[1]
+
+
+class LeastLaps:
+    """Lower bounds on the laps of the loops of one function, over a call."""
+
+    def __init__(self, scopes: Scopes, paths: Mapping[str, LoopPaths]) -> None:
+        """``paths``: the paths of loops, by their headers, as far as they are known."""
+        self.scopes = scopes
+        self.paths = paths
+        self.inputs = frozenset(scopes.graph.variables)
+        self._known: dict[str, Term] = {}
+
+    def per_entry(self, header: str) -> Term:
+        """The least laps of one entry of a loop, over the values there."""
+        if header not in self._known:
+            scope = self.scopes.scopes[header]
+            found = ZERO if isinstance(scope, Refused) else least_laps_of(scope, self.inputs)
+            if found is ZERO and header in self.paths:
+                found = least_laps(self.paths[header])
+            self._known[header] = found
+        return self._known[header]
+
+    def in_call(self, header: str) -> Term:
+        """The least laps of a loop in a call that ends and meets no undefined behaviour, over the inputs."""
+        function = self.scopes.scopes[""]
+        around = self.scopes.ancestors(header)
+        outermost = around[-1] if around else header
+        if isinstance(function, Refused) or not function.ends:
+            return ZERO
+        try:
+            with budget(OPERATIONS):
+                laps = self._in_entry(outermost, header)
+                return self._at_ends(function.ends, outermost, laps) if laps is not ZERO else ZERO
+        except (BudgetExceeded, TermTooLarge):
+            return ZERO
+
+    def _in_entry(self, base: str, header: str) -> Term:
+        """The least laps of a loop during one entry of a loop around it, or itself."""
+        laps = self.per_entry(base)
+        if not laps.variables <= self.scopes.variables:
+            return ZERO
+        if base == header or laps is ZERO:
+            return laps
+        scope = self.scopes.scopes[base]
+        if isinstance(scope, Refused) or not scope.laps:
+            return ZERO
+        inside = [h for h in (header, *self.scopes.ancestors(header)) if self.scopes.by_header[h].parent == base]
+        inner = self._in_entry(inside[0], header)
+        each = [self._passing(lap.passed, inside[0], inner) for lap in scope.laps]
+        fewest = minimum(*each)
+        return mul(laps, fewest) if self._stays(fewest, scope) else ZERO
+
+    def _passing(self, passed: Sequence[Passage], header: str, laps: Term) -> Term:
+        """The laps made on a way, over the values at its beginning; 0 for what these do not tell."""
+        found = [substitute(laps, passage.entry()) for passage in passed if passage.header == header]
+        # What is read from memory may have been written on the way.
+        return add(*(term if term.variables <= self.inputs and not reads(term) else ZERO for term in found))
+
+    @staticmethod
+    def _stays(term: Term, scope: Scope) -> bool:
+        return term.variables.isdisjoint(scope.changed)
+
+    def _at_ends(self, ends: Sequence[Stand], header: str, laps: Term) -> Term:
+        """The least of what runs have made when they end."""
+        made = [(end, self._passing(end.passed, header, laps)) for end in ends]
+        terms = {term for _, term in made}
+        for most in sorted(terms - {ZERO}, key=lambda t: (-size(t), t.key)):
+            others = [(end, term) for end, term in made if not _reaches(end, term, most)]
+            if not others:
+                return most
+            when = disjunction(end.holds for end, _ in others)
+            if when.variables <= self.inputs and size(when) <= MAX_WORDS and not reads(when):
+                fewest = [term for _, term in others]
+                return ite(when, ZERO if ZERO in fewest else minimum(most, *fewest), most)
+        return minimum(*terms)
+
+
+def _reaches(end: Stand, made: Term, most: Term) -> bool:
+    return made is most or entails(end.holds, less_equal(most, made))

@@ -1,0 +1,367 @@
+"""Bounds carried outwards: from the entry of an inner loop to that of the loop around it, and to the function's.
+
+An inner loop's bound at its k-th entry is summed over the entries, not multiplied by their number (Looperman, section
+3.4). What a loop has made of variables is bounded by what its laps add to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from loopless.bounds.measures import Becomes, Grows, most_of
+from loopless.bounds.methods.amortized import amortized
+from loopless.bounds.model import Bound, both, plus, positive
+from loopless.bounds.scopes import Passage, Scope, Stand
+from loopless.bounds.sums import sum_of_progression
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Monomial,
+    Op,
+    Sum,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    const,
+    floor_div,
+    from_polynomial,
+    maximum,
+    minimum,
+    mul,
+    polynomial,
+    product,
+    range_of,
+    replace_terms,
+    scale,
+    substitute,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from loopless.bounds.methods.looperman import Counter, What
+
+_WORTH = 1 << 16
+"""An unknown value is bounded by its type only where that is no more than this."""
+
+
+def lifted(counter: Counter, base: str, header: str, what: What) -> Iterator[Bound]:
+    """Bounds over the entry of ``base`` from those over the entries of the loop ``header``, which lies inside."""
+    around = counter.scopes.by_header[header].parent
+    assert around is not None
+    if around == base:
+        scope = counter.scope(around)
+        if scope is not None:
+            for bound in counter.count(header, header, what):
+                yield from _summed(counter, scope, header, bound)
+        return
+    for bound in counter.count(around, header, what):
+        yield from carried(counter, base, around, bound)
+
+
+def carried(counter: Counter, base: str, header: str, bound: Bound) -> Iterator[Bound]:
+    """A bound over one entry of the loop ``header``, summed over all its entries during one entry of ``base``."""
+    around = counter.scopes.by_header[header].parent
+    scope = counter.scope(around) if around is not None else None
+    if scope is None or around is None:
+        return
+    for sum in _summed(counter, scope, header, bound):
+        if around == base:
+            yield sum
+        else:
+            yield from carried(counter, base, around, sum)
+
+
+def over_call(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
+    """A bound over one entry of an outermost loop as one over a call of the function, which enters it once at most."""
+    function = counter.scope("")
+    if function is None:
+        return
+    found: list[Term] = []
+    when: Condition = TRUE
+    for stand in function.visits.get(header, ()):
+        at = _at(counter, function, stand, bound)
+        if at is None:
+            return
+        found.append(at.term)
+        when = both(when, at.when)
+    yield Bound(maximum(ZERO, *found), when)
+
+
+def of_any_entry(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
+    """A bound over one entry of a loop as one over a call of the function: no entry in the call exceeds it."""
+    around = counter.scopes.by_header[header].parent
+    if around is None:
+        yield from over_call(counter, header, bound)
+        return
+    scope = counter.scope(around)
+    if scope is None:
+        return
+    found: list[Term] = []
+    for stand in scope.visits.get(header, ()):
+        at = _at(counter, scope, stand, bound)
+        term = None if at is None or at.when is not TRUE else _worst(counter, scope, at.term)
+        if term is None:
+            return
+        found.append(term)
+    yield from of_any_entry(counter, around, Bound(maximum(ZERO, *found)))
+
+
+def _worst(counter: Counter, scope: Scope, term: Term) -> Term | None:
+    """A term over the entry of a loop that ``term`` exceeds at no visit of its header."""
+    try:
+        return raised(term, scope.changed, lambda part: most_after(counter, scope.header, part))
+    except TermTooLarge:
+        return None
+
+
+def _at(counter: Counter, scope: Scope, stand: Stand, bound: Bound) -> Bound | None:
+    """The bound, which is over where ``stand`` is, over the beginning of the scope; None where that is not possible."""
+    if any(counter.reads_written(scope.header, term) for term in (bound.term, *_terms(bound.when))):
+        return None
+    try:
+        here = bound.at(stand.values)
+        term = above(counter, here.term, stand)
+    except TermTooLarge:
+        return None
+    if term is None:
+        return None
+    return Bound(term, here.when) if here.when.variables <= counter.variables else None
+
+
+def _terms(condition: Condition) -> Iterator[Term]:
+    return (node.term for node in walk(condition) if isinstance(node, Compare))
+
+
+# -- what is not known ------------------------------------------------------------------------------------------------
+
+
+def above(counter: Counter, term: Term, stand: Stand) -> Term | None:
+    """A term over the beginning of the scope that is nowhere less than ``term``, which may speak of values that inner
+    loops have made or that come from outside.
+    """
+
+    def of_inputs(part: Term) -> Term | None:
+        most = most_of(part, stand.holds)
+        return const(most) if most is not None and most <= _WORTH else None
+
+    for passage in reversed(stand.passed):
+        symbols = frozenset(symbol for _, symbol in passage.after)
+
+
+        def of_passage(part: Term, passage: Passage = passage) -> Term | None:
+            return _after(counter, part, passage) or of_inputs(part)
+
+        found = raised(term, symbols, of_passage)
+        if found is None:
+            return None
+        term = found
+    foreign = term.variables - counter.variables
+    return raised(term, foreign, of_inputs) if foreign else term
+
+
+def _after(counter: Counter, part: Term, passage: Passage) -> Term | None:
+    """A bound on a linear term over what an inner loop has made of variables, at the loop's entry."""
+    back = {symbol: var for var, symbol in passage.after}
+    measure = substitute(part, back)
+    grown = most_after(counter, passage.header, measure)
+    if grown is None:
+        return None
+    return substitute(grown, passage.entry())
+
+
+def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
+    """A term over the entry of a loop that ``measure`` never exceeds at the loop's header."""
+    growing: list[tuple[tuple[str, int], Term]] = []
+    others: list[Term] = []
+    for header in counter.scopes.inside(base):
+        scope = counter.scope(header)
+        if scope is None:
+            return None
+        for number, lap in enumerate(scope.laps):
+            effect = counter.effect(base, measure, lap)
+            if effect is None:
+                return None
+            if isinstance(effect, Becomes):
+                if header != base:
+                    return None
+                others.append(effect.value)
+            elif not (isinstance(effect.by, Const) and effect.by.value <= 0):
+                growing.append(((header, number), positive(effect.by)))
+    grown = counter.grown(base, growing)
+    if grown is None or grown.when is not TRUE:
+        return None
+    return plus(maximum(measure, *others), grown.term)
+
+
+def raised(term: Term, symbols: frozenset[Var], bound: Callable[[Term], Term | None]) -> Term | None:
+    """A term without ``symbols`` that is nowhere less than ``term``; ``bound`` gives one for terms linear in them."""
+    if term.variables.isdisjoint(symbols):
+        return term
+    if isinstance(term, Op) and term.op in ("max", "min"):
+        parts = [raised(arg, symbols, bound) for arg in term.args]
+        known = [part for part in parts if part is not None]
+        if term.op == "max":
+            return maximum(*known) if len(known) == len(parts) else None
+        return minimum(*known) if known else None
+    if isinstance(term, Op) and term.op == "floor_div" and _positive_constant(term.args[1]):
+        inner = raised(term.args[0], symbols, bound)
+        return None if inner is None else floor_div(inner, term.args[1])
+    if not isinstance(term, Sum | Var):
+        most = range_of(term)[1]
+        return const(most) if most is not None and most <= _WORTH else None
+    poly = polynomial(term)
+    linear: dict[Monomial, int] = {}
+    parts_: list[Term] = []
+    for monomial, coefficient in poly.items():
+        if all(atom.variables.isdisjoint(symbols) for atom, _ in monomial):
+            parts_.append(from_polynomial({monomial: coefficient}))
+        elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var):
+            linear[monomial] = coefficient
+        else:
+            found = _raised_product(monomial, coefficient, symbols, bound)
+            if found is None:
+                return None
+            parts_.append(found)
+    if linear:
+        found = bound(from_polynomial(linear))
+        if found is None:
+            return None
+        parts_.append(found)
+    return plus(*parts_)
+
+
+def _positive_constant(term: Term) -> bool:
+    return isinstance(term, Const) and term.value > 0
+
+
+def _raised_product(
+    monomial: Monomial, coefficient: int, symbols: frozenset[Var], bound: Callable[[Term], Term | None]
+) -> Term | None:
+    factors: list[Term] = []
+    if coefficient > 0 and len(monomial) == 1 and monomial[0][1] == 1:
+        single = raised(monomial[0][0], symbols, bound)
+        return None if single is None else scale(single, coefficient)
+    if coefficient < 0:
+        # What is not negative takes nothing away.
+        lows = [range_of(atom)[0] for atom, _ in monomial]
+        return ZERO if all(low is not None and low >= 0 for low in lows) else None
+    for atom, exponent in monomial:
+        if atom.variables.isdisjoint(symbols):
+            high: Term | None = atom
+        elif isinstance(atom, Var):
+            high = bound(atom)
+        else:
+            high = raised(atom, symbols, bound)
+        low = range_of(atom)[0]
+        if high is None or low is None or low < 0:
+            return None
+        factors += [high] * exponent
+    return scale(product(factors), coefficient)
+
+
+# -- sums over the entries of an inner loop ---------------------------------------------------------------------------
+
+
+def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
+    """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it."""
+    terms: dict[Term, None] = {}
+    each_way: list[tuple[Condition, Term]] = []
+    when: Condition = TRUE
+    for stand in scope.visits.get(header, ()):
+        at = _at(counter, scope, stand, bound)
+        if at is None:
+            return
+        if not at.when.variables.isdisjoint(scope.changed):
+            return
+        when = both(when, at.when) if at.when is not TRUE else when
+        terms[at.term] = None
+        each_way.append((stand.holds, positive(at.term)))
+    if when is not TRUE and not when.variables.isdisjoint(scope.changed):
+        return
+    each = maximum(ZERO, *terms)
+    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_way))
+    for entries in counter.count(scope.header, scope.header, header):
+        valid = both(when, entries.when)
+        yield from (Bound(plus(used, scale(entries.term, apart)), valid) for used, apart in paid)
+        if each.variables.isdisjoint(scope.changed):
+            yield Bound(mul(entries.term, each), valid)
+            continue
+        try:
+            # Where laps pay for their entries, what these take does not move steadily: its sum would be long and worse.
+            found = _progression(counter, scope, header, each, entries.term) if not paid else None
+            if found is not None:
+                yield Bound(found, valid)
+                continue
+            worst = _worst(counter, scope, each)
+            if worst is not None:
+                yield Bound(mul(entries.term, worst), valid)
+        except TermTooLarge:
+            continue
+
+
+def _progression(counter: Counter, scope: Scope, header: str, each: Term, times: Term) -> Term | None:
+    """The sum where ``each`` is made of one ``max`` of a constant and a measure that moves steadily."""
+    atoms = {
+        node
+        for node in walk(each)
+        if isinstance(node, Op) and node.op == "max" and not node.variables.isdisjoint(scope.changed)
+    }
+    atom: Term
+    floor: Term
+    if not atoms:
+        atom = measure = each
+        floor = ZERO
+    elif len(atoms) == 1:
+        (atom,) = atoms
+        assert isinstance(atom, Op)
+        moving = [arg for arg in atom.args if not arg.variables.isdisjoint(scope.changed)]
+        if len(moving) != 1:
+            return None
+        measure = moving[0]
+        rest = [arg for arg in atom.args if arg is not measure]
+        floor = maximum(*rest) if rest else ZERO
+    else:
+        return None
+    if any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m in polynomial(measure) if m):
+        return None
+    pace = _pace(counter, scope, header, measure)
+    if pace is None:
+        return None
+    start, slope = pace
+    start = substitute(start, counter.constants.get(scope.header, {}))
+    place = Var("'each", INTEGERS)
+    shape = replace_terms(each, {atom: place})
+    if not shape.variables.isdisjoint(scope.changed):
+        return None
+    return sum_of_progression(shape, place, floor, start, slope, times)
+
+
+def _pace(counter: Counter, scope: Scope, header: str, measure: Term) -> tuple[Term, int] | None:
+    """(b, a) such that ``measure`` is at most b + a·K at the (K+1)-th entry of the loop ``header``."""
+    slope: int | None = None
+    start: list[Term] = [measure]
+    for inside in counter.scopes.inside(scope.header):
+        inner = counter.scope(inside)
+        if inner is None:
+            return None
+        for number, lap in enumerate(inner.laps):
+            effect = counter.effect(scope.header, measure, lap)
+            if not isinstance(effect, Grows):
+                return None
+            counted = inside == scope.header and header in lap.visited
+            if counted:
+                if not isinstance(effect.by, Const):
+                    return None
+                slope = effect.by.value if slope is None else max(slope, effect.by.value)
+            elif not (isinstance(effect.by, Const) and effect.by.value <= 0):
+                times = [b for b in counter.count(scope.header, inside, (number,)) if b.when is TRUE]
+                if not times:
+                    return None
+                start.append(mul(positive(effect.by), times[0].term))
+    return add(*start), slope or 0

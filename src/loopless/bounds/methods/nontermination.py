@@ -1,0 +1,219 @@
+"""Proofs that a loop never ends: sets of states at the header that some iteration leads out of and none out of the set.
+
+A closed recurrent set (Gupta et al., Proving non-termination, POPL 2008; Chen et al., Proving nontermination via
+safety, TACAS 2014) is not empty, and from each of its states an iteration leads into it again: whatever unknown values
+are, or for some choice of the program's inputs. Iterations are free of undefined behaviour, since what would be
+undefined leaves the loop by a path of its own. That the set is reached is for the caller to show.
+
+Candidates are where the summary says that the loop diverges; and the states with an iteration, under inequalities and
+equalities that iterations may keep, cut down to those that lead to such states again, a few times. What is found is
+proved before it is returned, by other means than those that found it where there are no inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from loopless.bounds.loop_invariants import candidates
+from loopless.bounds.transition_system import System, difference, system
+from loopless.flowgraph.model import Origin
+from loopless.logic import Answer, BudgetExceeded, NotPresburger, Region, budget, feasible, satisfiable
+from loopless.paths import LoopPaths, Path
+from loopless.summary import Summary
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    TermTooLarge,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    negate,
+    substitute,
+)
+
+MAX_STEPS = 5
+"""So often a candidate is cut down."""
+
+MAX_FOUND = 3
+"""So many recurrent sets are given."""
+
+MAX_PARTS = 12
+"""Sets of more parts are given up."""
+
+MAX_EXTREMES = 4
+"""The ends of so many parameters' ranges are tried."""
+
+OPERATIONS = 400_000
+"""What isl may do for one candidate: some 50 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrent:
+    """From every state at the header in which ``condition`` holds the loop need never end.
+
+    ``chosen``: the inputs that have to be chosen for that, anew in every iteration; without any the loop never ends
+    whatever happens. ``assumptions``: what the paths take for granted.
+    """
+
+    condition: Condition
+    chosen: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+
+def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurrent, ...]:
+    """Recurrent sets of a loop, none where none are found. With ``summary`` first the one of which it says that the
+    loop diverges.
+    """
+    paths = paths.uncounted()
+    if not paths.iterative:
+        return ()
+    found: list[Recurrent] = []
+    try:
+        for condition in _candidates(paths, summary):
+            if found and not feasible(conjunction((condition, *(negate(r.condition) for r in found))), solver=False):
+                continue
+            closed = _closed(paths, condition)
+            if closed is not None:
+                found.append(closed)
+                if len(found) == MAX_FOUND or (summary is not None and condition is summary.diverges):
+                    break
+    except TermTooLarge:
+        pass  # what was found so far holds
+    return tuple(found)
+
+
+def _candidates(paths: LoopPaths, summary: Summary | None) -> Iterator[Condition]:
+    if summary is not None and summary.diverges is not FALSE:
+        yield summary.diverges
+    whole = system(paths, TRUE, split=False)
+    assumed: list[Condition] = [TRUE, *_unmoved(whole), *_extremes(whole), *candidates(whole)]
+    for extra in assumed:
+        for chosen in (paths.iterative, *((p,) for p in paths.iterative if len(paths.iterative) > 1)):
+            yield from _core(paths, chosen, extra)
+
+
+def _unmoved(whole: System) -> Iterator[Condition]:
+    """That some step, or all steps, change nothing."""
+    steps = {
+        equal(difference(t, v), ZERO)
+        for t in whole.transitions
+        for v in t.after
+        if v in whole.state and not isinstance(difference(t, v), Const)
+    }
+    known = frozenset((*whole.state, *whole.parameters))
+    usable = sorted((substitute(c, whole.fixed) for c in steps if c.variables <= known), key=lambda c: c.key)
+    if len(usable) > 1:
+        yield conjunction(usable)
+    yield from usable
+
+
+def _extremes(whole: System) -> Iterator[Condition]:
+    """That a parameter has the least or the greatest value of its type: no other value is beyond it."""
+    for var in whole.parameters[:MAX_EXTREMES]:
+        yield from (equal(var, const(end)) for end in (var.type.min, var.type.max) if end is not None)
+
+
+def _core(paths: LoopPaths, chosen: Sequence[Path], extra: Condition) -> Iterator[Condition]:
+    """The states with ``extra`` from which iterations by ``chosen`` go on and on, if a few steps tell."""
+    try:
+        with budget(OPERATIONS):
+            current = _start(paths, chosen, extra)
+            for _ in range(MAX_STEPS):
+                if current.is_empty() or current.parts > MAX_PARTS:
+                    return
+                smaller = (current & _before(chosen, current)).coalesce()
+                if current.is_subset(smaller):
+                    yield current.condition()
+                    return
+                current = smaller
+    except (BudgetExceeded, NotPresburger, TermTooLarge):
+        return
+
+
+def _start(paths: LoopPaths, chosen: Sequence[Path], extra: Condition) -> Region:
+    state = (*paths.state, *paths.invariants)
+    conditions = (conjunction((extra, path.condition)) for path in chosen)
+    return _union(Region.of(c, {*state, *c.variables}).project_onto(state) for c in conditions)
+
+
+def _before(chosen: Sequence[Path], target: Region) -> Region:
+    """The states from which some iteration by ``chosen`` leads into ``target``, for some values of the unknowns."""
+    found = []
+    for path in chosen:
+        step = target.preimage(path.update) & Region.of(path.condition)
+        found.append(step.project_out(u.var for u in path.unknowns))
+    return _union(found)
+
+
+def _union(regions: Iterable[Region]) -> Region:
+    parts = list(regions)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole |= part
+    return whole
+
+
+# -- proofs -----------------------------------------------------------------------------------------------------------
+
+
+def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
+    """The recurrent set, if the condition is one."""
+    if not feasible(condition) or not _has_point(condition):
+        return None
+    unknown = {u.var for p in paths.all for u in p.unknowns}
+    if not condition.variables.isdisjoint(unknown):
+        return None
+    ways: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
+    for way in ways:
+        if way(paths, condition):
+            inputs = {u.name for p in paths.iterative for u in p.unknowns} if way is _by_choice else set()
+            return Recurrent(condition, tuple(sorted(inputs)), paths.assumptions)
+    return None
+
+
+def _has_point(condition: Condition) -> bool:
+    try:
+        return not Region.of(condition).is_empty()
+    except (BudgetExceeded, NotPresburger):
+        return satisfiable(condition).answer is Answer.YES
+
+
+def _always(paths: LoopPaths, condition: Condition) -> bool:
+    """Whether whatever happens in a state of the set is an iteration that leads into the set."""
+    # A path of unknown values excludes the others by their values: that some path is iterative must hold for them all.
+    going_on = disjunction(p.condition for p in paths.iterative)
+    if any(feasible(conjunction((condition, p.condition))) for p in paths.exits):
+        return False
+    if not any(p.unknowns for p in paths.iterative) and feasible(conjunction((condition, negate(going_on)))):
+        return False
+    try:
+        return not any(
+            feasible(conjunction((condition, p.condition, negate(substitute(condition, p.update)))))
+            for p in paths.iterative
+        )
+    except TermTooLarge:
+        return False
+
+
+def _by_choice(paths: LoopPaths, condition: Condition) -> bool:
+    """Whether inputs can be chosen such that an iteration leads into the set, from each of its states."""
+    usable = [p for p in paths.iterative if all(u.origin is Origin.NONDET for u in p.unknowns)]
+    if not any(p.unknowns for p in usable):
+        return False
+    try:
+        with budget(OPERATIONS):
+            states = Region.of(condition)
+            return states.is_subset(_before(usable, states))
+    except (BudgetExceeded, NotPresburger, TermTooLarge):
+        return False
+
+
+def holds_for(sets: Iterable[Recurrent]) -> Condition:
+    """The union of recurrent sets, which is one too."""
+    return disjunction(found.condition for found in sets)
+

@@ -1,0 +1,315 @@
+"""From endings to cases: the exit that is taken, the values there, and what the checks along the run require."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
+from loopless.paths.model import Exit, Path
+from loopless.refusals import Reason, Refused
+from loopless.summary.methods.elimination import Ending
+from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined, first_to_fail
+from loopless.summary.obligations.along_run import Undecided, for_ever, growth, repeats
+from loopless.summary.rewrite.auxiliary import Revealed, later, preimage
+from loopless.summary.transitions.system import ExitView, System, where
+from loopless.summary.transitions.transformer import (
+    COUNTER,
+    TOTAL,
+    Lost,
+    Piece,
+    Side,
+    Turns,
+    along,
+    closed_forms,
+    counter_of,
+)
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Term,
+    Var,
+    at_most_zero,
+    brief,
+    conjunction,
+    const,
+    disjunction,
+    neg,
+    negate,
+    substitute,
+    walk,
+)
+
+_SIMPLIFYING = 50_000
+"""isl's operations allowed for finding out that a condition holds anyway."""
+_MAX_PARTS = 200
+"""And how many parts it may have; to translate it takes no operations, but time."""
+_MAX_QUESTIONS = 300
+"""And how often that is asked of one system."""
+
+
+class Landing:
+    """The cases and regions of a summary, as they are collected."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.cases: list[Case] = []
+        self.diverges: list[Condition] = []
+        self.undefined: list[Undefined] = []
+        self.residual: list[Residual] = []
+        self.cut = False
+        """Whether something is said by terms that the logic does not know."""
+        self.place = where(system.paths)
+        self._asked = 0
+        self._only = self._only_exit()
+        self._entry = system.entry
+        self.counters = {path.id: counter_of(path) for path in system.paths.iterative}
+
+    def _only_exit(self) -> ExitView | None:
+        """The exit path that all take that leave; None where there are several."""
+        ended = self.system.ended
+        views = [view for view in self.system.exits if not view.where.disjoint(ended)]
+        return views[0] if len(views) == 1 and ended.is_subset(views[0].where) else None
+
+    @property
+    def size(self) -> int:
+        """How many cases and regions there are."""
+        return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
+
+    def include(self, other: Landing) -> None:
+        """Take in all of another part."""
+        self.cases += other.cases
+        self.diverges += other.diverges
+        self.undefined += other.undefined
+        self.residual += other.residual
+
+    def add(self, ending: Ending) -> None:
+        """Take in one ending."""
+        if self._entry is not None:
+            ending = replace(ending, piece=ending.piece.within((ending.piece.where & self._entry).coalesce()))
+        region = ending.piece.where
+        if region.is_empty():
+            return
+        if ending.kind == "stuck":
+            assert ending.why is not None
+            self.give_up(region, ending.why)
+            return
+        try:
+            sides = ending.piece.effect.sides()
+        except Undecided as undecided:
+            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(undecided)))
+            return
+        except Lost as lost:
+            self.give_up(region, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
+            return
+        totals = self._totals(ending.piece)
+        if isinstance(totals, Refused):
+            self.give_up(region, totals)
+            return
+        holds = self._checked(region, (*sides, *totals))
+        if holds is FALSE:
+            return
+        if ending.kind == "forever":
+            self._forever(ending, holds)
+            return
+        if self._only is not None:
+            self._leave(ending.piece, self._only, holds)
+            return
+        for view in self.system.exits:
+            here = self.landed(ending.piece, view) & region
+            if not here.is_empty():
+                self._leave(ending.piece.within(here.coalesce()), view, holds)
+
+    def _totals(self, piece: Piece) -> tuple[Side, ...] | Refused:
+        """What the final values of accumulators that move one way only require."""
+        found = []
+        for total in self.system.totals:
+            if total.var in piece.effect.lost and total.var not in piece.control:
+                return Refused(Reason.OVERFLOW_UNDECIDED, self.place, piece.effect.lost[total.var])
+            value = self._values(piece).get(total.var, total.var)
+            if value is not total.var:
+                found.append(Side(total.fits(value), total.exit))
+        return tuple(found)
+
+    def landed(self, piece: Piece, view: ExitView) -> Region:
+        """From where ``piece`` comes to what control variables say of an exit."""
+        return preimage(view.where, piece.control)
+
+    def give_up(self, region: Region, why: Refused, holds: Condition = TRUE) -> None:
+        """Nothing is known of ``region``, where ``holds``."""
+        self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
+
+    def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
+        """What the checks along the run require; the values (those given) for which one fails are undefined."""
+        found = [(self._needed(region, side.condition), side.exit) for side in sides]
+        needed = [(self._told(region, condition), exit) for condition, exit in found if condition is not TRUE]
+        kind, line = first_to_fail([exit for _, exit in needed])
+        holds: Condition = TRUE
+        for (known, condition), _ in needed:
+            failed = conjunction((self.system.shown(region), given, holds, known, negate(condition)))
+            if failed is not FALSE:
+                self.undefined.append(Undefined(failed, kind, line))
+            holds = conjunction((holds, known, condition))
+        return holds
+
+    def _told(self, region: Region, condition: Condition) -> tuple[Condition, Condition]:
+        """What holds in the region and the other needs to be right, and ``condition`` with named terms put back."""
+        known, shown = Revealed(region).parts(condition)
+        return self.system.names.condition(known), self.system.names.condition(shown)
+
+    def _needed(self, region: Region, condition: Condition) -> Condition:
+        """``condition``, or true where it holds on all of the region anyway."""
+        self._asked += 1
+        if self._asked > _MAX_QUESTIONS or sum(1 for _ in islice(walk(condition), _MAX_PARTS + 1)) > _MAX_PARTS:
+            return condition
+        try:
+            with budget(_SIMPLIFYING):
+                return TRUE if (region & Region.of(negate(condition))).is_empty() else condition
+        except (NotPresburger, BudgetExceeded):
+            return condition
+
+    # -- leaving --------------------------------------------------------------------------------------------------
+
+    def _leave(self, piece: Piece, view: ExitView, holds: Condition) -> None:
+        path = view.path
+        exit = path.exit
+        assert exit is not None
+        values = self._values(piece)
+        revealed = Revealed(piece.where)
+        lost = piece.effect.lost
+        needed = view.rest.variables | self._read(path) | {TOTAL}
+        gone = sorted(v for v in needed if v in lost and v not in piece.control)
+        if gone:
+            self.give_up(piece.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
+            return
+        rest = self._needed(piece.where, later(view.rest, values))
+        when = conjunction((self.system.shown(piece.where), holds, *self._told(piece.where, rest)))
+        if when is FALSE:
+            return
+        if exit.kind == "undefined":
+            self.undefined.append(Undefined(when, exit.detail, exit.line))
+            return
+        if exit.kind == "unsupported":
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)
+            self.residual.append(Residual(when, refused))
+            return
+        changed = {v for v in (*values, *path.update) if v in path.outputs}
+        final = {v: self._shown(substitute(path.update.get(v, v), values), revealed) for v in sorted(changed)}
+        then = {self.system.original(v): value for v, value in final.items()}
+        counts = self._counts(piece, revealed)
+        self.cases.append(
+            Case(
+                when,
+                {v: t for v, t in then.items() if t is not v},
+                exit,
+                path.id,
+                self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
+                counts,
+                tuple(self._step(step, revealed) for step in piece.effect.trace()),
+                self._shown(substitute(path.result, values), revealed) if path.result is not None else None,
+            )
+        )
+
+    @staticmethod
+    def _values(piece: Piece) -> Mapping[Var, Term]:
+        return {**piece.effect.values, **piece.control}
+
+    @staticmethod
+    def _read(path: Path) -> set[Var]:
+        """The variables whose values at the header the exit path needs."""
+        used = {v for v in path.outputs if v not in path.update}
+        for term in path.update.values():
+            used |= term.variables
+        if path.result is not None:
+            used |= path.result.variables
+        return used
+
+    def _counts(self, piece: Piece, revealed: Revealed) -> dict[str, Term]:
+        begun = dict.fromkeys(self.counters.values(), ZERO)
+        values = piece.effect.values
+        lost = piece.effect.lost
+        counts = {id: substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
+        return {id: self._shown(count, revealed) for id, count in counts.items()}
+
+    def _shown(self, term: Term, revealed: Revealed) -> Term:
+        return self.system.names.term(revealed.term(term))
+
+    def _step(self, step: Step, revealed: Revealed) -> Step:
+        times = self._shown(step.times, revealed) if step.times is not None else None
+        match step:
+            case Run():
+                return Run(step.path, times)
+            case Cycle():
+                return Cycle(step.body, times)
+            case Interleaving():
+                return Interleaving(step.paths, times)
+
+    # -- running for ever -----------------------------------------------------------------------------------------
+
+    def _forever(self, ending: Ending, holds: Condition) -> None:
+        """The loop runs for ever unless a check on an accumulator fails at some time."""
+        again, region = ending.again, ending.piece.where
+        assert again is not None
+        try:
+            early: list[Side] = []
+            moving = self._moving(again, early)
+            required = [Side(later(s.condition, self._values(ending.piece)), s.exit) for s in early]
+            growing: list[Exit] = []
+            unclear: list[Exit] = []
+            for side, term, final in moving:
+                always = for_ever(term, COUNTER) if side.made is TRUE and not final else None
+                period = growth(term, COUNTER, again.where) if always is None else None
+                if always is not None:
+                    required.append(Side(later(always, self._values(ending.piece)), side.exit))
+                elif period == 0 and side.recurs:
+                    growing.append(side.exit)
+                elif not period or not (side.made is TRUE or repeats(side.made, COUNTER, period, again.where)):
+                    unclear.append(side.exit)
+                elif not final:
+                    bounded = disjunction((negate(side.made), at_most_zero(term)))
+                    first = (substitute(bounded, {COUNTER: const(k)}) for k in range(period))
+                    required += [Side(later(c, self._values(ending.piece)), side.exit) for c in first]
+            if unclear and not growing:
+                self._undecided(unclear[0])
+        except (Undecided, Lost) as failure:
+            self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(failure)), holds)
+            return
+        if growing:
+            kind, line = first_to_fail([*growing, *unclear, *(side.exit for side in required)])
+            self.undefined.append(Undefined(conjunction((self.system.shown(region), holds)), kind, line))
+            return
+        more = self._checked(region, tuple(dict.fromkeys(required)), holds)
+        self.diverges.append(conjunction((self.system.shown(region), holds, more)))
+
+    @staticmethod
+    def _undecided(exit: Exit) -> None:
+        kind = exit.detail.replace("-", " ")
+        raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
+
+    def _moving(self, again: Piece, required: list[Side]) -> list[tuple[Side, Term, bool]]:
+        """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
+        for those that the value before the first round was held against. What the first rounds alone ask for goes to
+        ``required``.
+        """
+        turning = isinstance(again.effect, Turns)
+        forms, lost = (again.effect.values, again.effect.lost) if turning else closed_forms(again)
+        found: list[tuple[Side, Term, bool]] = []
+        for total in self.system.totals:
+            if total.var in lost:
+                raise Lost(lost[total.var])
+            value = forms.get(total.var, total.var)
+            if value is not total.var:
+                found.append((Side(TRUE, total.exit), value if total.rising else neg(value), True))
+        for side in again.effect.sides():
+            early, shown = ([], side.condition) if turning else along(again, side.condition)
+            required += [Side(condition, side.exit) for condition in early if condition is not TRUE]
+            if shown is TRUE:
+                continue
+            if not isinstance(shown, Compare) or shown.relation != "le":
+                raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
+            found.append((side, shown.term, False))
+        return found

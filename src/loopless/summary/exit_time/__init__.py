@@ -1,0 +1,1 @@
+"""Exit times: the number of iterations after which a condition fails for the first time."""

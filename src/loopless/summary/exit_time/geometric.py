@@ -1,0 +1,92 @@
+"""First times of values that are multiplied by a constant and wrap around: when x·b^k + c modulo 2^w meets a window.
+
+An even factor moves all bits out in the end, after which the value stays; an odd one has few powers where w is small.
+Both are the named function ``first_scaled``. Other powers that wrap around have no form.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+
+from loopless.recurrences import NoClosedForm, curves_of
+from loopless.summary.exit_time.linear import FirstTime, NotMoving, failing_windows, one_moving, residue_of
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    Wrap,
+    add,
+    const,
+    first_scaled,
+    greater_equal,
+    mul,
+    polynomial,
+    power,
+    product,
+    scale,
+    sub,
+)
+from loopless.terms.modular import has_few_powers
+
+
+def times_of_scaled(condition: Condition, counter: Var) -> list[FirstTime]:
+    """When ``condition``, in closed form over the entry values and ``counter`` = k, fails, by first times of which the
+    least counts: for a value start·base^k + offset modulo 2^w with an even base, or small w. None for other conditions.
+    """
+    if not isinstance(condition, Compare):
+        return []
+    try:
+        atom, coefficient, rest = one_moving(condition, counter)
+        value, modulus, least = residue_of(atom)
+        divisor, multiple = _multiplied_out(value)
+        (whole,), (curve,) = curves_of(value, counter), curves_of(multiple, counter)
+    except (NotMoving, NoClosedForm, ValueError, TermTooLarge):
+        return []
+    powers = [(base, c) for (base, degree), c in curve.items() if c is not ZERO and (base, degree) != (1, 0)]
+    if not isinstance(atom, Wrap) or len(powers) != 1 or any(degree for _, degree in curve):
+        return []
+    ((base, start),) = powers
+    offset = curve.get((1, 0), ZERO)
+    if sub(multiple, add(mul(start, power(const(base), counter)), offset)) is not ZERO:
+        return []
+    if not any(all(scale(whole.get(key, ZERO), f) is c for key, c in curve.items()) for f in range(1, divisor + 1)):
+        return []  # some quotient is not whole
+    even = divisor & -divisor
+    modulus *= even
+    if not has_few_powers(base, modulus):
+        return []
+    inverse = pow(divisor // even, -1, modulus)
+    start, offset = scale(start, inverse), sub(scale(offset, inverse), const(least * even))
+    times = []
+    for low, high in failing_windows(condition, coefficient, rest, least, modulus // even):
+        time = first_scaled(start, base, offset, modulus, scale(low, even), scale(high, even))
+        times.append(FirstTime(TRUE, greater_equal(time, ZERO), time))
+    return times
+
+
+def _multiplied_out(value: Term) -> tuple[int, Term]:
+    """A number d, and d·``value`` if its quotients by constants are whole."""
+    quotients = [node for node in _atoms(value) if isinstance(node, Op) and node.op == "floor_div"]
+    divisors = {node: node.args[1].value for node in quotients if isinstance(node.args[1], Const)}
+    divisor = lcm(*divisors.values())
+    whole = {node: scale(node.args[0], divisor // by) for node, by in divisors.items()}
+    parts = []
+    for monomial, coefficient in polynomial(value).items():
+        factors = [atom for atom, exponent in monomial for _ in range(exponent)]
+        by = next((atom for atom in factors if atom in whole), None)
+        if by is None:
+            parts.append(scale(product(factors), coefficient * divisor))
+        else:
+            factors.remove(by)
+            parts.append(scale(product([whole[by], *factors]), coefficient))
+    return divisor, add(*parts)
+
+
+def _atoms(term: Term) -> list[Term]:
+    return [atom for monomial in polynomial(term) for atom, _ in monomial]

@@ -1,0 +1,77 @@
+"""How long a run lasts: one parametric least value, asked for in as few words as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopless.logic import Pieces, Region, first
+from loopless.summary.rewrite.auxiliary import later, preimage
+from loopless.summary.transitions.transformer import COUNTER, Piece, Values
+from loopless.terms import (
+    FALSE,
+    ONE,
+    Compare,
+    Condition,
+    Const,
+    Or,
+    conjunction,
+    conjuncts,
+    disjunction,
+    negate,
+    sub,
+    substitute,
+)
+
+MAX_HOLES = 8
+"""A domain that lacks more parts of its hull than this is asked about as a whole."""
+
+
+def run_lengths(where: Region, members: Sequence[Piece], forms: Values) -> tuple[Pieces, Region]:
+    """After how many iterations of ``members``, which fill ``where``, this is left; and from where it never is.
+
+    ``forms``: the control variables after :data:`COUNTER` iterations, right as long as the run stays in ``where``. What
+    every step keeps true is not asked for, and variables that have no part in when the run ends are kept out of the
+    question. Raises :class:`loopless.logic.BudgetExceeded`.
+    """
+    condition = where.rough_condition()
+    missing: Condition = FALSE
+    if isinstance(condition, Or):
+        hull, holes = where.hull_and_holes()
+        if holes.parts > MAX_HOLES:
+            inside = where.preimage(forms).over((*where.variables, COUNTER))
+            found = first(inside.complement(), COUNTER, where.variables, at_least=ONE, within=where)
+            return found.pieces, found.never
+        condition = hull.rough_condition()
+        missing = holes.rough_condition()
+    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
+    needed = {v for part in (*failing, missing) for v in part.variables}
+    read = needed.union(*(forms[v].variables for v in needed if v in forms)) - {COUNTER}
+    given = conjunction(part for part in conjuncts(condition) if part.variables <= read)
+    fails = substitute(disjunction((negate(conjunction(failing)), missing)), dict(forms))
+    ends = any(_comes_nearer(part, members) for part in failing)
+    found = first(fails, COUNTER, read, at_least=ONE, within=Region.of(given, read), always=ends)
+    pieces = [((region & where).coalesce(), count) for region, count in found.pieces]
+    return tuple(piece for piece in pieces if not piece[0].is_empty()), (found.never & where).coalesce()
+
+
+def what_may_fail(where: Region, members: Sequence[Piece]) -> Region:
+    """A larger region such that the runs of ``members``, all within ``where``, leave both at the same time."""
+    condition = where.rough_condition()
+    if isinstance(condition, Or):
+        return where
+    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
+    return Region.of(conjunction(failing), where.variables, typed=False)
+
+
+def may_fail(part: Condition, where: Region, members: Sequence[Piece]) -> bool:
+    """Whether a step from inside may make ``part`` false."""
+    failed = Region.of(negate(part), where.variables)
+    return any(not preimage(failed, member.control).disjoint(member.where) for member in members)
+
+
+def _comes_nearer(part: Condition, members: Sequence[Piece]) -> bool:
+    """Whether ``part`` comes nearer to failing with every step."""
+    if not isinstance(part, Compare) or part.relation != "le":
+        return False
+    moves = [sub(later(part.term, member.control), part.term) for member in members]
+    return all(isinstance(move, Const) and move.value > 0 for move in moves)

@@ -1,0 +1,424 @@
+"""Loops with at most one iterative path: closed forms and one parametric least value.
+
+The run length from entry values X is n(X) = lexmin {k ≥ 0 : the path's condition fails for X_k}, where X_k is the
+closed form of k iterations (design, sections 3 and 5.3; prototype, section 3). Undefined behaviour is an exit like the
+others: the path's condition includes that every check holds. Where no such k exists the loop diverges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first, simplify
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.recurrences import Closed, solve
+from loopless.refusals import Reason, Refused
+from loopless.summary.exit_time.exponential import until_first
+from loopless.summary.exit_time.linear import residue_equality
+from loopless.summary.model import Case, Residual, Run, Summary, Undefined, first_to_fail
+from loopless.summary.obligations.along_run import Undecided, all_along, at_their_widest, split_conjuncts
+from loopless.summary.obligations.powers import after
+from loopless.summary.obligations.rising import Rising, Tightening, partition, rising, tightening
+from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.transitions.system import NotSummarized, mentions, where
+from loopless.summary.transitions.transformer import COUNTER
+from loopless.terms import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    brief,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    less_equal,
+    negate,
+    sub,
+    substitute,
+)
+
+OPERATIONS = 3_000_000
+"""isl's operations allowed for one loop: about a second."""
+
+
+STEPS = 60_000
+"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """The regions as they are collected."""
+
+    cases: list[Case] = field(default_factory=list)
+    diverges: list[Condition] = field(default_factory=list)
+    undefined: list[Undefined] = field(default_factory=list)
+    residual: list[Residual] = field(default_factory=list)
+
+
+def summarize_single(paths: LoopPaths) -> Summary:
+    """The summary of a loop with at most one iterative path and no inputs. Raises :class:`NotSummarized`."""
+    solver = Solver(paths)
+    try:
+        with budget(OPERATIONS):
+            parts = solver.solve()
+    except BudgetExceeded:
+        detail = "the logic needs more steps than its budget for this loop"
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
+    except TermTooLarge as error:
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
+    return Summary(
+        paths.loop,
+        paths,
+        tuple(parts.cases),
+        disjunction(parts.diverges),
+        tuple(parts.undefined),
+        tuple(parts.residual),
+        "acceleration",
+        paths.assumptions,
+    )
+
+
+class Solver:
+    """The closed forms of a loop with at most one iterative path, and the regions as they are collected."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+        self.path = paths.iterative[0] if paths.iterative else None
+        self.solution = solve(self.path.update if self.path else {}, COUNTER)
+        self.names = Names()
+        self.parts = Parts()
+        self.entry = sorted(
+            {v for p in paths.all for v in p.condition.variables}
+            | {v for p in paths.all for t in p.update.values() for v in t.variables}
+            | {v for p in paths.all for v in p.update},
+            key=lambda v: v.key,
+        )
+
+    # -- closed forms ---------------------------------------------------------------------------------------------
+
+    def refuse(self, reason: Reason, detail: str) -> NotSummarized:
+        """The refusal, placed at the loop."""
+        return NotSummarized(Refused(reason, where(self.paths), detail))
+
+    def _closed(self, variable: Var) -> Closed:
+        found = self.solution.closed.get(variable)
+        if found is None:
+            raise self.refuse(Reason.NO_CLOSED_FORM, self.solution.refused[variable])
+        if found.term is None:
+            detail = f"{variable.name} after k iterations is computed by powers of a matrix, which has no printed form"
+            raise self.refuse(Reason.NO_CLOSED_FORM, detail)
+        return found
+
+    def start(self, variables: frozenset[Var]) -> int:
+        """From which iteration on the closed forms of ``variables`` are valid."""
+        update = self.path.update if self.path else {}
+        return max((self._closed(v).valid_from for v in variables if v in update), default=0)
+
+    def at(self, variables: frozenset[Var], count: Term | int) -> dict[Var, Term]:
+        """The variables after ``count`` iterations; a term must be ≥ their start."""
+        update = self.path.update if self.path else {}
+        values: dict[Var, Term] = {}
+        for variable in variables:
+            if variable in update:
+                closed = self._closed(variable)
+                if isinstance(count, int):
+                    values[variable] = closed.at(count)
+                else:
+                    assert closed.term is not None
+                    values[variable] = closed.term if count is COUNTER else after(variable, closed.term, COUNTER, count)
+        return values
+
+    def along(self, condition: Condition) -> list[tuple[Condition, Condition]]:
+        """``condition`` after k iterations, for k by k: pairs (condition on k, condition on the entry values and k)."""
+        start = self.start(condition.variables)
+        pairs = [
+            (equal(COUNTER, const(k)), substitute(condition, self.at(condition.variables, k))) for k in range(start)
+        ]
+        later = residue_equality(substitute(condition, self.at(condition.variables, COUNTER)))
+        pairs.append((less_equal(const(start), COUNTER), later))
+        return pairs
+
+    # -- the run --------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Parts:
+        if self.path is None:
+            self._land(Region.universe(self.entry), ZERO, TRUE)
+            return self.parts
+        plain, side = self._split(self.path)
+        fails: list[Condition] = []
+        for part in plain:
+            for guard, shown in self.along(part):
+                fails.append(conjunction((guard, negate(self._presburger(shown)))))
+        found = first(
+            conjunction((less_equal(ZERO, COUNTER), disjunction(fails))),
+            COUNTER,
+            self._frame(),
+            within=self._universe(),
+        )
+        for region, count in found.pieces:
+            self._piece(region, count, side)
+        if not found.never.is_empty():
+            self._forever(found.never, side)
+        return self.parts
+
+    def _frame(self) -> list[Var]:
+        return [*self.entry, *self.names.variables]
+
+    def _universe(self) -> Region:
+        """The entry states: type ranges, and the ranges of the abstracted terms."""
+        return Region.universe(self._frame()) & Region.of(self.names.bounds(), self._frame())
+
+    def _presburger(self, condition: Condition) -> Condition:
+        """``condition`` with terms over invariants that isl cannot express named by variables."""
+        return self.names.named(condition)
+
+    def _split(self, path: Path) -> tuple[list[Condition], list[Condition]]:
+        """The conjuncts of the path's condition that are Presburger along the run, and the other ones."""
+        return split_conjuncts(path.condition, self._is_presburger_along, self.is_check, self.refuse)
+
+    def _is_presburger_along(self, condition: Condition) -> bool:
+        return all(self._is_presburger(shown) for _, shown in self.along(condition))
+
+    def _is_presburger(self, condition: Condition) -> bool:
+        trial = Names()
+        trial.named(condition)
+        return all(COUNTER not in term.variables for term in trial.terms)
+
+    def is_check(self, condition: Condition) -> bool:
+        """Whether the failure of ``condition`` means undefined behaviour and nothing else."""
+        failed = negate(condition)
+        for exit in self.paths.exits:
+            assert exit.exit is not None
+            if exit.exit.kind != "undefined" and mentions(exit.condition, failed):
+                return False
+        return any(p.exit and p.exit.kind == "undefined" and mentions(p.condition, failed) for p in self.paths.exits)
+
+    # -- landing --------------------------------------------------------------------------------------------------
+
+    def _piece(self, region: Region, count: Term, side: list[Condition]) -> None:
+        """Entry values in ``region`` run ``count`` iterations and then leave."""
+        start = self.start(frozenset(v for p in self.paths.exits for v in needed_by(p) | self.outputs(p)))
+        for k in range(start):
+            part = region & Region.of(equal(count, const(k)), self._frame())
+            if not part.is_empty():
+                self._checked(part, const(k), side)
+        rest = region & Region.of(less_equal(const(start), count), self._frame()) if start else region
+        if not rest.is_empty():
+            self._checked(rest, count, side)
+
+    def _checked(self, region: Region, count: Term, side: list[Condition]) -> None:
+        """Split off the entry values whose run fails a side condition."""
+        shown = self._shown(region)
+        for holds, undecided in self.settled(shown, side, self.names.term(count), region):
+            if undecided is not None:
+                self.parts.residual.append(Residual(conjunction((shown, holds)), undecided))
+            else:
+                self._land(region, count, holds)
+
+    def settled(
+        self, when: Condition, side: list[Condition], count: Term, region: Region
+    ) -> list[tuple[Condition, Refused | None]]:
+        """For which entry values in ``region``, where ``when`` holds, all checks hold for ``count`` iterations; those
+        where one fails are split off. With a refusal: entry values where that is not decided.
+        """
+        needed, undecided = self.needed(side, count, region)
+        parts: list[tuple[Condition, list[tuple[Condition, Exit]], Refused | None]] = []
+        rest: Condition = TRUE
+        if undecided is not None and self.path is not None:
+            known: list[Rising | Tightening] = list(rising(self.path, side, self.exit_of_check))
+            known += tightening(self.path, side, self.exit_of_check)
+            for guard, found in partition(known):
+                fitting = self._fitting(side, found, count, region)
+                if fitting is not None:
+                    parts.append((conjunction((rest, guard)), *fitting))
+                    rest = conjunction((rest, negate(guard)))
+            sure = self._surely(side, count, region)
+            if sure is not None:
+                guard, found_needed = sure
+                parts.append((conjunction((rest, guard)), found_needed, None))
+                rest = conjunction((rest, negate(guard)))
+        parts.append((rest, needed, undecided))
+        result: list[tuple[Condition, Refused | None]] = []
+        for guard, conditions, refused in parts:
+            if guard is FALSE or not feasible(conjunction((when, guard))):
+                continue
+            kind, line = first_to_fail([exit for _, exit in conditions])
+            holds = guard
+            for along, _ in conditions:
+                failed = conjunction((when, holds, negate(along)))
+                failed = failed if guard is TRUE else simplify(failed)
+                if failed is not FALSE:
+                    self.parts.undefined.append(Undefined(failed, kind, line))
+                holds = conjunction((holds, along))
+            result.append((holds, refused))
+        return result
+
+    def _surely(
+        self, side: list[Condition], count: Term, region: Region
+    ) -> tuple[Condition, list[tuple[Condition, Exit]]] | None:
+        """Entry values for which the undecided checks hold whatever values wrap around to, and what the others require;
+        None where there are none.
+        """
+        guards: list[Condition] = []
+        required: list[tuple[Condition, Exit]] = []
+        for condition in side:
+            found, undecided = self.needed([condition], count, region)
+            required += found
+            if undecided is None:
+                continue
+            try:
+                shown = self.closed_condition(condition)
+                widest = at_their_widest(shown, COUNTER)
+                if widest is shown:
+                    return None
+                guards.append(all_along(condition, widest, COUNTER, count, region, steps=STEPS))
+            except Undecided:
+                return None
+        guard = conjunction(guards)
+        return None if guard is FALSE else (guard, required)
+
+    def _fitting(
+        self, side: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
+    ) -> tuple[list[tuple[Condition, Exit]], Refused | None] | None:
+        """What the checks require where what is ``found`` moves one way only; None where that does not suffice."""
+        needed: list[tuple[Condition, Exit]] = []
+        left = list(side)
+        for one in found:
+            if isinstance(one, Rising) and not one.checks.isdisjoint(left):
+                if self.start(frozenset((one.var,))):
+                    continue
+                left = [check for check in left if check not in one.checks]
+                needed.append((one.fits(self.at(frozenset((one.var,)), count)[one.var]), one.exit))
+        for one in found:
+            if isinstance(one, Tightening) and one.check in left and not self.start(one.check.variables):
+                left.remove(one.check)
+                last = sub(count, ONE) if one.up else ZERO
+                there = substitute(one.check, self.at(one.check.variables, last))
+                needed.append((disjunction((less_equal(count, ZERO), there)), one.exit))
+        others, undecided = self.needed(left, count, region)
+        return None if undecided is not None else ([*needed, *others], None)
+
+    def needed(
+        self, side: list[Condition], count: Term, region: Region
+    ) -> tuple[list[tuple[Condition, Exit]], Refused | None]:
+        """What each check requires of the entry values, up to the first for which that is not decided, and why not."""
+        found: list[tuple[Condition, Exit]] = []
+        for condition in side:
+            try:
+                shown = self.closed_condition(condition)
+                try:
+                    along = all_along(condition, shown, COUNTER, count, region, steps=STEPS)
+                except Undecided as undecided:
+                    along = until_first(shown, COUNTER, count, undecided)
+            except Undecided as undecided:
+                return found, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
+            if along is not TRUE:
+                found.append((along, self.exit_of_check(condition)))
+        return found, None
+
+    def closed_condition(self, condition: Condition) -> Condition:
+        pairs = self.along(condition)
+        if len(pairs) > 1:
+            raise Undecided(f"{brief(condition)} takes its final form only after some iterations")
+        return pairs[0][1]
+
+    def exit_of_check(self, condition: Condition) -> Exit:
+        failed = negate(condition)
+        for path in self.paths.exits:
+            if path.exit is not None and path.exit.kind == "undefined" and mentions(path.condition, failed):
+                return path.exit
+        raise AssertionError(condition)
+
+    def _land(self, region: Region, count: Term, holds: Condition) -> None:
+        """After ``count`` iterations the run leaves by the exit path whose condition holds there."""
+        fixed = count.value if isinstance(count, Const) else None
+        for path in self.paths.exits:
+            values = self.at(needed_by(path) | self.outputs(path), count if fixed is None else fixed)
+            landed = substitute(path.condition, values)
+            plain = self._presburger(landed)
+            try:
+                here = region & Region.of(plain, self._frame())
+            except (NotPresburger, ValueError):
+                self._land_beyond(region, count, holds, path, landed, values)
+                continue
+            if not here.is_empty():
+                self.emit(conjunction((self._shown(here), holds)), count, path, values)
+
+    def _land_beyond(
+        self,
+        region: Region,
+        count: Term,
+        holds: Condition,
+        path: Path,
+        landed: Condition,
+        values: Mapping[Var, Term],
+    ) -> None:
+        """A landing condition that is not Presburger stands in the case as it is."""
+        self.emit(conjunction((self._shown(region), holds, landed)), count, path, values)
+
+    def outputs(self, path: Path) -> frozenset[Var]:
+        """The variables whose final values a case gives: those asked for or used behind the exit."""
+        update = self.path.update if self.path else {}
+        return frozenset(v for v in update if v in path.outputs)
+
+    def _shown(self, region: Region) -> Condition:
+        """The region's condition, abstracted terms put back."""
+        return self.names.condition(region.condition())
+
+    def emit(self, when: Condition, count: Term, path: Path, values: Mapping[Var, Term]) -> None:
+        exit = path.exit
+        assert exit is not None
+        if when is FALSE:
+            return
+        if exit.kind == "undefined":
+            self.parts.undefined.append(Undefined(when, exit.detail, exit.line))
+            return
+        if exit.kind == "unsupported":
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
+            self.parts.residual.append(Residual(when, refused))
+            return
+        update = self.path.update if self.path else {}
+        changed = (frozenset(update) | frozenset(path.update)) & path.outputs
+        shown = self.names.term(count)
+        state = {v: self.names.term(t) for v, t in values.items()}
+        then = {v: substitute(path.update.get(v, v), state) for v in sorted(changed, key=lambda v: v.key)}
+        trace = (Run(self.path.id, shown),) if self.path is not None and count is not ZERO else ()
+        self.parts.cases.append(
+            Case(
+                when,
+                {v: t for v, t in then.items() if t is not v},
+                exit,
+                path.id,
+                shown,
+                {} if self.path is None else {self.path.id: shown},
+                trace,
+                substitute(path.result, state) if path.result is not None else None,
+            )
+        )
+
+    def _forever(self, region: Region, side: list[Condition]) -> None:
+        """Entry values for which the plain conditions hold for ever."""
+        if not side:
+            self.parts.diverges.append(self._shown(region))
+            return
+        names = ", ".join(str(condition) for condition in side)
+        detail = f"the loop runs until one of these fails, and when is not decided: {names}"
+        refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)
+        self.parts.residual.append(Residual(self._shown(region), refused))
+
+
+def needed_by(path: Path) -> frozenset[Var]:
+    """The variables that the condition, the update and the result of an exit path read or change."""
+    used = set(path.condition.variables) | set(path.update)
+    for term in path.update.values():
+        used |= term.variables
+    if path.result is not None:
+        used |= path.result.variables
+    return frozenset(used)

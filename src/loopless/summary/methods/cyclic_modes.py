@@ -1,0 +1,506 @@
+"""Tables per cycle: paths that take turns by the value of one variable, which runs through finitely many values.
+
+Where a *selector* moves by a constant in each path and alone decides which path is taken, its values form a functional
+graph, and a run ends up in one of the graph's cycles. On a cycle y_0 … y_(p-1), from phase φ, after t iterations the
+selector is y_((φ+t) mod p), and a variable v to which each value adds a constant is v + P·floor((φ+t)/p) + S[(φ+t) mod
+p] - S[φ] with the prefix sums S and the sum P of one round (prototype, section 4). The run ends where the other
+variables say so: one least value. What comes before the cycle is left to elimination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.refusals import Reason, Refused
+from loopless.stepping import enumerating
+from loopless.summary.case_builder import Landing
+from loopless.summary.exit_time.linear import many_turns
+from loopless.summary.exit_time.run_length import what_may_fail
+from loopless.summary.methods.elimination import Ending, eliminate
+from loopless.summary.model import Summary
+from loopless.summary.obligations.along_run import Undecided
+from loopless.summary.transitions.oscillating_groups import find_group
+from loopless.summary.transitions.partition import cells
+from loopless.summary.transitions.system import ExitView, NotSummarized, System, build_system, where
+from loopless.summary.transitions.transformer import (
+    COUNTER,
+    TOTAL,
+    Nothing,
+    Once,
+    Piece,
+    Side,
+    TurnForms,
+    Turns,
+    counter_of,
+)
+from loopless.terms import (
+    ONE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    Wrap,
+    add,
+    between,
+    brief,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    equal,
+    floor_div,
+    greater_equal,
+    less_equal,
+    mod,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+    table,
+    walk,
+    wrap,
+)
+
+OPERATIONS = 8_000_000
+"""isl's operations allowed for one loop."""
+MAX_VALUES = 4_096
+"""A selector that runs through more values than this is not followed."""
+MAX_CYCLES = 16
+"""Nor one with more cycles than this."""
+MAX_PARTS = 16
+"""The values of a cycle must form at most so many intervals."""
+LEAST_PATHS = 3
+"""Two paths that take turns are an oscillation, which has a form without tables; in one cycle two of more may do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One cycle of a selector: its values in their order, and the piece that each of them takes."""
+
+    selector: Var
+    values: tuple[int, ...]
+    members: tuple[Piece, ...]
+
+    @property
+    def inside(self) -> Condition:
+        """That the selector has one of the values."""
+        return disjunction(_spread(self.selector, run) for run in _runs(sorted(self.values)))
+
+    def looked_up(self, entries: Sequence[int]) -> Term:
+        """The entry that belongs to the selector's value, of one for each of :attr:`values` in their order."""
+        ordered = sorted(self.values)
+        gap = min((b - a for a, b in pairwise(ordered)), default=1)
+        even = all((b - a) % gap == 0 for a, b in pairwise(ordered))
+        gap = gap if even else 1
+        known = dict(zip(self.values, entries, strict=True))
+        filled = [known.get(v, entries[0]) for v in range(ordered[0], ordered[-1] + 1, gap)]
+        return table(floor_div(sub(self.selector, const(ordered[0])), const(gap)), filled)
+
+    @property
+    def place(self) -> Term:
+        """φ + t: where in the sequence of values the selector is after t = :data:`COUNTER` iterations."""
+        return add(self.looked_up(range(len(self.values))), COUNTER)
+
+    def summed(self, added: Sequence[int]) -> Term:
+        """What :data:`COUNTER` iterations add, if each value of the selector adds what stands at its place."""
+        if len(set(added)) == 1:
+            return scale(COUNTER, added[0])
+        prefix = [sum(added[:i]) for i in range(len(added))]
+        period = const(len(added))
+        turns = scale(floor_div(self.place, period), sum(added))
+        return add(turns, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
+
+
+def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summary:
+    """The summary of a loop without inputs whose paths take turns by a selector.
+
+    Without ``or_oscillation`` loops with an oscillation, which has a form without tables, are left to that. Raises
+    :class:`NotSummarized`.
+    """
+    try:
+        with budget(OPERATIONS):
+            system = build_system(paths)
+            found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
+            if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.pieces) is None):
+                detail = "no variable that runs through few values decides which path is taken"
+                raise NotSummarized(Refused(Reason.MULTI_PATH, where(paths), detail))
+            landings = [_landing(cell, cycles) for cell, cycles in found]
+    except BudgetExceeded:
+        detail = "the logic needs more steps than its budget for this loop"
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
+    except TermTooLarge as error:
+        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
+    return Summary(
+        paths.loop,
+        paths,
+        tuple(case for landing in landings for case in landing.cases),
+        disjunction(region for landing in landings for region in landing.diverges),
+        tuple(undefined for landing in landings for undefined in landing.undefined),
+        tuple(residual for landing in landings for residual in landing.residual),
+        "tables",
+        paths.assumptions,
+    )
+
+
+def landing_by_tables(cell: System) -> Landing | None:
+    """The cases of a loop with its cycles in closed form, None if no variable decides which path is taken.
+
+    Raises :class:`loopless.logic.BudgetExceeded`.
+    """
+    cycles = accelerate_cycles(cell)
+    return _landing(cell, cycles) if cycles is not None else None
+
+
+def _landing(cell: System, cycles: Accelerated | None) -> Landing:
+    landing = _Landing(cell, cycles.core if cycles is not None else cell.universe)
+    pieces, endings = (cycles.pieces, cycles.endings) if cycles is not None else (cell.pieces, [])
+    for ending in eliminate(cell, pieces, endings):
+        landing.add(ending)
+    return landing
+
+
+class _Landing(Landing):
+    """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
+
+    def __init__(self, system: System, core: Region) -> None:
+        super().__init__(system)
+        self.core = core
+
+    def landed(self, piece: Piece, view: ExitView) -> Region:
+        looked_up = [v for v, term in piece.control.items() if _has_table(term)]
+        if not looked_up:
+            return super().landed(piece, view)
+        others = {v: term for v, term in piece.control.items() if v not in looked_up}
+        return (view.where & self.system.ended & self.core).project_out(looked_up).preimage(others)
+
+
+def _has_table(term: Term) -> bool:
+    return any(isinstance(node, Op) and node.op == "table" for node in walk(term))
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerated:
+    """``pieces`` outside the cycles of a selector, and the ``endings`` of runs that begin in a cycle, at ``core``."""
+
+    pieces: list[Piece]
+    endings: list[Ending]
+    core: Region
+
+
+def accelerate_cycles(system: System) -> Accelerated | None:
+    """The loop with the cycles of a selector in closed form, None if there is no selector.
+
+    Raises :class:`loopless.logic.BudgetExceeded`.
+    """
+    for selector in sorted(system.control):
+        cycles = _cycles(selector, _members(selector, system.pieces))
+        inside = disjunction(cycle.inside for cycle in cycles)
+        core = Region.of(inside, system.variables) & system.universe
+        if not all(_is_product(view.where & system.ended & core, selector, core) for view in system.exits):
+            continue
+        endings: list[Ending] = []
+        left = list(system.pieces)
+        for cycle in cycles:
+            found = _runs_on(system, cycle)
+            if found is not None:
+                endings += found
+                left = _outside(left, cycle)
+        if endings:
+            return Accelerated(left, endings, core)
+    return None
+
+
+def _outside(pieces: Iterable[Piece], cycle: Round) -> list[Piece]:
+    found = []
+    for piece in pieces:
+        rest = piece.where - Region.of(cycle.inside, piece.where.variables)
+        if not rest.is_empty():
+            found.append(piece.within(rest.coalesce()))
+    return found
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+def _members(selector: Var, pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces that move the selector by a constant, those of one path and step as one: what other variables do
+    is as the path says it, wrap-around included.
+    """
+    found: dict[tuple[str, int], Piece] = {}
+    for piece in pieces:
+        step = _step(selector, piece)
+        if step is not None and isinstance(piece.effect, Once):
+            path = piece.effect.path
+            other = found.get((path.id, step))
+            where = piece.where if other is None else (piece.where | other.where).coalesce()
+            found[path.id, step] = Piece(where, {**path.update, selector: add(selector, const(step))}, piece.effect)
+    return list(found.values())
+
+
+def _step(selector: Var, piece: Piece) -> int | None:
+    moved = sub(piece.control.get(selector, selector), selector)
+    return moved.value if isinstance(moved, Const) else None
+
+
+def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
+    """The cycles in which several pieces take part, of at least :data:`LEAST_PATHS`; none if these are not chosen by
+    the selector.
+    """
+    if len(pieces) < LEAST_PATHS:
+        return []
+    moves = [_step(selector, piece) or 0 for piece in pieces]
+    if not min(moves) < 0 < max(moves):
+        return []
+    spans = [_spans(selector, piece.where.project_onto([selector])) for piece in pieces]
+    window = _window(spans, moves)
+    enumerating(len(window), f"the cycle of {selector.name}")
+    taken: dict[int, int] = {}
+    for value in window:
+        chosen = [i for i, parts in enumerate(spans) if any(part.has(value) for part in parts)]
+        if len(chosen) == 1:
+            taken[value] = chosen[0]
+    found = []
+    state: dict[int, int] = {}
+    for start in taken:
+        value = start
+        while value in taken and value not in state:
+            state[value] = start
+            value += moves[taken[value]]
+        if value in taken and state[value] == start:
+            values = [value]
+            following = value + moves[taken[value]]
+            while following != value:
+                values.append(following)
+                following += moves[taken[following]]
+            if len({taken[v] for v in values}) > 1:
+                least = values.index(min(values))
+                values = values[least:] + values[:least]
+                found.append(Round(selector, tuple(values), tuple(pieces[taken[v]] for v in values)))
+    few = len(found) <= MAX_CYCLES and all(len(_runs(sorted(c.values))) <= MAX_PARTS for c in found)
+    return found if few else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Values of a selector from ``low`` to ``high``, None being no bound; with ``gaps`` only those in that region."""
+
+    selector: Var
+    low: int | None
+    high: int | None
+    gaps: Region | None
+
+    def has(self, value: int) -> bool:
+        """Whether the value is one of them."""
+        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
+            return False
+        return self.gaps is None or self.gaps.contains({self.selector: value})
+
+
+def _spans(selector: Var, region: Region) -> list[_Span]:
+    found = []
+    for part in region.coalesce().split():
+        low, high = part.range_of(selector)
+        whole = part.is_equal(Region.of(between(low, selector, high), [selector]))
+        found.append(_Span(selector, low, high, None if whole else part))
+    return found
+
+
+def _window(spans: Sequence[Sequence[_Span]], moves: Sequence[int]) -> range:
+    """Values among which every cycle is: those within a step of where one path gives way to another."""
+    ends = {part.high for parts in spans for part in parts if part.high is not None}
+    starts = {part.low for parts in spans for part in parts if part.low is not None}
+    borders = [end for end in ends if end + 1 in starts]
+    if not borders:
+        return range(0)
+    reach = max(abs(move) for move in moves)
+    window = range(min(borders) - reach, max(borders) + reach + 2)
+    return window if window.stop - window.start <= MAX_VALUES else range(0)
+
+
+def _runs(ordered: Sequence[int]) -> list[list[int]]:
+    """The values in few groups of one gap each."""
+    gaps = [b - a for a, b in pairwise(ordered)]
+    if not gaps or len(set(gaps)) == 1:
+        return [list(ordered)]
+    runs = [[ordered[0]]]
+    for before, value in pairwise(ordered):
+        if value == before + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return runs
+
+
+def _spread(selector: Var, run: Sequence[int]) -> Condition:
+    if len(run) == 1:
+        return equal(selector, const(run[0]))
+    gap = const(run[1] - run[0])
+    even = equal(mod(sub(selector, const(run[0])), gap), ZERO)
+    return conjunction((between(run[0], selector, run[-1]), even))
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def _runs_on(system: System, cycle: Round) -> list[Ending] | None:
+    """How the runs that begin in the cycle end; None if something but the other variables decides that."""
+    x = cycle.selector
+    core = Region.of(cycle.inside, system.variables) & system.universe
+    rest = _common(cycle, core)
+    if rest is None:
+        return None
+    forms = _forms(cycle)
+    others = sorted((system.control & {v for piece in cycle.members for v in piece.control}) - {x})
+    if any(v in forms.lost for v in others):
+        return None
+    control = {v: forms.values[v] for v in others}
+    whole = (rest.over(system.variables) & core).coalesce()
+    try:
+        staying = what_may_fail(
+            rest, [Piece(rest, _steady(cycle, i, others), p.effect) for i, p in enumerate(cycle.members)]
+        )
+        if any(many_turns(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
+            return None
+        inside = staying.preimage(control).over((*system.variables, COUNTER))
+        found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
+    except NotPresburger:
+        return None
+    endings = []
+    for region, count in found.pieces:
+        after = {v: substitute(forms.values[v], {COUNTER: count}) for v in (*control, x)}
+        turns = Turns(forms, count, partial(_sides, cycle, forms, count))
+        endings.append(Ending(Piece(region, after, turns), "ended"))
+    if not found.never.is_empty():
+        turns = Turns(forms, COUNTER, partial(_sides, cycle, forms, None))
+        again = Piece(found.never, control, turns)
+        endings.append(Ending(Piece(found.never, {}, Nothing()), "forever", again=again))
+    return endings
+
+
+def _common(cycle: Round, core: Region) -> Region | None:
+    """What all members ask of the other variables, if they ask the same for all values of the selector."""
+    x = cycle.selector
+    common: Region | None = None
+    for piece in dict.fromkeys(cycle.members):
+        own = [v for v, member in zip(cycle.values, cycle.members, strict=True) if member is piece]
+        values = disjunction(_spread(x, run) for run in _runs(sorted(own)))
+        here = piece.where & core & Region.of(values, core.variables)
+        rest = here.project_out([x])
+        if common is None:
+            common = rest
+        if not rest.is_equal(common) or not here.is_equal(
+            rest.over(core.variables) & core & Region.of(values, core.variables)
+        ):
+            return None
+    return common
+
+
+def _is_product(region: Region, x: Var, core: Region) -> bool:
+    return region.is_equal(region.project_out([x]).over(core.variables) & core)
+
+
+def _forms(cycle: Round) -> TurnForms:
+    """All variables and counters after :data:`COUNTER` iterations."""
+    x = cycle.selector
+    paths = [_path(piece) for piece in cycle.members]
+    values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
+    values[x] = table(mod(cycle.place, const(len(paths))), cycle.values)
+    lost: dict[Var, str] = {}
+    ids = tuple(dict.fromkeys(path.id for path in paths))
+    for path in {path.id: path for path in paths}.values():
+        counter = counter_of(path)
+        values[counter] = add(counter, cycle.summed([int(p.id == path.id) for p in paths]))
+    for var in sorted({v for path in paths for v in path.update} - {x}):
+        added = _added(var, cycle)
+        if added is None:
+            lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
+            continue
+        total = add(var, cycle.summed([amount for amount, _ in added]))
+        ring = next((ring for _, ring in added if ring is not None), None)
+        values[var] = total if ring is None else wrap(total, ring.type)
+    return TurnForms(values, lost, ids)
+
+
+def _added(var: Var, cycle: Round) -> list[tuple[int, Wrap | None]] | None:
+    """What each value of the selector adds to ``var``, over ℤ or in one ring; None if that is not a constant."""
+    found: list[tuple[int, Wrap | None]] = []
+    for value, piece in zip(cycle.values, cycle.members, strict=True):
+        update = _path(piece).update.get(var, var)
+        ring = update if isinstance(update, Wrap) else None
+        plain = update.arg if isinstance(update, Wrap) else update
+        added = substitute(sub(plain, var), {cycle.selector: const(value)})
+        if not isinstance(added, Const):
+            return None
+        found.append((added.value, ring))
+    # A smaller ring than the variable's would reduce what other places keep.
+    return found if {ring.type for _, ring in found if ring is not None} <= {var.type} else None
+
+
+def _steady(cycle: Round, index: int, others: Iterable[Var]) -> dict[Var, Term]:
+    """One step of the other control variables, at one place of the cycle."""
+    found = {}
+    for var in others:
+        amount, ring = (_added(var, cycle) or [])[index]
+        moved = add(var, const(amount))
+        found[var] = moved if ring is None else wrap(moved, ring.type)
+    return found
+
+
+def _path(piece: Piece) -> Path:
+    assert isinstance(piece.effect, Once)
+    return piece.effect.path
+
+
+def _sides(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Side, ...]:
+    """What the checks along ``count`` iterations (None: for ever) require: sums that move one way fit at the end."""
+    limits: dict[tuple[Var, int], list[tuple[int, int]]] = {}
+    exits: dict[tuple[Var, int], set[Exit]] = {}
+    for index, (value, piece) in enumerate(zip(cycle.values, cycle.members, strict=True)):
+        for side in piece.effect.sides():
+            var, sign, slack = _limit(substitute(side.condition, {cycle.selector: const(value)}), forms)
+            limits.setdefault((var, sign), []).append((index, slack))
+            exits.setdefault((var, sign), set()).add(side.exit)
+    found = []
+    for (var, sign), places in limits.items():
+        moved = [sign * amount for amount, _ in _added(var, cycle) or ()]
+        bounds = {slack + moved[index] for index, slack in places}
+        checked = {index for index, _ in places}
+        outer = var.type.max if sign > 0 else None if var.type.min is None else -var.type.min
+        if (
+            count is None
+            or len(bounds) > 1
+            or len(exits[var, sign]) > 1
+            or min(moved) < 0
+            or any(amount and index not in checked for index, amount in enumerate(moved))
+            or outer is None
+            or min(bounds) < outer
+        ):
+            raise Undecided(f"whether {var.name} stays in its range all along is not decided")
+        final = substitute(forms.values[var], {COUNTER: count})
+        bound = const(bounds.pop())
+        fits = less_equal(final, bound) if sign > 0 else greater_equal(final, scale(bound, -1))
+        found.append(Side(fits, exits[var, sign].pop()))
+    return tuple(found)
+
+
+def _limit(condition: Condition, forms: TurnForms) -> tuple[Var, int, int]:
+    """The check as sign·var ≤ slack."""
+    if isinstance(condition, Compare) and condition.relation == "le":
+        rest = dict(polynomial(condition.term))
+        slack = -rest.pop((), 0)
+        if len(rest) == 1:
+            ((monomial, sign),) = rest.items()
+            var = monomial[0][0]
+            plain = len(monomial) == 1 and monomial[0][1] == 1 and isinstance(var, Var)
+            if plain and abs(sign) == 1 and isinstance(var, Var) and var in forms.values:
+                return var, sign, slack
+    raise Undecided(f"whether {brief(condition)} holds all along is not decided")

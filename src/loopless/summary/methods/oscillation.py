@@ -1,0 +1,296 @@
+"""Oscillation in closed form (LoopSCC, section 4.3.2, made symbolic): a two-step oscillation rotates an interval.
+
+A *selector* is a linear form L: below 0 every path of the group adds a > 0 to it, from 0 on every path takes b > 0
+away. Among the first t iterations the high ones are H(t) = min(t, max(0, floor((L + b + a·t) / (a + b)))), for every
+L at the start and as long as the run stays in the group. What each path adds by constants is then a sum over t and
+H(t); several selectors that move independently are a sum of such terms. The run ends where it leaves the domains of
+the group: one parametric least value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import gcd
+
+from loopless.logic import BudgetExceeded, Region, budget
+from loopless.paths.model import Path
+from loopless.summary.exit_time.run_length import run_lengths
+from loopless.summary.methods.elimination import Ending
+from loopless.summary.methods.oscillation_sums import Turning, accumulated, checks_of_one, is_late
+from loopless.summary.obligations.along_run import Undecided, tightest
+from loopless.summary.obligations.totals import Total, find_totals
+from loopless.summary.transitions.guarded import resolved
+from loopless.summary.transitions.oscillating_groups import Group, Selector, find_group, separated, steps
+from loopless.summary.transitions.system import System
+from loopless.summary.transitions.transformer import (
+    COUNTER,
+    TOTAL,
+    Effect,
+    Lost,
+    Nothing,
+    Once,
+    Piece,
+    Side,
+    TurnForms,
+    Turns,
+    counter_of,
+)
+from loopless.terms import (
+    INTEGERS,
+    ZERO,
+    Condition,
+    Term,
+    Var,
+    add,
+    at_most_zero,
+    brief,
+    conjunction,
+    conjuncts,
+    greater,
+    less,
+    less_equal,
+    negate,
+    scale,
+    substitute,
+)
+
+_WIDE = 1 << 16
+
+OPERATIONS = 500_000
+"""isl's operations allowed for the runs of one group."""
+
+
+def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[Piece], list[Ending]]:
+    """The pieces of the loop with each oscillating group replaced by its longest runs, and where those never end.
+
+    ``known_only``: groups after which something is not known are left as they are. Raises
+    :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
+    """
+    found: list[Piece] = []
+    endings: list[Ending] = []
+    for phase in system.phases or [system.pieces]:
+        runs, ends = _accelerated(phase, known_only=known_only)
+        found += runs
+        endings += ends
+    return found, endings
+
+
+def _accelerated(pieces: list[Piece], *, known_only: bool) -> tuple[list[Piece], list[Ending]]:
+    found: list[Piece] = []
+    endings: list[Ending] = []
+    while True:
+        group = find_group(pieces)
+        if group is None:
+            return pieces + found, endings
+        pieces = [piece for piece in pieces if piece not in group.members]
+        if len(group.selectors) == 1:
+            # The way into the interval is a run of one path, which elimination finds more easily.
+            group, outside = _restricted(group)
+            found += outside
+        if _wraps_often(group):
+            found += group.members
+            continue
+        members, totals = find_totals(list(group.members))
+        group = replace(group, members=tuple(members), totals=tuple(totals))
+        try:
+            with budget(OPERATIONS):
+                runs, ends = longest_runs(group)
+        except BudgetExceeded:
+            found += group.members
+            continue
+        if known_only and not all(_is_known(run.effect) for run in runs):
+            found += group.members
+            continue
+        found += runs
+        endings += ends
+
+
+def _wraps_often(group: Group) -> bool:
+    """Whether the group is one path whose value wraps around at ever other places of a wide type, before the run ends
+    at one of them: nothing for isl, whose budget does not bound the time then.
+    """
+    if len({_path(member).id for member in group.members}) > 1:
+        return False
+    return any(s.up + s.down >= _WIDE and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
+
+
+def _is_known(effect: Effect) -> bool:
+    """Whether what variables come to, and whether the checks hold, has a form."""
+    try:
+        effect.sides()
+    except (Lost, Undecided):
+        return False
+    return all(var.name.startswith("#") for var in effect.lost)
+
+
+def _restricted(group: Group) -> tuple[Group, list[Piece]]:
+    """The group inside the interval that it goes round, and the parts of its members outside."""
+    core = Region.of(group.selectors[0].inside, group.members[0].where.variables)
+    members = []
+    outside = []
+    for piece in group.members:
+        members.append(piece.within((piece.where & core).coalesce()))
+        rest = (piece.where - core).coalesce()
+        if not rest.is_empty():
+            outside.append(piece.within(rest))
+    return Group(tuple(members), group.selectors, group.signs, inside=True), outside
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def longest_runs(group: Group) -> tuple[list[Piece], list[Ending]]:
+    """The longest runs of a group, and where they never end. Raises :class:`loopless.logic.BudgetExceeded`."""
+    control, forms = _forms(group)
+    whole = group.members[0].where
+    for member in group.members[1:]:
+        whole |= member.where
+    whole = whole.coalesce()
+    lengths, never = run_lengths(whole, group.members, control)
+    runs: list[Piece] = []
+    for region, count in lengths:
+        after = {var: substitute(form, {COUNTER: count}) for var, form in control.items()}
+        sides = partial(_sides, group, forms, region, count)
+        runs += resolved(Piece(region, after, Turns(forms, count, sides)))
+    if never.is_empty():
+        return runs, []
+    again = Piece(never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms, never)))
+    return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=again)]
+
+
+def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
+    """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
+    highs = group.highs
+    paths = [_path(piece) for piece in group.members]
+    control: dict[Var, Term] = {}
+    values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
+    lost: dict[Var, str] = {}
+    moves = [steps(piece) or {} for piece in group.members]
+    for var in sorted({v for move in moves for v in move}):
+        factors = separated(group.signs, [move.get(var, 0) for move in moves])
+        assert factors is not None
+        control[var] = add(var, _total(factors, highs))
+    ids = list(dict.fromkeys(path.id for path in paths))
+    shares: dict[str, Term] = {}
+    for id, path in {path.id: path for path in paths}.items():
+        counter = counter_of(path)
+        share = separated(group.signs, [int(p.id == id) for p in paths])
+        if share is None:
+            lost[counter] = f"how often path {id} is taken has no closed form"
+        else:
+            shares[id] = _total(share, highs)
+            values[counter] = add(counter, shares[id])
+    single = [high for (high,) in group.signs] if len(group.selectors) == 1 else None
+    turning = Turning(paths, single, shares, group.selectors[0].low, highs[0], control)
+    for var in sorted({v for path in paths for v in path.update} - control.keys()):
+        form = accumulated(var, turning)
+        if form is None:
+            lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
+        else:
+            values[var] = form
+    checked = bool(group.totals) or any(member.effect.checked for member in group.members)
+    return control, TurnForms(values | control, lost, tuple(ids), checked)
+
+
+def _path(piece: Piece) -> Path:
+    assert isinstance(piece.effect, Once)
+    return piece.effect.path
+
+
+def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
+    return add(scale(COUNTER, factors[0]), *(scale(h, c) for h, c in zip(highs, factors[1:], strict=True)))
+
+
+def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:
+    """What the checks of the members along a run of ``count`` iterations require of the entry values."""
+    found = [Side(total.fits(substitute(_value(total, forms), {COUNTER: count})), total.exit) for total in group.totals]
+    alone = group.inside and len(group.members) == 2
+    for member, (high, *_) in zip(group.members, group.signs, strict=True):
+        sides = member.effect.sides()
+        if not sides:
+            continue
+        if alone:
+            during, known = _while_selected(group.selectors[0], high=high), group.selectors[0].low.variables
+            bound: dict[Var, Term] = {_LENGTH: count}
+        else:
+            control = {var: forms.values[var] for var in member.control}
+            span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
+            during, known, bound = member.where.preimage(control) & region & span, frozenset(region.variables), {}
+        for side in sides:
+            try:
+                shown = _along(group, forms, member, side)
+                needed = tightest(side.condition, shown, COUNTER, during, known, bound)
+            except Undecided:
+                needed = _by_itself(group, forms, member, side, region, count)
+            found += [Side(condition, side.exit) for condition in needed]
+    return tuple(dict.fromkeys(found))
+
+
+def _value(total: Total, forms: TurnForms) -> Term:
+    """The value of a total after :data:`COUNTER` iterations. Raises :class:`Lost`."""
+    if total.var in forms.lost:
+        raise Lost(forms.lost[total.var])
+    return forms.values.get(total.var, total.var)
+
+
+def _by_itself(
+    group: Group, forms: TurnForms, member: Piece, side: Side, region: Region, count: Term
+) -> list[Condition]:
+    """What a check of one path on what it alone changes requires. Raises :class:`Undecided`."""
+    path = _path(member)
+    counter = counter_of(path)
+    needed = None
+    if counter in forms.values:
+        share = substitute(forms.values[counter], {counter: ZERO, COUNTER: count})
+        needed = checks_of_one(side.condition, path.id, [_path(piece) for piece in group.members], share, region)
+    if needed is None:
+        raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
+    return needed
+
+
+_LENGTH = Var("#n", INTEGERS)
+"""How many iterations the run takes, where the logic need not know."""
+
+
+def _while_selected(selector: Selector, *, high: bool) -> Region:
+    """The starts in the interval and the counters below the length of the run at which a high (or low) step comes."""
+    down = scale(selector.high_steps_inside, -selector.up - selector.down)
+    here = add(selector.low, scale(COUNTER, selector.up), down)
+    turn = greater(here, ZERO) if high else at_most_zero(here)
+    return Region.of(conjunction((selector.inside, less_equal(ZERO, COUNTER), less(COUNTER, _LENGTH), turn)))
+
+
+def _sides_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Side, ...]:
+    """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
+    found = [Side(total.fits(_value(total, forms)), total.exit) for total in group.totals]
+    # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
+    recurs = len(group.members) == 2
+    each = [set(member.effect.sides()) for member in group.members]
+    always = [side for side in group.members[0].effect.sides() if all(side in sides for sides in each)]
+    found += [Side(_along(group, forms, group.members[0], side), side.exit) for side in always]
+    for member in group.members:
+        sides = [side for side in member.effect.sides() if side not in always]
+        if sides:
+            control = {var: forms.values[var] for var in member.control}
+            parts = conjuncts(member.where.preimage(control).rough_condition())
+            made = conjunction(part for part in parts if COUNTER in part.variables or not _holds_in(never, part))
+            found += [Side(_along(group, forms, member, side), side.exit, made, recurs) for side in sides]
+    return tuple(dict.fromkeys(found))
+
+
+def _holds_in(region: Region, part: Condition) -> bool:
+    return Region.of(negate(part), region.variables).disjoint(region)
+
+
+def _along(group: Group, forms: TurnForms, member: Piece, side: Side) -> Condition:
+    """A check of a member after :data:`COUNTER` iterations. Raises :class:`Lost`, :class:`Undecided`."""
+    gone = sorted(v for v in side.condition.variables if v in forms.lost)
+    if gone:
+        raise Lost(forms.lost[gone[0]])
+    paths = [_path(piece) for piece in group.members]
+    others = side.condition.variables & forms.values.keys() - member.control.keys()
+    if any(is_late(var, paths) for var in others):
+        raise Undecided(f"{side.condition} takes its final form only after some iterations")
+    return substitute(side.condition, forms.values)

@@ -1,0 +1,254 @@
+"""Oscillation by steps that are terms over invariants (LoopSCC, section 4.3.2, with unknown steps).
+
+Two paths take turns by a linear selector L: where L ≤ 0 the one adds a to it, where L > 0 the other takes b away, and a
+and b are no numbers but values that no iteration changes. Where both are positive, the interval 1 - b ≤ L ≤ a is
+closed, and of the first t iterations from within it floor((L + b - 1 + a·t) / (a + b)) are high, as for numbers
+(:mod:`loopless.summary.methods.oscillation`). The logic can express neither that nor what variables come to, so these values are
+ghosts; hence the turns must end for a reason that moves evenly, whichever path is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
+from loopless.paths.model import Path
+from loopless.summary.exit_time.run_length import run_lengths
+from loopless.summary.methods.elimination import Ending
+from loopless.summary.methods.oscillation_sums import Turning, accumulated
+from loopless.summary.rewrite.auxiliary import ghosts_in, later, named
+from loopless.summary.transitions.nonlinear_repeat import cut
+from loopless.summary.transitions.oscillating_groups import candidate_selectors, side_of
+from loopless.summary.transitions.repeat import control_forms
+from loopless.summary.transitions.system import System
+from loopless.summary.transitions.transformer import (
+    COUNTER,
+    TOTAL,
+    Nothing,
+    Once,
+    Piece,
+    Repeat,
+    TurnForms,
+    Turns,
+    counter_of,
+)
+from loopless.terms import (
+    ONE,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    between,
+    conjunction,
+    const,
+    floor_div,
+    greater,
+    greater_equal,
+    ite,
+    less_equal,
+    mul,
+    neg,
+    sub,
+    substitute,
+)
+
+OPERATIONS = 500_000
+"""isl's operations allowed for looking for one pair, and for its runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The pieces ``low`` and ``high`` take turns by ``selector`` ≤ 0, to which they add ``up`` and take ``down``."""
+
+    low: Piece
+    high: Piece
+    selector: Term
+    up: Term
+    down: Term
+
+    @property
+    def inside(self) -> Condition:
+        """Positive steps, and the interval that is gone round then."""
+        lowest, highest = sub(ONE, self.down), self.up
+        signs = (greater_equal(self.up, ONE), greater_equal(self.down, ONE))
+        return conjunction((*signs, less_equal(lowest, self.selector), less_equal(self.selector, highest)))
+
+    @property
+    def high_steps(self) -> Term:
+        """How many of the first :data:`COUNTER` iterations are high, from within the interval."""
+        moved = add(self.selector, self.down, const(-1), mul(self.up, COUNTER))
+        return floor_div(moved, add(self.up, self.down))
+
+
+def accelerate_symbolic(system: System, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Ending]]:
+    """The pieces, those that take turns by unknown steps replaced by their longest runs, and where these never end.
+
+    Raises :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
+    """
+    left = list(pieces)
+    found: list[Piece] = []
+    endings: list[Ending] = []
+    for pair in _pairs(system, left):
+        if pair.low not in left or pair.high not in left:
+            continue
+        try:
+            with budget(OPERATIONS):
+                made = _Turns(system, pair).runs()
+        except (BudgetExceeded, TermTooLarge, NotPresburger):
+            continue
+        if made is None:
+            continue
+        rest, runs, ends = made
+        left = [piece for piece in left if piece is not pair.low and piece is not pair.high] + rest
+        found += runs
+        endings += ends
+    return left + found, endings
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+def _pairs(system: System, pieces: Iterable[Piece]) -> list[Pair]:
+    moving = [p for p in pieces if isinstance(p.effect, Once) and not p.effect.checked]
+    moving = [p for p in moving if _steps(system, p) is not None]
+    found = []
+    for low in moving:
+        for selector in candidate_selectors([low]):
+            up = _step_of(selector, low)
+            if side_of(low, selector) is not False:
+                continue
+            for high in moving:
+                if high is low or side_of(high, selector) is not True:
+                    continue
+                down = neg(_step_of(selector, high))
+                if isinstance(up, Const) and isinstance(down, Const):
+                    continue  # rotation has seen it
+                found.append(Pair(low, high, selector, up, down))
+    return found
+
+
+def _steps(system: System, piece: Piece) -> dict[Var, Term] | None:
+    """By what each control variable moves, None where one does not move by a term over invariants."""
+    found = {}
+    for var, term in piece.control.items():
+        step = sub(term, var)
+        if not is_quasi_affine(step) or ghosts_in(step.variables) or not step.variables.isdisjoint(system.control):
+            return None
+        found[var] = step
+    return found
+
+
+def _step_of(term: Term, piece: Piece) -> Term:
+    return sub(later(term, piece.control), term)
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+class _Turns:
+    def __init__(self, system: System, pair: Pair) -> None:
+        self.system, self.pair = system, pair
+        self.low, self.high = _steps(system, pair.low) or {}, _steps(system, pair.high) or {}
+        names = sorted(self.low.keys() | self.high.keys())
+        self.even = [v for v in names if self.low.get(v, ZERO) is self.high.get(v, ZERO)]
+        self.uneven = [v for v in names if v not in self.even]
+
+    def runs(self) -> tuple[list[Piece], list[Piece], list[Ending]] | None:
+        """What is left of the pieces, their runs in turns, and where these never end; None where that is not known."""
+        whole = self._closed()
+        if whole is None:
+            return None
+        variables = self.pair.low.where.variables
+        free = whole.project_out(self.uneven).over(variables)
+        lengths = self._lengths(Piece(free.coalesce(), {v: self.pair.low.control[v] for v in self.even}, Nothing()))
+        if lengths is None:
+            return None
+        counts, never = lengths
+        forms = self._forms()
+        runs = [run for where, count in counts for run in self._run(whole & where, count, forms)]
+        endless = (whole & never).coalesce()
+        ends = []
+        if not endless.is_empty():
+            again = Piece(endless, {v: forms.values[v] for v in self.even}, Turns(forms, COUNTER, tuple))
+            ends = [Ending(Piece(endless, {}, Nothing()), "forever", again=again)]
+        rest = [piece.within((piece.where - whole).coalesce()) for piece in (self.pair.low, self.pair.high)]
+        return [piece for piece in rest if not piece.where.is_empty()], runs, ends
+
+    def _closed(self) -> Region | None:
+        """A part of the interval that is left by what moves evenly only; None where there is no such part."""
+        pair = self.pair
+        members = pair.low.where | pair.high.where
+        core = Region.of(pair.inside, pair.low.where.variables)
+        for _ in range(2):
+            if (pair.low.where & core).is_empty() or (pair.high.where & core).is_empty():
+                return None
+            whole = (members & core).coalesce()
+            free = whole.project_out(self.uneven).over(whole.variables)
+            missing = (core & free) - whole
+            if missing.is_empty():
+                return whole
+            # Values of invariants for which the turns are left in the middle are not looked at here.
+            core -= missing.project_out(sorted(self.system.control)).over(whole.variables)
+        return None
+
+    @staticmethod
+    def _lengths(even: Piece) -> tuple[list[tuple[Region, Term]], Region] | None:
+        forms = control_forms(even)
+        if not isinstance(forms, str):
+            pieces, never = run_lengths(even.where, [even], forms)
+            return list(pieces), never
+        found = cut(even)
+        if found is None:
+            return None
+        runs, never = found.runs()
+        return [(run.where, run.effect.count) for run in runs if isinstance(run.effect, Repeat)], never
+
+    def _run(self, where: Region, count: Term, forms: TurnForms) -> list[Piece]:
+        high = self._high_steps(count)
+        control = {v: named(self._moved(v, count, high)) for v in (*self.even, *self.uneven)}
+        known = [later(self.pair.inside, control)]
+        known += [between(v.type.min, control[v], v.type.max) for v in self.uneven]
+        here = where & Region.of(conjunction(known))
+        if here.is_empty():
+            return []
+        return [Piece(here.coalesce(), control, Turns(forms, count, tuple))]
+
+    def _high_steps(self, count: Term) -> Term:
+        """A value everywhere, also where the steps are not positive."""
+        steps = substitute(self.pair.high_steps, {COUNTER: count})
+        return named(ite(greater(add(self.pair.up, self.pair.down), ZERO), steps, ZERO))
+
+    def _moved(self, var: Var, count: Term, high: Term) -> Term:
+        low, more = self.low.get(var, ZERO), sub(self.high.get(var, ZERO), self.low.get(var, ZERO))
+        return add(var, mul(low, count), mul(more, high))
+
+    def _forms(self) -> TurnForms:
+        """All variables and counters after :data:`COUNTER` iterations."""
+        high = self.pair.high_steps
+        paths = [_path(self.pair.low), _path(self.pair.high)]
+        shares = {paths[0].id: sub(COUNTER, high), paths[1].id: high}
+        if paths[0].id == paths[1].id:
+            shares = {paths[0].id: COUNTER}
+        control = {v: self._moved(v, COUNTER, high) for v in (*self.even, *self.uneven)}
+        values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER), **control}
+        lost: dict[Var, str] = {}
+        for path in paths:
+            values[counter_of(path)] = add(counter_of(path), shares[path.id])
+        turning = Turning(paths, [False, True], shares, self.pair.selector, high, control)
+        for var in sorted({v for path in paths for v in path.update} - control.keys()):
+            form = accumulated(var, turning)
+            if form is None:
+                names = ", ".join(shares)
+                lost[var] = f"what {var.name} comes to while paths {names} take turns has no closed form"
+            else:
+                values[var] = form
+        return TurnForms(values, lost, tuple(shares), checked=False)
+
+
+def _path(piece: Piece) -> Path:
+    assert isinstance(piece.effect, Once)
+    return piece.effect.path

@@ -1,0 +1,389 @@
+"""Checks along a run that are not Presburger: the extremes of a sum decide (prototype-widths, section 3, C).
+
+A check G(X_k) ≤ 0 must hold for every k < n. Where G moves one way, one end of the run decides; where its difference
+is affine in k, both ends or the turning point do. The result is a condition on the entry values, exact.
+Where the value depends on the round's remainder by a small period, each remainder is looked at by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import gcd, lcm
+
+from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
+from loopless.logic.smt import Answer, satisfiable
+from loopless.recurrences import sign_over
+from loopless.refusals import Reason
+from loopless.summary.obligations.powers import powers
+from loopless.summary.obligations.signs import never_negative
+from loopless.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Op,
+    Term,
+    Var,
+    Wrap,
+    add,
+    at_most_zero,
+    brief,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    first_in_range,
+    floor_div,
+    from_polynomial,
+    greater_equal,
+    less,
+    less_equal,
+    minimum,
+    neg,
+    negate,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_PERIOD = 12
+"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder."""
+
+
+class Undecided(Exception):
+    """It is not known for which entry values the check holds all along; the text says which check."""
+
+
+def split_conjuncts(
+    condition: Condition,
+    is_plain: Callable[[Condition], bool],
+    is_check: Callable[[Condition], bool],
+    refuse: Callable[[Reason, str], Exception],
+) -> tuple[list[Condition], list[Condition]]:
+    """The plain conjuncts, and the others, which must all be checks."""
+    plain: list[Condition] = []
+    side: list[Condition] = []
+    for part in conjuncts(condition):
+        if is_plain(part):
+            plain.append(part)
+        elif is_check(part):
+            side.append(part)
+        else:
+            detail = f"the condition {brief(part)} is not affine in the number of iterations"
+            raise refuse(Reason.NON_AFFINE_CONDITION, detail)
+    return plain, side
+
+
+def all_along(
+    condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, *, steps: int = 0
+) -> Condition:
+    """The entry values in ``region`` for which ``shown`` (the check ``condition`` after ``counter`` iterations) holds
+    for all counters from 0 to ``count`` - 1. Raises :class:`Undecided`.
+
+    ``steps``: of Z3 for each question that is not Presburger, if not the usual number.
+    """
+    parts = [_one(condition, part, counter, count, region, steps or _SOLVER_STEPS) for part in conjuncts(shown)]
+    return conjunction(parts)
+
+
+def _one(
+    condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, steps: int
+) -> Condition:
+    never_runs = less_equal(count, ZERO)
+    if _empty(region, negate(never_runs)):
+        return TRUE
+    if counter not in shown.variables:
+        required = shown
+    elif isinstance(shown, Compare) and shown.relation == "le":
+        required = _bounded(condition, shown.term, counter, count, region, steps)
+    else:
+        raise Undecided(f"whether {brief(condition)} holds all along is not decided")
+    if _empty(region, never_runs):
+        return TRUE if _empty(region, negate(required)) else required
+    whole = disjunction((never_runs, required))
+    return TRUE if _empty(region, negate(whole)) else whole
+
+
+def _bounded(
+    condition: Condition, term: Term, counter: Var, count: Term, region: Region, steps: int
+) -> Condition:
+    """``term`` ≤ 0 for all counters from 0 to count - 1."""
+    final = sub(count, ONE)
+    at_first = at_most_zero(substitute(term, {counter: ZERO}))
+    at_last = at_most_zero(substitute(term, {counter: final}))
+    move = sign_over(term, counter)
+    if move.delta is not None:
+        within = less_equal(ZERO, counter)
+        if _is_presburger(final):
+            within = conjunction((within, less(counter, final)))
+        if _surely_at_least_0(move.delta, region, within, steps):
+            return at_last
+        if _surely_at_least_0(neg(move.delta), region, within, steps):
+            return at_first
+    if move.kind == "constant" and move.offset is not None:
+        rising = greater_equal(move.offset, ZERO)
+        return disjunction((conjunction((rising, at_last)), conjunction((negate(rising), at_first))))
+    if move.kind == "affine" and move.slope is not None and move.sign is None and move.delta is not None:
+        # With one sign of the slope the value may only rise, with the other one only fall.
+        rising = greater_equal(move.slope, ZERO)
+        started = less_equal(ZERO, counter)
+        if _surely_at_least_0(move.delta, region, conjunction((started, rising)), steps) and _surely_at_least_0(
+            neg(move.delta), region, conjunction((started, negate(rising))), steps
+        ):
+            return disjunction((conjunction((rising, at_last)), conjunction((negate(rising), at_first))))
+    if move.kind == "affine" and move.slope is not None:
+        ends = conjunction((at_first, at_last))
+        if move.sign == 1:
+            return ends
+        if move.first_nonpositive is not None:
+            turn = minimum(move.first_nonpositive, final)
+            at_turn = at_most_zero(substitute(term, {counter: turn}))
+            if move.sign == -1:
+                return at_turn
+            convex = greater_equal(move.slope, ZERO)
+            return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
+    known = _at_extremes(term, counter, count)
+    if known is not None:
+        return known
+    period = _period(term, counter)
+    if period > 1:
+        return _by_residues(condition, term, counter, count, region, period=period, steps=steps)
+    raise Undecided(f"whether {brief(condition)} holds all along is not decided: its value moves both ways")
+
+
+def _at_extremes(term: Term, counter: Var, count: Term) -> Condition | None:
+    """``term`` ≤ 0 for all counters from 0 to ``count`` - 1, where few of them decide or the first failure is known."""
+    final = sub(count, ONE)
+    growing = powers(term, counter)
+    if growing is not None:
+        return conjunction(at_most_zero(value) for value in growing.extremes(final))
+    visit = first_failure(term, counter)
+    if visit is not None:
+        failing, modulus = visit
+        return greater_equal(failing, minimum(count, const(modulus)))
+    if _moves_one_way(term, counter):
+        return conjunction(at_most_zero(substitute(term, {counter: k})) for k in (ZERO, final))
+    return None
+
+
+def _moves_one_way(term: Term, counter: Var) -> bool:
+    """Whether only one value in ``term`` moves, by being divided again and again."""
+    moving = [m for m in polynomial(term) if any(counter in atom.variables for atom, _ in m)]
+    if len(moving) != 1:
+        return False
+    atoms = [(atom, exponent) for atom, exponent in moving[0] if counter in atom.variables]
+    if len(atoms) != 1 or atoms[0][1] != 1 or not isinstance(atoms[0][0], Op):
+        return False
+    moved, (count, *others) = atoms[0][0].op, atoms[0][0].args
+    if moved in ("floor_div", "trunc_div"):
+        return isinstance(others[0], Const) and others[0].value > 0 and _moves_one_way(count, counter)
+    if moved != "divided":
+        return False
+    step = polynomial(count).get(((counter, 1),), 0)
+    plain = counter not in sub(count, scale(counter, step)).variables
+    return step > 0 and plain and all(counter not in other.variables for other in others)
+
+
+def first_failure(term: Term, counter: Var) -> tuple[Term, int] | None:
+    """The least counter ≥ 0 for which ``term`` ≤ 0 fails, and a number that stands for none, where only one value in
+    it moves: by a constant, and wrapping around. None where that is not so.
+    """
+    items = polynomial(term)
+    moving = [(m, c) for m, c in items.items() if any(counter in atom.variables for atom, _ in m)]
+    if len(moving) != 1 or len(moving[0][0]) != 1 or moving[0][0][0][1] != 1:
+        return None
+    ((wrapped, _),), factor = moving[0]
+    if not isinstance(wrapped, Wrap) or wrapped.type.width is None or wrapped.type.min is None:
+        return None
+    step: list[Term] = []
+    start: list[Term] = []
+    for monomial, coefficient in polynomial(wrapped.arg).items():
+        powers_of = dict(monomial)
+        degree = powers_of.pop(counter, 0)
+        if degree > 1 or any(counter in atom.variables for atom in powers_of):
+            return None
+        (step if degree else start).append(from_polynomial({tuple(powers_of.items()): coefficient}))
+    rest = from_polynomial({m: c for m, c in items.items() if m != moving[0][0]})
+    # factor·w + rest ≥ 1
+    limit = floor_div(sub(rest, ONE), const(abs(factor)))
+    modulus = 1 << wrapped.type.width
+    least = const(wrapped.type.min)
+    low, high = (sub(neg(limit), least), const(modulus - 1)) if factor > 0 else (ZERO, sub(limit, least))
+    return first_in_range(sub(add(*start), least), add(*step), modulus, low, high), modulus
+
+
+def at_their_widest(shown: Condition, counter: Var) -> Condition:
+    """A condition from which ``shown``, a comparison with 0, follows: values that move and wrap around are as far out
+    as their types allow. The condition itself where there are none.
+    """
+    if not isinstance(shown, Compare) or shown.relation != "le":
+        return shown
+    parts: list[Term] = []
+    for monomial, factor in polynomial(shown.term).items():
+        value: Term = from_polynomial({monomial: factor})
+        if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Wrap):
+            wrapped = monomial[0][0]
+            low, high = wrapped.type.min, wrapped.type.max
+            if counter in wrapped.variables and low is not None and high is not None:
+                value = const(factor * (high if factor > 0 else low))
+        parts.append(value)
+    return at_most_zero(add(*parts))
+
+
+def for_ever(term: Term, counter: Var) -> Condition | None:
+    """That ``term`` ≤ 0 for all counters from 0 on, where a few of them decide; None where none do."""
+    growing = powers(term, counter)
+    most = growing.enough() if growing is not None else None
+    if growing is not None and most is not None:
+        return conjunction(at_most_zero(value) for value in growing.extremes(const(most + 1)))
+    if _moves_one_way(term, counter):
+        return conjunction(at_most_zero(substitute(term, {counter: const(k)})) for k in (0, _MANY))
+    visit = first_failure(term, counter)
+    return greater_equal(visit[0], const(visit[1])) if visit is not None else None
+
+
+_MANY = 1 << 10
+"""More steps than a repeated division of a value of any type changes anything in."""
+
+
+def _by_residues(
+    condition: Condition, term: Term, counter: Var, count: Term, region: Region, *, period: int, steps: int
+) -> Condition:
+    """``term`` ≤ 0 for all counters from 0 to count - 1, by their remainders."""
+    found = []
+    for residue in range(period):
+        own = substitute(term, {counter: add(scale(counter, period), const(residue))})
+        rounds = floor_div(add(count, const(period - 1 - residue)), const(period))
+        found.append(_one(condition, at_most_zero(own), counter, rounds, region, steps))
+    return conjunction(found)
+
+
+def _period(term: Term, counter: Var) -> int:
+    """The period of the remainders of ``counter`` in ``term``; 1 where there are none, or it is too long."""
+    period = 1
+    for node in walk(term):
+        if isinstance(node, Op) and node.op in ("mod", "floor_div") and isinstance(node.args[1], Const):
+            step = polynomial(node.args[0]).get(((counter, 1),), 0)
+            if step:
+                period = lcm(period, node.args[1].value // gcd(step, node.args[1].value))
+    return period if period <= MAX_PERIOD else 1
+
+
+def tightest(
+    condition: Condition,
+    shown: Condition,
+    counter: Var,
+    during: Region,
+    known: Iterable[Var],
+    given: Mapping[Var, Term] | None = None,
+) -> list[Condition]:
+    """The entry values for which the check ``condition``, ``shown`` after ``counter`` iterations, holds for all
+    counters in ``during``: each at the greatest value that its term takes. Raises :class:`Undecided`.
+
+    Variables that are not ``known`` to the logic must not move and stand outside of products. ``given``: what to put
+    for further variables of ``during``, such as the length of the run.
+    """
+    put = dict(given or {})
+    stated = {*known, counter}
+    undecided = Undecided(f"whether {brief(condition)} holds all along is not decided")
+    found: list[Condition] = []
+    for part in conjuncts(shown):
+        if not isinstance(part, Compare) or part.relation != "le":
+            raise undecided
+        start, moved = _apart(part.term, stated)
+        if start is None:
+            raise undecided
+        try:
+            with budget(_OPERATIONS):
+                pieces = greatest(moved, counter, during)
+        except (NotPresburger, BudgetExceeded, Unbounded):
+            raise undecided from None
+        for where, value in pieces:
+            tight = at_most_zero(substitute(add(start, value), put))
+            found.append(disjunction((negate(substitute(where.rough_condition(), put)), tight)))
+    return found
+
+
+def _apart(term: Term, known: set[Var]) -> tuple[Term | None, Term]:
+    """The summands that only speak of other variables than ``known``, and the rest; None where some speak of both."""
+    start, moved = [], []
+    for monomial, coefficient in polynomial(term).items():
+        part = from_polynomial({monomial: coefficient})
+        if part.variables <= known:
+            moved.append(part)
+        elif part.variables.isdisjoint(known):
+            start.append(part)
+        else:
+            return None, term
+    return add(*start), add(*moved)
+
+
+def growth(term: Term, counter: Var, region: Region) -> int | None:
+    """How ``term`` moves as ``counter`` goes on: 0 if it exceeds every bound from all entry values in ``region``; a
+    period p if its greatest value is one of its first p from all of them; None where neither is known.
+    """
+    started = less_equal(ZERO, counter)
+    for period in _PERIODS:
+        later = substitute(term, {counter: add(counter, const(period))})
+        if _surely_empty(region, conjunction((started, less_equal(later, term)))):
+            return 0
+        if _surely_empty(region, conjunction((started, less(term, later)))):
+            return period
+    return None
+
+
+def repeats(condition: Condition, counter: Var, period: int, region: Region) -> bool:
+    """Whether ``condition``, from all entry values in ``region``, surely held ``period`` rounds before it holds."""
+    later = substitute(condition, {counter: add(counter, const(period))})
+    return _surely_empty(region, conjunction((less_equal(ZERO, counter), later, negate(condition))))
+
+
+_PERIODS = (1, 2, 3, 4)
+_OPERATIONS = 1_000_000
+
+
+def _is_presburger(term: Term) -> bool:
+    try:
+        Region.of(at_most_zero(term))
+    except NotPresburger:
+        return False
+    return True
+
+
+def _empty(region: Region, condition: Condition) -> bool:
+    """Whether no point of ``region`` surely satisfies ``condition``; False where that is not Presburger."""
+    try:
+        return (region & Region.of(condition)).is_empty()
+    except NotPresburger:
+        return False
+
+
+_SOLVER_STEPS = 400_000
+_SOLVER_MS = 5_000
+"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
+
+
+def _surely_at_least_0(term: Term, region: Region, where: Condition, steps: int) -> bool:
+    """Whether ``term`` is never negative on ``region``, where ``where`` holds."""
+    try:
+        if never_negative(term, region & Region.of(where)):
+            return True
+    except NotPresburger:
+        pass
+    return _surely_empty(region, conjunction((where, less(term, ZERO))), steps)
+
+
+def _surely_empty(region: Region, condition: Condition, steps: int = _SOLVER_STEPS) -> bool:
+    """As :func:`_empty`, with Z3 for what is not Presburger: a square is never negative."""
+    if _empty(region, condition):
+        return True
+    try:
+        Region.of(condition)
+    except NotPresburger:
+        whole = conjunction((region.condition(), condition))
+        return satisfiable(whole, _SOLVER_MS, steps=steps).answer is Answer.NO
+    return False

@@ -1,0 +1,203 @@
+"""Values of a single path that move one way only: all checks on them hold along a run exactly if the last one does.
+
+As :mod:`loopless.summary.obligations.totals` for paths that take turns. Where the direction depends on signs, as for Fibonacci's
+numbers, it is known for entry values of one sign, if an iteration keeps that sign.
+
+The direction is shown for values of any size: behind the first failure of a check the closed forms run on over ℤ, and
+the last value must still tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from loopless.logic import feasible
+from loopless.paths.model import Exit, Path
+from loopless.terms import (
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Term,
+    TermTooLarge,
+    Var,
+    at_most_zero,
+    conjunction,
+    conjuncts,
+    const,
+    greater_equal,
+    less,
+    less_equal,
+    neg,
+    polynomial,
+    range_of,
+    sub,
+    substitute,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rising:
+    """For entry values in ``guard``, ``var`` moves one way only, up if ``up``, and its checks are the ``checks``.
+
+    They hold all along exactly if the final value fits; else the run is undefined by ``exit``.
+    """
+
+    guard: Condition
+    var: Var
+    up: bool
+    checks: frozenset[Condition]
+    exit: Exit
+
+    def fits(self, value: Term) -> Condition:
+        """Whether the final ``value`` fits the type."""
+        low, high = self.var.type.min, self.var.type.max
+        assert low is not None
+        assert high is not None
+        return at_most_zero(sub(value, const(high)) if self.up else sub(const(low), value))
+
+
+@dataclass(frozen=True, slots=True)
+class Tightening:
+    """For entry values in ``guard``, the term of ``check`` (≤ 0) moves one way only, up if ``up``: the last iteration
+    decides, or the first one. Else the run is undefined by ``exit``.
+    """
+
+    guard: Condition
+    check: Condition
+    up: bool
+    exit: Exit
+
+
+def tightening(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[Tightening]:
+    """The ``checks``, among the conjuncts of ``path``, whose terms are known to move one way only."""
+    prover = _Prover(path, checks)
+    for check in checks:
+        for above in (True, False):
+            for up in (True, False):
+                guard = prover.tightening(check, above=above, up=up)
+                if guard is not None:
+                    yield Tightening(guard, check, up, exit_of(check))
+
+
+def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[Rising]:
+    """The values of ``path`` that are known to move one way only and have ``checks``, among its conjuncts."""
+    prover = _Prover(path, checks)
+    for var in sorted({v for check in checks for v in check.variables if v in path.update}):
+        if var.type.min is None:
+            continue
+        try:
+            for above in (True, False):
+                for up in (True, False):
+                    found = prover.rising(var, above=above, up=up)
+                    if found is not None:
+                        guard, own = found
+                        yield Rising(guard, var, up, frozenset(own), exit_of(own[0]))
+        except TermTooLarge:
+            continue
+
+
+class _Prover:
+    """What is known of each iteration: the conjuncts that are no ``checks``."""
+
+    def __init__(self, path: Path, checks: list[Condition]) -> None:
+        self.update = path.update
+        self.checks = checks
+        self.control = conjunction(part for part in conjuncts(path.condition) if part not in checks)
+        checked = {v for check in checks for v in check.variables if v in path.update}
+        self.wide = {v: Var(v.name, INTEGERS) for v in checked}
+
+    def rising(self, var: Var, *, above: bool, up: bool) -> tuple[Condition, list[Condition]] | None:
+        """The checks on ``var``, and the guard under which it rises, or falls if not ``up``: all that its steps depend
+        on are ≥ 0, or ≤ 0 if not ``above``.
+        """
+        moved = sub(self.update[var], var)
+        guard = self._kept_signs(moved.variables, above=above)
+        if guard is None:
+            return None
+        if not self._never_negative(moved if up else neg(moved), guard):
+            return None
+        own = [c for c in self.checks if var in c.variables and self._follows(c, var, moved, guard, up=up)]
+        return (guard, own) if own else None
+
+    def tightening(self, check: Condition, *, above: bool, up: bool) -> Condition | None:
+        """The guard under which the term of ``check`` grows, or falls if not ``up``."""
+        if not isinstance(check, Compare) or check.relation != "le":
+            return None
+        try:
+            moved = sub(substitute(check.term, self.update), check.term)
+            guard = self._kept_signs(moved.variables, above=above)
+            if guard is None or not self._never_negative(moved if up else neg(moved), guard):
+                return None
+        except TermTooLarge:
+            return None
+        return guard
+
+    def _kept_signs(self, variables: Iterable[Var], *, above: bool) -> Condition | None:
+        """That the variables, and those that they are made of, have the sign at the entry; None if it is not kept."""
+        signed: list[Var] = []
+        left = sorted(variables)
+        while left:
+            var = left.pop()
+            if var in signed or (above and _natural(var)):
+                continue
+            signed.append(var)
+            left += sorted(self.update[var].variables) if var in self.update else []
+        guard = conjunction(greater_equal(v, ZERO) if above else less_equal(v, ZERO) for v in sorted(signed))
+        moving = [self.update[v] for v in signed if v in self.update]
+        kept = all(self._never_negative(value if above else neg(value), guard) for value in moving)
+        return guard if kept else None
+
+    def _never_negative(self, term: Term, guard: Condition) -> bool:
+        """Whether ``term`` is ≥ 0 in every iteration, checked values being of any size."""
+        whole = conjunction((self.control, guard, less(term, ZERO)))
+        return not feasible(substitute(whole, self.wide))
+
+    def _follows(self, check: Condition, var: Var, moved: Term, guard: Condition, *, up: bool) -> bool:
+        """Whether the check holds where the value of ``var``, and the one before, fit the type."""
+        if not isinstance(check, Compare) or check.relation != "le":
+            return False
+        factor = polynomial(check.term).get(((var, 1),), 0)
+        if abs(factor) != 1:
+            return False
+        rest = sub(check.term, var if factor == 1 else neg(var))
+        low, high = var.type.min, var.type.max
+        assert low is not None
+        assert high is not None
+        if var in rest.variables:
+            return False
+        if factor == 1:  # var + rest ≤ 0 follows from var + moved ≤ high, or if var falls, from var ≤ high
+            needed = sub(sub(moved, const(high)), rest) if up else sub(const(-high), rest)
+        else:  # rest ≤ var follows from low ≤ var, or if var falls, from low ≤ var + moved
+            needed = sub(const(low), rest) if up else sub(sub(const(low), moved), rest)
+        return self._never_negative(needed, guard)
+
+
+def _natural(term: Term) -> bool:
+    low = range_of(term)[0]
+    return low is not None and low >= 0
+
+
+def partition(found: Iterable[Rising | Tightening]) -> list[tuple[Condition, list[Rising | Tightening]]]:
+    """The guards that are not always fulfilled, each with what is known there; then what is known everywhere."""
+    by_guard: dict[Condition, list[Rising | Tightening]] = {TRUE: []}
+    for one in found:
+        by_guard.setdefault(one.guard, []).append(one)
+    everywhere = by_guard.pop(TRUE)
+    joined = {guard: [*everywhere, *own] for guard, own in by_guard.items()}
+    if len(joined) > 1:  # where all have one sign, all is known
+        for above in (True, False):
+            guards = [guard for guard in joined if _is_above(guard) == above]
+            if len(guards) > 1:
+                known = [one for guard in guards for one in by_guard[guard]]
+                joined[conjunction(guards)] = [*everywhere, *known]
+    order = sorted(joined.items(), key=lambda pair: -len(pair[1]))
+    return [*order, (TRUE, everywhere)]
+
+
+def _is_above(guard: Condition) -> bool:
+    """Whether a guard asks for values ≥ 0."""
+    part = conjuncts(guard)[0]
+    return isinstance(part, Compare) and any(c < 0 for c in polynomial(part.term).values())

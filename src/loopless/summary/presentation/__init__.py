@@ -1,0 +1,1 @@
+"""Summaries as people read them: the same meaning in fewer and plainer words."""

@@ -1,0 +1,246 @@
+"""Summaries in the words that people read: conditions without what goes without saying, in the order of the source.
+
+Nothing changes its meaning: every condition holds for the same entry values (within the types' ranges, and where the
+context holds), every term has the same value where its case applies. What would cost too much stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from loopless.logic import (
+    BudgetExceeded,
+    NotPresburger,
+    Region,
+    budget,
+    is_quasi_affine,
+    pruned,
+    shortest_where,
+    simplify,
+)
+from loopless.paths.model import LoopPaths
+from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
+from loopless.summary.presentation.nonlinear import decided, plainer
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Op,
+    Or,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+    disjuncts,
+    from_polynomial,
+    may_lack_value,
+    negate,
+    polynomial,
+    substitute,
+    text,
+    walk,
+)
+
+OPERATIONS = 200_000
+"""isl operations for one summary, some 25 ms; what is left over then is shown as it is."""
+_OPERATIONS_EACH = 30_000
+_MOST_REGIONS = 16
+"""More regions of one place are not put in plainer words one by one."""
+_LARGE = 1 << 28
+"""Constants from here on come from the ends of types."""
+
+
+def readable(summary: Summary, given: Condition = TRUE, operations: int = OPERATIONS) -> Summary:
+    """The same summary to be read where ``given`` holds: cases without an iteration first, then short ones."""
+    with budget(operations):
+        writer = _Writer(Guards.of(summary.paths), given)
+        return replace(
+            summary,
+            cases=tuple(sorted(map(writer.case, summary.cases), key=_rank)),
+            diverges=writer.condition(summary.diverges),
+            undefined=tuple(writer.undefined(summary.undefined)),
+            residual=tuple(writer.residual(summary.residual)),
+        )
+
+
+def _rank(case: Case) -> tuple[bool, int, int]:
+    return case.iterations is not ZERO, len(case.trace), len(text(case.when))
+
+
+class _Writer:
+    def __init__(self, guards: Guards, given: Condition) -> None:
+        self.guards = guards
+        self.given = given
+
+    def plain(self, condition: Condition) -> Condition:
+        """The condition, plainer where it is not Presburger."""
+        return condition if is_quasi_affine(condition) else plainer(with_constants(condition), self.given)
+
+    def condition(self, condition: Condition) -> Condition:
+        """The condition in few words."""
+        plain = self.plain(with_constants(condition))
+        if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
+            # Sets with divisions are slow, and most of these conditions come from the logic.
+            return self.guards.arranged(pruned(plain, operations=_OPERATIONS_EACH))
+        return self.guards.arranged(simplify(plain, self.given, operations=_OPERATIONS_EACH))
+
+    def case(self, case: Case) -> Case:
+        """The case with its terms in the fewest words that its condition allows."""
+        when = self.condition(case.when)
+        return replace(
+            case,
+            when=when,
+            then={var: _value(term, when) for var, term in case.then.items()},
+            iterations=_value(case.iterations, when),
+            per_path={path: _value(term, when) for path, term in case.per_path.items()},
+            totals={name: _value(term, when) for name, term in case.totals.items()},
+            trace=tuple(_step(step, when) for step in case.trace),
+            result=None if case.result is None else _value(case.result, when),
+        )
+
+    def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
+        """One region for each kind and line."""
+        groups: dict[tuple[str, int], list[Condition]] = {}
+        for part in parts:
+            groups.setdefault((part.kind, part.line), []).append(part.when)
+        return [Undefined(self.union(regions), *place) for place, regions in groups.items()]
+
+    def residual(self, parts: Sequence[Residual]) -> Iterable[Residual]:
+        """One region for each reason."""
+        reasons = list(dict.fromkeys(part.why for part in parts))
+        return [Residual(self.union([p.when for p in parts if p.why == why]), why) for why in reasons]
+
+    def union(self, regions: Sequence[Condition]) -> Condition:
+        """Some of the regions, in few words."""
+        whole = disjunction(regions)
+        if len(regions) <= _MOST_REGIONS:
+            whole = disjunction(map(self.plain, regions))
+        if len(regions) > 1:
+            try:
+                with budget(_OPERATIONS_EACH):
+                    whole = Region.of(whole).joined().condition()
+            except (BudgetExceeded, NotPresburger):
+                pass
+        return self.condition(whole)
+
+
+def _value(term: Term, when: Condition) -> Term:
+    return shortest_where(decided(term, when), when)
+
+
+def _step(step: Step, when: Condition) -> Step:
+    times = None if step.times is None else _value(step.times, when)
+    match step:
+        case Run() | Interleaving():
+            return replace(step, times=times)
+        case Cycle():
+            return replace(step, times=times, body=tuple(_step(inner, when) for inner in step.body))
+        case _:
+            assert_never(step)
+
+
+def with_constants(condition: Condition) -> Condition:
+    """``condition`` with the variables that it equates to a number replaced by that in its other parts."""
+    match condition:
+        case Or():
+            return disjunction(with_constants(part) for part in condition.args)
+        case And():
+            pinned = {var: value for part in condition.args for var, value in _number(part)}
+            if not pinned:
+                return condition
+            try:
+                return conjunction(
+                    part if any(_number(part)) else substitute(part, pinned) for part in condition.args
+                )
+            except TermTooLarge:
+                return condition
+        case _:
+            return condition
+
+
+def _number(part: Condition) -> list[tuple[Var, Term]]:
+    """The variable that ``part`` says is a number, and the number."""
+    if not (isinstance(part, Compare) and part.relation == "eq" and len(part.variables) == 1):
+        return []
+    poly = polynomial(part.term)
+    (variable,) = part.variables
+    if poly.pop(((variable, 1),), 0) != 1:
+        return []
+    rest = from_polynomial({m: -c for m, c in poly.items()})
+    return [(variable, rest)] if isinstance(rest, Const) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """The comparisons that a loop makes, in the order of its source; ``checks`` are those that guard operations."""
+
+    order: tuple[Condition, ...]
+    checks: frozenset[Condition]
+
+    @staticmethod
+    def of(paths: LoopPaths) -> Guards:
+        """Those of the paths."""
+        order: dict[Condition, None] = {}
+        decided: set[Condition] = set()
+        failing: set[Condition] = set()
+        for path in paths.all:
+            undefined = path.exit is not None and path.exit.kind == "undefined"
+            for part in conjuncts(path.condition):
+                for one in disjuncts(part):
+                    order.setdefault(one)
+                    (failing if undefined else decided).add(one)
+        return Guards(tuple(order), frozenset(failing - decided))
+
+    def arranged(self, condition: Condition) -> Condition:
+        """``condition`` with its conjuncts in the order of the source, then what bounds the types' ends, and last what
+        divides by what the others keep from 0.
+        """
+        match condition:
+            case And():
+                return conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
+            case Or():
+                return disjunction(self.arranged(part) for part in condition.args)
+            case _:
+                return condition
+
+    def _rank(self, part: Condition) -> tuple[bool, int, int, int, int, str]:
+        if may_lack_value(part):
+            return True, 0, 0, 0, 0, ""  # in their order: one may be what another one needs
+        exact = [i for i, guard in enumerate(self.order) if guard is part or negate(guard) is part]
+        check = part in self.checks or (isinstance(part, Compare) and negate(part) in self.checks)
+        alike = [i for i, guard in enumerate(self.order) if guard.variables == part.variables]
+        near = [i for i, guard in enumerate(self.order) if guard.variables & part.variables]
+        large = _has_large(part)
+        last = len(self.order)
+        if exact and not check:
+            tier, place = 0, exact[0]
+        elif large or check:
+            tier, place = 3, (alike or near or [last])[0]
+        elif isinstance(part, Or):
+            tier, place = 2, last
+        else:
+            tier, place = 1, (alike or near or [last])[0]
+        return False, tier, place, _shape(part), len(part.variables), part.key
+
+
+def _has_large(part: Condition) -> bool:
+    """Whether the part is a bound that comes from the ends of types."""
+    terms = [node.term for node in walk(part) if isinstance(node, Compare) and node.relation != "eq"]
+    return any(abs(polynomial(term).get((), 0)) >= _LARGE for term in terms)
+
+
+def _shape(part: Condition) -> int:
+    """Equalities, then lower bounds, then upper bounds, then the rest."""
+    if not isinstance(part, Compare):
+        return 3
+    if part.relation == "eq":
+        return 0
+    first = next((c for m, c in polynomial(part.term).items() if m), 1)
+    return 1 if part.relation == "le" and first < 0 else 2

@@ -1,0 +1,242 @@
+"""Pieces of a loop's map: one after another, on a part of their domain, divided, written as plainly as they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from loopless.logic import NotPresburger, Region, pieces_of
+from loopless.summary.rewrite.auxiliary import later, named
+from loopless.summary.transitions.transformer import Nothing, Piece, Then, Values
+from loopless.terms import (
+    Compare,
+    Condition,
+    Const,
+    Ite,
+    Op,
+    Term,
+    Var,
+    add,
+    const,
+    equal,
+    mod,
+    negate,
+    polynomial,
+    replace_terms,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_SPLIT = 70
+"""A step that takes more different values than this is not split by them."""
+
+
+def composed(first: Piece, second: Piece, region: Region) -> Piece:
+    """``second`` after ``first``, on ``region``."""
+    if isinstance(second.effect, Nothing):
+        return first.within(region)
+    control = dict(first.control)
+    for var, term in second.control.items():
+        control[var] = named(later(term, first.control))
+    equalities = region.equalities()
+    return Piece(region, _recognised_steps(control, equalities), Then(first, second, equalities))
+
+
+def is_translation(piece: Piece) -> bool:
+    """Whether every control variable moves by a constant."""
+    return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
+
+
+def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
+    """The values, those written as steps that are steps because of the equalities."""
+    found = dict(control)
+    if not equalities:
+        return found
+    for var, term in control.items():
+        if not _is_step(var, term):
+            value = substitute(term, equalities)
+            moved = substitute(sub(term, var), equalities)
+            if isinstance(value, Const):
+                found[var] = value
+            elif isinstance(moved, Const):
+                found[var] = add(var, moved)
+    return found
+
+
+def simplified(control: Values, region: Region) -> dict[Var, Term]:
+    """The values with those that the region fixes, or that move by a constant there, written so."""
+    found = {}
+    for var, term in control.items():
+        found[var] = term if _is_step(var, term) else _recognised(var, term, region)
+    return found
+
+
+def _is_step(var: Var, term: Term) -> bool:
+    return isinstance(term, Const | Var) or isinstance(sub(term, var), Const)
+
+
+def _recognised(var: Var, term: Term, region: Region) -> Term:
+    try:
+        low, high = region.range_of(term)
+        if low is not None and low == high:
+            return const(low)
+        low, high = region.range_of(sub(term, var))
+    except (NotPresburger, ValueError):
+        return term
+    if low is not None and low == high:
+        return add(var, const(low))
+    return term
+
+
+def resolved(piece: Piece) -> list[Piece]:
+    """The piece split so that no control variable's value is a choice."""
+    result = [piece]
+    for var, term in piece.control.items():
+        if not any(_is_choice(node) for node in walk(term)):
+            continue
+        parts: list[Piece] = []
+        for part in result:
+            for region, value in pieces_of(term, part.where):
+                parts.append(Piece(region, {**part.control, var: value}, part.effect))
+        result = parts
+    return result
+
+
+def _is_choice(node: object) -> bool:
+    return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
+
+
+MAX_CHOICES = 16
+"""A piece is not divided into more parts than this by the choices in its values."""
+
+
+def chosen(piece: Piece) -> list[Piece]:
+    """The piece split by the conditions that its values choose by, as they stand there."""
+    result: list[Piece] = []
+    waiting = [piece]
+    while waiting:
+        part = waiting.pop()
+        choice = next((c for term in part.control.values() for c in _choices(term)), None)
+        if choice is None or len(result) + len(waiting) >= MAX_CHOICES:
+            result.append(part)
+            continue
+        for holds in (False, True):
+            here = part.where & Region.of(choice if holds else negate(choice))
+            if not here.is_empty():
+                control = {var: decided(term, choice, holds=holds) for var, term in part.control.items()}
+                waiting.append(Piece(here.coalesce(), control, part.effect))
+    return result
+
+
+def _choices(term: Term) -> Iterator[Condition]:
+    for node in walk(term):
+        if isinstance(node, Ite):
+            try:
+                Region.of(node.condition)
+            except NotPresburger:
+                continue
+            yield node.condition
+
+
+def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
+    """``term`` where the condition of some of its choices is known."""
+    nodes = [node for node in walk(term) if isinstance(node, Ite) and node.condition is choice]
+    return replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
+
+
+MAX_PARTS = 4
+"""A domain is not divided into more convex parts than this."""
+
+MAX_CLASSES = 24
+"""Nor into more parts than this where it is too costly as a whole."""
+
+
+def convex(piece: Piece) -> list[Piece] | None:
+    """The piece on each convex part of its domain; None if it has only one, or too many."""
+    parts = piece.where.coalesce().made_disjoint().split()
+    if not 1 < len(parts) <= MAX_PARTS:
+        return None
+    return [Piece(part, simplified(piece.control, part), piece.effect) for part in parts]
+
+
+def divided(piece: Piece) -> list[Piece] | None:
+    """The piece by the remainders in its domain that its steps change, else on its convex parts; None if it has only
+    one of them, or too many.
+    """
+    classes: dict[tuple[Term, int], None] = {}
+    for node in walk(piece.where.rough_condition()):
+        if isinstance(node, Op) and node.op == "mod" and isinstance(node.args[1], Const):
+            dividend, modulus = node.args[0], node.args[1].value
+            moved = sub(later(dividend, piece.control), dividend)
+            if 1 < modulus <= MAX_CLASSES and isinstance(moved, Const) and moved.value % modulus:
+                classes.setdefault((sub(dividend, const(polynomial(dividend).get((), 0))), modulus))
+    parts = [piece]
+    for dividend, modulus in classes:
+        if len(parts) * modulus > 4 * MAX_CLASSES:
+            break
+        remainders = [equal(mod(dividend, const(modulus)), const(r)) for r in range(modulus)]
+        parts = [part for whole in parts for part in _parts(whole, remainders)]
+    if len(parts) == 1:
+        found = [piece.within(part) for part in piece.where.coalesce().made_disjoint().split()]
+        parts = [part for part in found if not part.where.is_empty()]
+    return parts if 1 < len(parts) <= MAX_CLASSES else None
+
+
+def by_one_way_borders(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, each on either side of the borders in their domains that are crossed in one direction only.
+
+    No cycle of pieces then leads over such a border.
+    """
+    borders: dict[Condition, None] = {}
+    for piece in pieces:
+        for node in walk(piece.where.rough_condition()):
+            if isinstance(node, Compare) and node.relation == "le" and negate(node) not in borders:
+                moves = [sub(later(node.term, other.control), node.term) for other in pieces]
+                signs = {(move.value > 0) - (move.value < 0) for move in moves if isinstance(move, Const)}
+                if all(isinstance(move, Const) for move in moves) and signs not in ({0}, {-1, 1}, {-1, 0, 1}):
+                    borders.setdefault(node)
+    found = list(pieces)
+    for border in borders:
+        parts = [part for piece in found for part in _parts(piece, (border, negate(border)))]
+        if len(parts) <= MAX_CLASSES:
+            found = parts
+    return found
+
+
+def split(piece: Piece) -> list[Piece] | None:
+    """The piece by the values of a step that is no translation, or by whether it changes anything; None if neither
+    divides it.
+    """
+    for var, term in sorted(piece.control.items()):
+        if _is_step(var, term):
+            continue
+        for measured in _measures(var, term):
+            try:
+                low, high = piece.where.range_of(measured)
+            except (NotPresburger, ValueError):
+                continue
+            if low is None or high is None or not 0 < high - low < MAX_SPLIT:
+                continue
+            return _parts(piece, [equal(measured, const(number)) for number in range(low, high + 1)])
+        resting = equal(term, var)
+        parts = _parts(piece, [resting, negate(resting)])
+        if len(parts) == 2:
+            return parts
+    return None
+
+
+def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
+    """The piece where each of the conditions holds, those left out where none can."""
+    found = []
+    for condition in conditions:
+        here = piece.where & Region.of(condition)
+        if not here.is_empty():
+            here = here.coalesce()
+            found.append(Piece(here, simplified(piece.control, here), piece.effect))
+    return found
+
+
+def _measures(var: Var, term: Term) -> list[Term]:
+    """What may be counted: the step itself, the value, the quotients in it."""
+    quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
+    return [sub(term, var), term, *quotients]

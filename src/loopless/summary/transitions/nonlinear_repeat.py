@@ -1,0 +1,286 @@
+"""The cut (design, section 5.5): runs of one piece whose length or landing the logic cannot express.
+
+Each conjunct of the domain that may come to fail has a first time at which it does; the run lasts until the least of
+these. The first times, and the values before the last round, become ghosts. What is known of them: the whole domain
+holds on the values before the last round, and one more round makes the conjunct fail. Nothing else is needed for the
+regions to be exact, since every ghost has one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from loopless.automaton.runs import effect
+from loopless.logic import Region
+from loopless.summary.exit_time.exponential import Racer, at_entry, racers_of
+from loopless.summary.exit_time.linear import FirstTime, NotMoving
+from loopless.summary.exit_time.run_length import may_fail
+from loopless.summary.obligations.powers import after as value_after
+from loopless.summary.obligations.powers import most_rounds
+from loopless.summary.rewrite.auxiliary import expanded, ghosts_in, later, moving, named, named_condition, preimage
+from loopless.summary.transitions.guarded import resolved
+from loopless.summary.transitions.transformer import COUNTER, Piece, Repeat
+from loopless.terms import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Op,
+    Or,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    at_most_zero,
+    conjunction,
+    conjuncts,
+    const,
+    floor_div,
+    from_polynomial,
+    greater,
+    greater_equal,
+    ite,
+    less,
+    less_equal,
+    maximum,
+    neg,
+    negate,
+    polynomial,
+    range_of,
+    scale,
+    sub,
+    substitute,
+    walk,
+)
+
+MAX_DIVIDED = 8
+"""A domain is not divided into more parts by whether its conjuncts come to fail."""
+
+Outcome = tuple[Condition, Term | None]
+"""Where the condition holds: the number of rounds after which a conjunct fails first, None if it never does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """When the conjunct ``part`` fails first, where it holds at the beginning; the outcomes' conditions partition.
+
+    ``lasting``: once it fails it fails for ever. Otherwise others of the kind may speak of the same conjunct.
+    """
+
+    part: Condition
+    outcomes: tuple[Outcome, ...]
+    lasting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part ``where`` of a domain, in which the ``times`` of the conjuncts apply; all rounds begin in ``during``."""
+
+    where: Region
+    times: tuple[Term | None, ...]
+    during: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A piece with its closed forms after :data:`COUNTER` rounds, and the conjuncts that may come to fail."""
+
+    piece: Piece
+    forms: Mapping[Var, Term]
+    failing: tuple[Failing, ...]
+    begin: int
+    """The forms are right after so many rounds."""
+
+    def runs(self) -> tuple[list[Piece], Region]:
+        """The longest runs, and where the piece repeats for ever. Raises :class:`loopless.logic.BudgetExceeded`."""
+        piece = self.piece
+        found: list[Piece] = []
+        never = Region.empty(piece.where.variables)
+        staying = piece.where
+        if self.begin:
+            staying = (staying & preimage(staying, piece.control)).coalesce()
+            leaving = piece.where - staying
+            if not leaving.is_empty():
+                found.append(piece.within(leaving.coalesce()))
+        for part in self._parts(staying):
+            ending = [i for i, time in enumerate(part.times) if time is not None]
+            if not ending:
+                never |= part.where
+            for i in ending:
+                found += self._ended_by(i, part)
+        return found, never.coalesce()
+
+    def _parts(self, staying: Region) -> Iterator[Part]:
+        """``staying`` divided by which conjuncts come to fail."""
+        parts = [Part(staying, (), self.piece.where)]
+        for failing in self.failing:
+            parts = [part for old in parts for part in self._by_outcomes(old, failing.outcomes)]
+        yield from parts
+
+    def _by_outcomes(self, part: Part, outcomes: Sequence[Outcome]) -> Iterator[Part]:
+        for condition, time in outcomes:
+            if condition is TRUE:
+                yield Part(part.where, (*part.times, time), part.during)
+                continue
+            region = Region.of(condition)
+            here = (part.where & region).coalesce()
+            if here.is_empty():
+                continue
+            during = part.during & region
+            if not during.is_subset(preimage(region, self.piece.control)):
+                during = part.during
+            yield Part(here, (*part.times, time), during)
+
+    def _ended_by(self, i: int, part: Part) -> list[Piece]:
+        """The runs in which conjunct ``i`` fails first, and none before it in the list at the same time."""
+        time = part.times[i]
+        assert time is not None
+        count = named(add(time, const(self.begin)))
+        last = {var: named(_at(var, form, sub(count, ONE))) for var, form in self.forms.items()}
+        control = {var: later(term, last) for var, term in self.piece.control.items()}
+        here = part.where & Region.of(less_equal(const(1 + self.begin), count))
+        here &= preimage(part.during, last)
+        here &= Region.of(later(negate(self.failing[i].part), control))
+        for j, other in enumerate(part.times):
+            if other is not None and j != i:
+                here &= Region.of(self._not_before(j, other, control, count, strictly=j < i))
+        if here.is_empty():
+            return []
+        here &= Region.of(conjunction(self._facts(part, count, last)))
+        if here.is_empty():
+            return []
+        here = here.coalesce()
+        return resolved(Piece(here, control, Repeat(self.piece, count, here)))
+
+    def _not_before(
+        self, j: int, time: Term, control: Mapping[Var, Term], count: Term, *, strictly: bool
+    ) -> Condition:
+        """Conjunct ``j`` does not fail before ``count`` rounds, nor then if ``strictly``."""
+        failing = self.failing[j]
+        if failing.lasting:  # it holds before the last round, since the whole domain does
+            return later(failing.part, control) if strictly else TRUE
+        other = named(add(time, const(self.begin)))
+        return less(count, other) if strictly else less_equal(count, other)
+
+    def _facts(self, part: Part, count: Term, last: Mapping[Var, Term]) -> Iterable[Condition]:
+        """How far variables have come before the last round, at their least and their greatest step."""
+        rounds = sub(count, ONE)
+        for var, term in self.piece.control.items():
+            if all(ghost is count for ghost in ghosts_in(last[var].variables)) or self.begin:
+                continue
+            low, high = part.during.range_of(sub(term, var))
+            if low is not None and low >= 0:
+                yield greater_equal(last[var], add(var, scale(rounds, low)))
+            if high is not None and high <= 0:
+                yield less_equal(last[var], add(var, scale(rounds, high)))
+
+
+def _at(var: Var, form: Term, rounds: Term) -> Term:
+    """``form`` after ``rounds``; a power of so many rounds as no run within the type has is another value outside."""
+    if _has_powers(form):
+        rounds = maximum(ZERO, rounds)
+    return value_after(var, form, COUNTER, rounds)
+
+
+def _is_unbounded(var: Var, form: Term) -> bool:
+    """Whether ``form`` has powers that could not be evaluated for as many rounds as another condition allows."""
+    return _has_powers(form) and most_rounds(var, form, COUNTER) is None
+
+
+def _has_powers(form: Term) -> bool:
+    return any(isinstance(node, Op) and node.op == "pow" for node in walk(form))
+
+
+def cut(piece: Piece) -> Cut | None:
+    """The cut of a piece that may land in itself; None if this method says nothing of it."""
+    control = piece.control
+    read = {v for term in control.values() for v in term.variables}
+    condition = piece.where.rough_condition()
+    if moving(read, control) or isinstance(condition, Or):
+        return None
+    try:
+        found = effect(control, frozenset())
+        if found.scattered or any(_is_unbounded(var, form) for var, form in found.forms.items()):
+            return None
+        begin = int(any(substitute(form, {COUNTER: ZERO}) is not v for v, form in found.forms.items()))
+        forms = {var: substitute(form, {COUNTER: add(COUNTER, const(begin))}) for var, form in found.forms.items()}
+        failing: list[Failing] = []
+        for part in _inequalities(condition):
+            if may_fail(part, piece.where, [piece]):
+                several = _failing(part, forms)
+                if several is None:
+                    return None
+                failing += several
+    except TermTooLarge:
+        return None
+    if prod(len(each) for each in {f.outcomes for f in failing}) > MAX_DIVIDED:
+        return None
+    return Cut(piece, found.forms, tuple(failing), begin)
+
+
+def _inequalities(condition: Condition) -> list[Condition]:
+    found: list[Condition] = []
+    for part in conjuncts(condition):
+        if isinstance(part, Compare) and part.relation == "eq":
+            found += [at_most_zero(part.term), at_most_zero(neg(part.term))]
+        else:
+            found.append(part)
+    return found
+
+
+def _failing(part: Condition, forms: Mapping[Var, Term]) -> list[Failing] | None:
+    if not isinstance(part, Compare) or part.relation != "le":
+        return None
+    value = substitute(expanded(part.term, forms), dict(forms))
+    straight = _line(part, value)
+    if straight is not None:
+        return [straight]
+    try:
+        racers = at_entry(racers_of(at_most_zero(value), COUNTER))
+    except NotMoving:
+        return None
+    if racers.given is not TRUE or any(racer.wraps for racer in racers.racers):
+        return None
+    return [Failing(part, _outcomes(racer), all(map(_is_lasting, racer.forms))) for racer in racers.racers]
+
+
+def _line(part: Condition, value: Term) -> Failing | None:
+    """Of a value that moves by the same amount in each round."""
+    offset: list[Term] = []
+    slope: list[Term] = []
+    for monomial, coefficient in polynomial(value).items():
+        rest = tuple((atom, exponent) for atom, exponent in monomial if atom is not COUNTER)
+        degree = sum(exponent for atom, exponent in monomial if atom is COUNTER)
+        if degree > 1 or any(COUNTER in atom.variables for atom, _ in rest):
+            return None
+        (slope if degree else offset).append(from_polynomial({rest: coefficient}))
+    step = add(*slope)
+    rises = greater(step, ZERO)
+    time = neg(floor_div(sub(add(*offset), ONE), step)) if step is not ZERO else ZERO
+    if isinstance(step, Const):
+        return Failing(part, ((TRUE, time if step.value > 0 else None),), lasting=True)
+    sign = named_condition(rises)
+    return Failing(part, ((sign, ite(rises, time, const(-1))), (negate(sign), None)), lasting=True)
+
+
+def _outcomes(racer: Racer) -> tuple[Outcome, ...]:
+    found: list[Outcome] = []
+    for form in racer.forms:
+        time = form.time if form.guard is TRUE else ite(form.guard, form.time, const(-1))
+        found.append((named_condition(conjunction((form.guard, form.exists))), time))
+        found.append((named_condition(conjunction((form.guard, negate(form.exists)))), None))
+    return tuple((condition, time) for condition, time in found if condition is not FALSE)
+
+
+def _is_lasting(form: FirstTime) -> bool:
+    """Whether the condition, once it fails, fails for ever."""
+    if form.curve is None:
+        return False
+    steps = [c for key, c in form.curve.items() if key != (1, 0) and c is not ZERO]
+    lows = [range_of(c)[0] for c in steps]
+    return len(steps) <= 1 or all(low is not None and low >= 0 for low in lows)

@@ -1,0 +1,134 @@
+"""Pieces with the same effect as one: short runs and ties often are instances of a longer word, with counts of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from loopless.logic import NotPresburger, Region
+from loopless.summary.model import Cycle, Interleaving, Run, Step
+from loopless.summary.transitions.transformer import Nothing, Piece, joined
+from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
+
+MAX_COMPARED = 60
+"""Of more pieces than this not all pairs are compared."""
+
+Same = Callable[[Term, Term], bool]
+
+
+def gathered(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, those whose effect and word are instances of another one's put together with that one.
+
+    Not those with checks on the side: what these require was worked out for the domain that the piece has.
+    """
+    if len(pieces) < 2 or len(pieces) > MAX_COMPARED:
+        return list(pieces)
+    fixed = [piece.where.equalities() for piece in pieces]
+    # The most general ones come first, so that the others are put together with these.
+    order = sorted(range(len(pieces)), key=lambda i: len(fixed[i]))
+    fixed = [fixed[i] for i in order]
+    kept: list[Piece | None] = [pieces[i] for i in order]
+    for i, piece in enumerate(kept):
+        if piece is None or piece.effect.checked or isinstance(piece.effect, Nothing):
+            continue
+        for j, other in enumerate(kept):
+            if other is None or other is piece or other.effect.checked or isinstance(other.effect, Nothing):
+                continue
+            if _is_instance(piece, other, fixed[i]):
+                whole = other.within((other.where | piece.where).coalesce())
+                kept[j] = whole
+                fixed[j] = {} if not fixed[j] else whole.where.equalities()
+                kept[i] = None
+                break
+    return [piece for piece in kept if piece is not None]
+
+
+def _is_instance(piece: Piece, of: Piece, equalities: Mapping[Var, Term]) -> bool:
+    """Whether ``of`` describes ``piece`` too: the same values and the same word wherever ``piece`` applies."""
+    if equalities:
+        first, second = (_normal(p.effect.trace(), equalities) for p in (piece, of))
+        if first == second:
+            return _same_values(piece, of, lambda a, b: substitute(sub(a, b), equalities) is ZERO)
+    first, second = piece.effect.trace(), of.effect.trace()
+    if _shape(first) != _shape(second):
+        return False
+    sample = piece.where.sample()
+    if sample is None:
+        return False
+    pairs = list(zip(_times(first), _times(second), strict=True))
+    here, everywhere = _agreeing_at(sample), _agreeing(piece.where)
+    # One state first: it tells most that differ apart, and asks nothing of the logic.
+    return all(all(same(a, b) for a, b in pairs) and _same_values(piece, of, same) for same in (here, everywhere))
+
+
+def _same_values(piece: Piece, of: Piece, same: Same) -> bool:
+    if piece.effect.lost or of.effect.lost:
+        return False
+    first = {**piece.effect.values, **piece.control}
+    second = {**of.effect.values, **of.control}
+    # Counters too: a form may have been shortened by what holds on its own domain only.
+    compared = ((first.get(v, v), second.get(v, v)) for v in sorted({*first, *second}))
+    return all(a is b or same(a, b) for a, b in compared)
+
+
+def _agreeing_at(sample: Mapping[Var, int]) -> Same:
+    """Whether two terms are equal in one state, or have no value there that could tell."""
+
+    def same(a: Term, b: Term) -> bool:
+        try:
+            return evaluate(a, sample) == evaluate(b, sample)
+        except EvaluationError:
+            return True
+
+    return same
+
+
+def _agreeing(where: Region) -> Same:
+    """Whether two terms are equal in all points of ``where``; False where the logic cannot say."""
+
+    def same(a: Term, b: Term) -> bool:
+        if a is b:
+            return True
+        try:
+            return (where & Region.of(not_equal(a, b))).is_empty()
+        except NotPresburger:
+            return False
+
+    return same
+
+
+def _shape(steps: Sequence[Step]) -> tuple[object, ...]:
+    """The word without its counts."""
+    found: list[object] = []
+    for step in steps:
+        match step:
+            case Run():
+                found.append(step.path)
+            case Cycle():
+                found.append(step.body)
+            case Interleaving():
+                found.append(("turns", *step.paths))
+    return tuple(found)
+
+
+def _times(steps: Sequence[Step]) -> list[Term]:
+    return [step.times for step in steps if step.times is not None]
+
+
+def _normal(steps: Sequence[Step], equalities: Mapping[Var, Term]) -> tuple[Step, ...]:
+    """The word under the equalities, parts that never run left out, single rounds written out."""
+    found: list[Step] = []
+    for step in steps:
+        times = substitute(step.times, equalities) if step.times is not None else None
+        if times is ZERO:
+            continue
+        match step:
+            case Run():
+                found.append(Run(step.path, times))
+            case Cycle():
+                if times is ONE:
+                    found += step.body
+                else:
+                    found.append(Cycle(step.body, times))
+            case Interleaving():
+                found.append(Interleaving(step.paths, times))
+    return joined(tuple(found))

@@ -1,0 +1,444 @@
+"""A loop as a piecewise map on its control variables: what the strategies for several paths work on.
+
+Control variables are those on which some condition depends. The others are accumulators: no piece is chosen by them, so
+they follow by sums. A check (that nothing is undefined) on control variables is part of a path's domain; one on an
+accumulator is kept on the side (prototype-widths, section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from loopless.logic import NotPresburger, Region, feasible
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.refusals import Reason, Refused
+from loopless.summary.model import first_to_fail
+from loopless.summary.obligations.lifting import Lifted, find_lifted, lift
+from loopless.summary.obligations.totals import Total, find_totals
+from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.rewrite.auxiliary import Revealed, bounds, ghosts_in
+from loopless.summary.rewrite.divisors import with_few_quotients
+from loopless.summary.transitions.guarded import chosen
+from loopless.summary.transitions.transformer import Once, Piece, Side
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    And,
+    Condition,
+    Or,
+    Term,
+    Var,
+    Wrap,
+    add,
+    between,
+    brief,
+    conjunction,
+    conjuncts,
+    const,
+    greater_equal,
+    negate,
+    polynomial,
+    scale,
+    sub,
+)
+
+MAX_WRAP_BRANCHES = 4
+"""A step that may wrap around in more different ways than this is left as it is."""
+
+
+class NotSummarized(Exception):
+    """A strategy does not apply; carries the refusal."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+@dataclass(frozen=True, slots=True)
+class ExitView:
+    """An exit path: ``where`` it is taken as far as control variables say, ``rest`` what else must hold."""
+
+    path: Path
+    where: Region
+    rest: Condition
+
+
+@dataclass(slots=True)
+class System:
+    """A loop in terms of its control variables.
+
+    ``variables``: control variables and the invariants beside them, over which the regions are; ``universe`` their
+    ranges. ``pieces`` partition with ``ended`` the universe.
+    """
+
+    paths: LoopPaths
+    names: Names
+    control: frozenset[Var]
+    variables: tuple[Var, ...]
+    universe: Region
+    pieces: list[Piece]
+    exits: list[ExitView]
+    ended: Region
+    rare: list[Region]
+    """Where steps wrap around, or are undefined."""
+    signs: list[Condition]
+    """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
+    lifted: tuple[Lifted, ...] = ()
+    """Counters that are numbers without bound here."""
+    totals: list[Total] = field(default_factory=list)
+    """Accumulators and counters whose checks are left to their final values."""
+    phases: list[list[Piece]] = field(default_factory=list)
+    """The pieces, if only those of one phase are looked at as taking turns."""
+    beside: Region | None = None
+    """The states that the system stands for, where variables that it leaves out have a part in that."""
+    ghosts: bool = False
+    """Whether steps or domains speak of terms that the logic does not know, and that change."""
+
+    @property
+    def entry(self) -> Region | None:
+        """What is known of the entry besides the universe: the values of lifted variables, the states that the system
+        stands for; None where that is nothing.
+        """
+        if not self.lifted:
+            return self.beside
+        found = Region.of(conjunction(between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
+        return found if self.beside is None else found & self.beside
+
+    def original(self, var: Var) -> Var:
+        """The variable of the program that ``var`` stands for."""
+        return next((x.var for x in self.lifted if x.free is var), var)
+
+    def within(self, region: Region) -> System:
+        """The system for entry values in ``region`` over invariants."""
+
+        def part(where: Region) -> Region:
+            return (where & region).coalesce()
+
+        restricted = [piece.within(part(piece.where)) for piece in self.pieces]
+        pieces, totals = find_totals([piece for piece in restricted if not piece.where.is_empty()])
+        exits = [replace(view, where=part(view.where)) for view in self.exits]
+        return replace(
+            self,
+            universe=part(self.universe),
+            pieces=pieces,
+            # Those found before stand for checks that the pieces no longer have.
+            totals=list(dict.fromkeys((*self.totals, *self._lifted_totals(), *totals))),
+            exits=[view for view in exits if not view.where.is_empty()],
+            ended=part(self.ended),
+            rare=[],
+            signs=[],
+            phases=[],
+        )
+
+    def _lifted_totals(self) -> list[Total]:
+        return [Total(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
+
+    def shown(self, region: Region) -> Condition:
+        """The region's condition, named terms put back."""
+        return self.names.condition(Revealed(region).condition(region.rough_condition()))
+
+
+def where(paths: LoopPaths) -> str:
+    """The loop's place for a refusal."""
+    return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
+
+
+def mentions(condition: Condition, part: Condition) -> bool:
+    """Whether ``part`` stands in ``condition``, by itself or in conjunctions and disjunctions."""
+    if condition is part:
+        return True
+    return isinstance(condition, And | Or) and any(mentions(arg, part) for arg in condition.args)
+
+
+def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
+    """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else.
+
+    Its line is 0 where checks of several lines ask for the same.
+    """
+    failed = negate(condition)
+    found = None
+    if any(mentions(path.condition, failed) for path in paths.iterative):
+        return None
+    for path in paths.exits:
+        assert path.exit is not None
+        if mentions(path.condition, failed):
+            if path.exit.kind != "undefined":
+                return None
+            if found is None:
+                found = path.exit
+            elif (found.detail, found.line) != (path.exit.detail, path.exit.line):
+                kind, line = first_to_fail((found, path.exit))
+                found = replace(found, detail=kind, line=line)
+    return found
+
+
+def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
+    """The system of a loop without inputs. Raises :class:`NotSummarized`, :class:`loopless.logic.BudgetExceeded`.
+
+    ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
+    """
+    paths = with_few_quotients(paths)
+    shorter = _without_implied(paths)
+    builder = _Builder(shorter, all_control=all_control)
+    lifted = tuple(find_lifted(shorter, builder.control, builder.checks))
+    if lifted:
+        # What the range of a counter implies does not follow any more once that has no bounds.
+        free = _without_implied(lift(paths, lifted))
+        found = _Builder(free, lifted, all_control=all_control).build()
+        if _is_partition(found) and _is_closed(found):
+            return found
+    found = builder.build()
+    if not _is_closed(found):
+        # A check that is left aside, as it is about an accumulator, implied that a step stays in its type.
+        found = _Builder(paths, all_control=all_control).build()
+        if not all_control and not _is_closed(found):
+            return _Builder(paths, all_control=True).build()
+    if not all_control and not _is_partition(found):
+        return _Builder(shorter, all_control=True).build()
+    return found
+
+
+def _without_implied(paths: LoopPaths) -> LoopPaths:
+    """The paths without conjuncts that no path goes against, because the others imply them."""
+
+    def shorter(path: Path) -> Path:
+        parts = list(conjuncts(path.condition))
+        for part in conjuncts(path.condition):
+            failed = negate(part)
+            if any(mentions(other.condition, failed) for other in paths.all):
+                continue
+            others = [p for p in parts if p is not part]
+            if not feasible(conjunction((*others, failed))):
+                parts = others
+        return replace(path, condition=conjunction(parts))
+
+    return replace(paths, iterative=tuple(map(shorter, paths.iterative)))
+
+
+def _is_partition(system: System) -> bool:
+    """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
+    regions = [piece.where for piece in system.pieces]
+    regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
+    eased = [piece.where for piece in system.pieces] if system.lifted or _has_sides(system) else []
+    return all(region is other or region.disjoint(other) for region in eased for other in regions)
+
+
+def _is_closed(system: System) -> bool:
+    """Whether no step leads out of the universe: with a counter out of its range another variable may leave its own."""
+    return all(piece.where.is_subset(system.universe.preimage(piece.control)) for piece in system.pieces)
+
+
+def _has_sides(system: System) -> bool:
+    return any(piece.effect.sides() for piece in system.pieces)
+
+
+class _Builder:
+    def __init__(self, paths: LoopPaths, lifted: tuple[Lifted, ...] = (), *, all_control: bool) -> None:
+        self.paths = paths
+        self.lifted = lifted
+        self.changing = {v for path in paths.iterative for v in path.update}
+        self.names = Names({item.free: item.var for item in lifted}, self.changing)
+        self.checks: dict[Condition, Exit] = {}
+        for path in paths.iterative:
+            for part in conjuncts(path.condition):
+                exit = failing_exit(paths, part) if part.variables & self.changing else None
+                if exit is not None:
+                    self.checks[part] = exit
+        self.control = self._control(all_control=all_control)
+        self.side = {part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control}
+
+    def _control(self, *, all_control: bool) -> frozenset[Var]:
+        likely = set() if all_control else set(self.checks) | {negate(part) for part in self.checks}
+        waiting = {
+            v
+            for path in self.paths.all
+            for part in conjuncts(path.condition)
+            for v in self._selecting(part, likely, path) & self.changing
+        }
+        found: set[Var] = set()
+        while waiting:
+            found |= waiting
+            read = (path.update[v].variables for path in self.paths.iterative for v in waiting if v in path.update)
+            waiting = (set().union(*read) & self.changing) - found
+        return frozenset(found)
+
+    def _selecting(self, part: Condition, likely: set[Condition], path: Path) -> frozenset[Var]:
+        """The variables of a conjunct but for those of checks; an exit "undefined" may say which of several fails."""
+        if part in likely:
+            return frozenset()
+        undefined = path.exit is not None and path.exit.kind == "undefined"
+        if isinstance(part, And | Or) and (undefined or all(arg in likely for arg in part.args)):
+            return frozenset().union(*(self._selecting(arg, likely, path) for arg in part.args))
+        return part.variables
+
+    def build(self) -> System:
+        domains = [self._domain(path) for path in self.paths.iterative]
+        controls = [self._control_update(path) for path in self.paths.iterative]
+        landings = [self._landing(path) for path in self.paths.exits]
+        signs = self._signs()
+        used: set[Var] = set(self.control) | set(self.names.variables) | {v for sign in signs for v in sign.variables}
+        for condition in (*domains, *(plain for plain, _ in landings)):
+            used |= condition.variables
+        for control in controls:
+            used |= {v for term in control.values() for v in term.variables}
+        ghosts = ghosts_in(used)
+        variables = tuple(sorted(used.difference(ghosts)))
+        limits = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
+                  for x in self.lifted]  # fmt: skip
+        universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *limits)), variables)
+        pieces: list[Piece] = []
+        wrapping: list[Region] = []
+        ended = universe
+        for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
+            region = Region.of(domain, (*variables, *ghosts_in(domain.variables))) & universe
+            checks = [part for part in conjuncts(path.condition) if part in self.side]
+            # What the conditions of the path, checks on control variables among them, say anyway is no check.
+            sides = tuple(Side(p, self.side[p]) for p in checks if feasible(conjunction((domain, negate(p)))))
+            given = bounds({v for node in (domain, *control.values()) for v in node.variables})
+            limited = region & Region.of(given) if given is not TRUE else region
+            once = Piece(limited, control, Once(path, control, sides))
+            split = [part for choice in chosen(once) for part in _wrap_branches(choice)]
+            pieces += split
+            wrapping += [part.where for part in split[1:]] if len(split) > 1 else []
+            ended -= region
+        exits = [
+            ExitView(path, Region.of(plain, variables) & universe, rest)
+            for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
+        ]
+        undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
+        rare = [view.where & ended for view in undefined if view.rest is TRUE]
+        if len(rare) < len(undefined):
+            rare += self._failing(universe)
+        rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
+        return System(
+            self.paths,
+            self.names,
+            self.control,
+            variables,
+            universe,
+            pieces,
+            exits,
+            ended.coalesce(),
+            rare,
+            signs,
+            self.lifted,
+            ghosts=bool(ghosts),
+        )
+
+    def _failing(self, universe: Region) -> list[Region]:
+        """Where a check on control variables fails: an exit may tell it together with checks on accumulators."""
+        found = []
+        for path in self.paths.iterative:
+            parts = list(conjuncts(path.condition))
+            chosen = conjunction(self._named(part, path) for part in parts if part not in self.checks)
+            for part in parts:
+                if part in self.checks and part not in self.side:
+                    failed = conjunction((chosen, negate(self._named(part, path))))
+                    found.append(Region.of(failed) & universe)
+        return found
+
+    def _signs(self) -> list[Condition]:
+        checked = {v for part in self.side for v in part.variables & self.changing - self.control}
+        found: dict[Condition, None] = {}
+        for path in self.paths.iterative:
+            for var in sorted(checked & path.update.keys()):
+                added = sub(path.update[var], var)
+                sign = greater_equal(added, ZERO)
+                if sign.variables and not sign.variables & self.changing and self._is_plain(sign):
+                    found[self.names.named(sign)] = None
+        return list(found)
+
+    def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
+        return NotSummarized(Refused(reason, where(self.paths), detail))
+
+    def _domain(self, path: Path) -> Condition:
+        parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.side]
+        return conjunction(parts)
+
+    def _named(self, part: Condition, path: Path) -> Condition:
+        named = self.names.named(part)
+        detail = f"the condition {brief(part)} of path {path.id} is not affine"
+        self._only_invariants(detail, Reason.NON_AFFINE_CONDITION)
+        return named
+
+    def _only_invariants(self, detail: str, reason: Reason) -> None:
+        if any(term.variables & self.changing for term in self.names.terms):
+            raise self._refuse(reason, detail)
+
+    def _control_update(self, path: Path) -> dict[Var, Term]:
+        found = {}
+        for var, term in path.update.items():
+            if var in self.control:
+                found[var] = self.names.named_term(term)
+                detail = f"{var.name}' = {brief(term)} of path {path.id} is not affine"
+                self._only_invariants(detail, Reason.NO_CLOSED_FORM)
+        return found
+
+    def _landing(self, path: Path) -> tuple[Condition, Condition]:
+        """The condition of an exit path on control variables, and the rest of it."""
+        plain, rest = [], []
+        for part in conjuncts(path.condition):
+            if part.variables & self.changing <= self.control and self._is_plain(part):
+                plain.append(self.names.named(part))
+            else:
+                rest.append(part)
+        return conjunction(plain), conjunction(rest)
+
+    def _is_plain(self, part: Condition) -> bool:
+        trial = Names()
+        trial.named(part)
+        return not any(term.variables & self.changing for term in trial.terms)
+
+
+def _wrap_branches(piece: Piece) -> list[Piece]:
+    """The piece split by how often each control variable's new value wraps around."""
+    result = [piece]
+    for var in sorted(piece.control):
+        branches: list[Piece] = []
+        for part in result:
+            branches += _branches(part, var)
+        result = branches
+    return result
+
+
+def _branches(piece: Piece, var: Var) -> list[Piece]:
+    value = piece.control[var]
+    wraps = _wraps_in(value)
+    if not wraps:
+        return [piece]
+    wrapped = wraps[0]
+    width, lowest = wrapped.type.width, wrapped.type.min
+    if width is None or lowest is None:
+        return [piece]
+    try:
+        low, high = piece.where.range_of(wrapped.arg)
+    except NotPresburger:
+        return [piece]
+    except ValueError:
+        return []
+    modulus = 1 << width
+    if low is None or high is None:
+        return [piece]
+    first, last = (low - lowest) // modulus, (high - lowest) // modulus
+    if last - first >= MAX_WRAP_BRANCHES:
+        return [piece]
+    found: list[Piece] = []
+    for quotient in sorted(range(first, last + 1), key=abs):
+        least = lowest + quotient * modulus
+        here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1))
+        if here.is_empty():
+            continue
+        plain = sub(wrapped.arg, const(quotient * modulus))
+        control = {**piece.control, var: _replaced(value, wrapped, plain)}
+        found += _branches(Piece(here.coalesce(), control, piece.effect), var)
+    return found
+
+
+def _wraps_in(term: Term) -> list[Wrap]:
+    """The reductions that are summands of ``term``."""
+    return [m[0][0] for m in polynomial(term) if len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Wrap)]
+
+
+def _replaced(term: Term, wrapped: Wrap, plain: Term) -> Term:
+    coefficient = polynomial(term)[((wrapped, 1),)]
+    return add(sub(term, scale(wrapped, coefficient)), scale(plain, coefficient))

@@ -1,0 +1,416 @@
+"""What a piece of a run does: one path, one piece after another, a piece repeated, paths that take turns.
+
+A piece keeps the effect on control variables, on which the logic works, as terms. What it does to accumulators and path
+counters, and its trace, is worked out when it is asked for: most pieces vanish before that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from loopless.logic import NotPresburger, Region
+from loopless.paths.model import Exit, Path
+from loopless.summary.model import Cycle, Interleaving, Run, Step
+from loopless.summary.obligations.along_run import Undecided, tightest
+from loopless.summary.obligations.powers import after
+from loopless.summary.rewrite.auxiliary import later, moving
+from loopless.summary.transitions.closed_form import Forms, forms_of, in_all_rounds
+from loopless.terms import (
+    INTEGERS,
+    ONE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    Var,
+    add,
+    brief,
+    conjunction,
+    less,
+    less_equal,
+    polynomial,
+    sub,
+    substitute,
+)
+
+COUNTER = Var("#k", INTEGERS)
+"""How many iterations, or rounds, a run takes; no variable of a program has such a name."""
+
+Values = Mapping[Var, Term]
+
+
+class Lost(Exception):
+    """The value of a variable has no closed form; the text says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """``condition``, on the values at the entry, holds exactly if a check along the run does; else ``exit``.
+
+    For a run that never ends: the check is made only after those rounds for which ``made`` holds, and
+    surely again and again if ``recurs``.
+    """
+
+    condition: Condition
+    exit: Exit
+    made: Condition = TRUE
+    recurs: bool = True
+
+
+TOTAL = Var("#", INTEGERS)
+"""The counter of all iterations."""
+
+
+def counter_of(path: Path) -> Var:
+    """The counter of the iterations of ``path``."""
+    return Var(f"#{path.id}", INTEGERS)
+
+
+class Effect(ABC):
+    """What a run does to all variables and path counters."""
+
+    def __init__(self) -> None:
+        self._values: dict[Var, Term] | None = None
+        self._lost: dict[Var, str] = {}
+        self._trace: tuple[Step, ...] | None = None
+
+    @property
+    def values(self) -> Values:
+        """The changed variables after the run, over the values before; see :attr:`lost`."""
+        if self._values is None:
+            self._values = self._compute()
+        return self._values
+
+    @property
+    def lost(self) -> Mapping[Var, str]:
+        """The variables whose values have no closed form, and why."""
+        _ = self.values
+        return self._lost
+
+    @abstractmethod
+    def _compute(self) -> dict[Var, Term]: ...
+
+    def trace(self) -> tuple[Step, ...]:
+        """The word of the run, times over the values before."""
+        if self._trace is None:
+            self._trace = self._word()
+        return self._trace
+
+    @abstractmethod
+    def _word(self) -> tuple[Step, ...]: ...
+
+    @property
+    def length(self) -> int:
+        """Of how many runs, one after another, it is made."""
+        return 1
+
+    @property
+    @abstractmethod
+    def checked(self) -> bool:
+        """Whether there may be checks along the run that are not part of the domain."""
+
+    @abstractmethod
+    def sides(self) -> tuple[Side, ...]:
+        """The checks along the run that are not part of the domain. Raises :class:`Undecided`, :class:`Lost`."""
+
+
+class Nothing(Effect):
+    """No iteration."""
+
+    def _compute(self) -> dict[Var, Term]:
+        return {}
+
+    def _word(self) -> tuple[Step, ...]:
+        return ()
+
+    @property
+    def checked(self) -> bool:
+        return False
+
+    def sides(self) -> tuple[Side, ...]:
+        return ()
+
+
+class Once(Effect):
+    """One iteration of a path, with those of its checks that are not part of the domain."""
+
+    def __init__(self, path: Path, control: Values, sides: tuple[Side, ...]) -> None:
+        super().__init__()
+        self.path = path
+        self._control = control
+        self._sides = sides
+
+    def _compute(self) -> dict[Var, Term]:
+        counter = counter_of(self.path)
+        return {**self.path.update, **self._control, counter: add(counter, ONE), TOTAL: add(TOTAL, ONE)}
+
+    def _word(self) -> tuple[Step, ...]:
+        return (Run(self.path.id, ONE),)
+
+    @property
+    def checked(self) -> bool:
+        return bool(self._sides)
+
+    def sides(self) -> tuple[Side, ...]:
+        return self._sides
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Entry values in ``where`` do ``effect``, by which the control variables get the values ``control``.
+
+    ``effect`` is right on ``where`` only, and so is ``control``, which may be simpler than the effect says.
+    """
+
+    where: Region
+    control: Values
+    effect: Effect
+
+    def within(self, where: Region) -> Piece:
+        """The same effect on a smaller domain."""
+        return Piece(where, self.control, self.effect)
+
+
+class Then(Effect):
+    """``second`` after ``first``, where the ``equalities`` hold."""
+
+    def __init__(self, first: Piece, second: Piece, equalities: Values) -> None:
+        super().__init__()
+        self.first, self.second, self.equalities = first, second, equalities
+        self._length = first.effect.length + second.effect.length
+
+    @property
+    def length(self) -> int:
+        return self._length
+
+    def _compute(self) -> dict[Var, Term]:
+        first, second = self.first, self.second
+        before = {**first.effect.values, **first.control}
+        state = dict(before)
+        lost = dict(first.effect.lost)
+        for var, term in {**second.effect.values, **second.control}.items():
+            reads = sorted(v for v in term.variables if v in lost)
+            if reads:
+                lost[var] = lost[reads[0]]
+                state.pop(var, None)
+            else:
+                state[var] = later(term, before)
+                lost.pop(var, None)
+        for var, why in second.effect.lost.items():
+            if var not in second.control:
+                lost[var] = why
+                state.pop(var, None)
+        self._lost = lost
+        return {var: self._shorter(var, term) for var, term in state.items()}
+
+    def _shorter(self, var: Var, term: Term) -> Term:
+        """``term`` under the equalities where that says it in fewer words."""
+        if not self.equalities or term.variables.isdisjoint(self.equalities):
+            return term
+        moved = substitute(sub(term, var), self.equalities)
+        return add(var, moved) if len(polynomial(moved)) < len(polynomial(term)) else term
+
+    def _word(self) -> tuple[Step, ...]:
+        second = (_step_after(step, self.first.control) for step in self.second.effect.trace())
+        steps = joined((*self.first.effect.trace(), *second))
+        return tuple(_step_after(step, self.equalities) for step in steps) if self.equalities else steps
+
+    @property
+    def checked(self) -> bool:
+        return self.first.effect.checked or self.second.effect.checked
+
+    def sides(self) -> tuple[Side, ...]:
+        sides = self.second.effect.sides()
+        if sides:
+            lost = self.first.effect.lost
+            before = {**self.first.effect.values, **self.first.control}
+            for side in sides:
+                gone = sorted(v for v in side.condition.variables if v in lost)
+                if gone:
+                    raise Lost(lost[gone[0]])
+            sides = tuple(Side(later(side.condition, before), side.exit) for side in sides)
+        return tuple(dict.fromkeys((*self.first.effect.sides(), *sides)))
+
+
+class Repeat(Effect):
+    """``body`` as often as ``count`` ≥ 1 says, which speaks of the values before the run; ``where`` is their region."""
+
+    def __init__(self, body: Piece, count: Term, where: Region) -> None:
+        super().__init__()
+        self.body, self.count, self.where = body, count, where
+
+    @property
+    def length(self) -> int:
+        return self.body.effect.length
+
+    def _compute(self) -> dict[Var, Term]:
+        forms, self._lost = closed_forms(self.body)
+        return {var: after(var, form, COUNTER, self.count) for var, form in forms.items()}
+
+    def _word(self) -> tuple[Step, ...]:
+        return repeated(self.body.effect.trace(), self.count)
+
+    @property
+    def checked(self) -> bool:
+        return self.body.effect.checked
+
+    def sides(self) -> tuple[Side, ...]:
+        found = []
+        for side in self.body.effect.sides():
+            early, shown = along(self.body, side.condition)
+            try:
+                needed = in_all_rounds(side.condition, early, shown, COUNTER, self.count, self.where)
+            except Undecided:
+                if early:
+                    raise
+                needed = tightest(side.condition, shown, COUNTER, self._during(), self.where.variables)
+            found += [Side(whole, side.exit) for whole in needed]
+        return tuple(dict.fromkeys(found))
+
+    def _during(self) -> Region:
+        try:
+            return self.where & Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, self.count))))
+        except NotPresburger as failure:
+            raise Undecided(str(failure)) from None
+
+
+def along(body: Piece, condition: Condition) -> tuple[list[Condition], Condition]:
+    """``condition`` after 0, 1, … rounds of ``body``, as far as its final form is not right; and that form, for
+    :data:`COUNTER` more rounds. Raises :class:`Lost`, :class:`Undecided`.
+    """
+    found = forms_of_body(body)
+    gone = sorted(v for v in condition.variables if v in found.lost)
+    if gone:
+        raise Lost(found.lost[gone[0]])
+    if moving(condition.variables, {*found.values, *found.lost}):
+        raise Undecided(f"{brief(condition)} is not known round by round")
+    return found.along(condition)
+
+
+def closed_forms(body: Piece) -> tuple[dict[Var, Term], dict[Var, str]]:
+    """What all variables hold after :data:`COUNTER` ≥ 1 rounds of ``body``, and which have no closed form, and why."""
+    found = forms_of_body(body)
+    return dict(found.values), dict(found.lost)
+
+
+def forms_of_body(body: Piece) -> Forms:
+    """The forms of repeating ``body``."""
+    cached = body.effect.__dict__.setdefault("forms_by_control", {})
+    key = tuple(sorted(body.control.items()))
+    if key not in cached:
+        update = {**body.effect.values, **body.control}
+        gone = {v: f"{v.name} changes by a number that is another one in each round"
+                for v, term in update.items() if moving(term.variables, {*update, *body.effect.lost})}  # fmt: skip
+        known = {v: term for v, term in update.items() if v not in gone}
+        found = forms_of(known, COUNTER, {**body.effect.lost, **gone})
+        lost = {v: _uncounted(v) if v.name.startswith("#") and v not in body.effect.lost else why
+                for v, why in found.lost.items()}  # fmt: skip
+        cached[key] = replace(found, lost=lost)
+    forms: Forms = cached[key]
+    return forms
+
+
+def _uncounted(counter: Var) -> str:
+    if counter is TOTAL:
+        return "the number of iterations in rounds of different length has no closed form"
+    return f"how often path {counter.name[1:]} is taken has no closed form"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnForms:
+    """Paths that take turns, as values after :data:`COUNTER` iterations: ``values`` of all variables and counters.
+
+    ``lost``: what has no closed form. ``paths``: their ids. ``checked``: whether one of them has checks on the side.
+    """
+
+    values: Mapping[Var, Term]
+    lost: Mapping[Var, str]
+    paths: tuple[str, ...]
+    checked: bool = True
+
+
+class Turns(Effect):
+    """``count`` ≥ 1 iterations of paths that take turns."""
+
+    def __init__(self, forms: TurnForms, count: Term, sides: Callable[[], tuple[Side, ...]]) -> None:
+        super().__init__()
+        self.forms, self.count, self._sides = forms, count, sides
+
+    def _compute(self) -> dict[Var, Term]:
+        self._lost = dict(self.forms.lost)
+        return {var: substitute(form, {COUNTER: self.count}) for var, form in self.forms.values.items()}
+
+    def _word(self) -> tuple[Step, ...]:
+        return (Interleaving(self.forms.paths, self.count),)
+
+    @property
+    def checked(self) -> bool:
+        return self.forms.checked
+
+    def sides(self) -> tuple[Side, ...]:
+        return self._sides()
+
+
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+
+def _step_after(step: Step, control: Values) -> Step:
+    times = later(step.times, control) if step.times is not None else None
+    match step:
+        case Run():
+            return Run(step.path, times)
+        case Cycle():
+            return Cycle(step.body, times)
+        case Interleaving():
+            return Interleaving(step.paths, times)
+
+
+def joined(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps with neighbouring runs of one path as one run."""
+    result: list[Step] = []
+    for step in steps:
+        last = result[-1] if result else None
+        if isinstance(step, Run) and isinstance(last, Run) and step.path == last.path:
+            known = step.times is not None and last.times is not None
+            times = add(last.times, step.times) if known else None  # type: ignore[arg-type]
+            result[-1] = Run(step.path, times)
+        else:
+            result.append(step)
+    return tuple(result)
+
+
+def repeated(body: tuple[Step, ...], count: Term) -> tuple[Step, ...]:
+    """The word of ``count`` rounds of ``body``."""
+    if isinstance(count, Const) and count.value == 1:
+        return body
+    if len(body) == 1:
+        only = body[0]
+        if isinstance(only, Run) and isinstance(only.times, Const):
+            return (Run(only.path, substitute_times(count, only.times.value)),)
+    return (Cycle(tuple(_starred(step) for step in body), count),)
+
+
+def substitute_times(count: Term, factor: int) -> Term:
+    """``count`` rounds of ``factor`` iterations each."""
+    return add(*([count] * factor)) if factor < 3 else _scaled(count, factor)
+
+
+def _scaled(count: Term, factor: int) -> Term:
+    from loopless.terms import scale
+
+    return scale(count, factor)
+
+
+def _starred(step: Step) -> Step:
+    """Inside a cycle: times that are the same in every round stay."""
+    times = step.times if isinstance(step.times, Const) else None
+    match step:
+        case Run():
+            return Run(step.path, times)
+        case Cycle():
+            return Cycle(tuple(_starred(inner) for inner in step.body), times)
+        case Interleaving():
+            return Interleaving(step.paths, times)
