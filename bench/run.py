@@ -141,9 +141,9 @@ def summaries() -> None:
         with watched(seconds):
             found, outcome = processor(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
         spent_in_all += found
-        pieces = len(outcome.cases) if isinstance(outcome, Summary) else 0
+        transitions = len(outcome.cases) if isinstance(outcome, Summary) else 0
         status = "complete" if isinstance(outcome, Summary) and outcome.complete else "not complete"
-        rows.append((name, spent + found, pieces, status))
+        rows.append((name, spent + found, transitions, status))
     print(f"\n{len(rows)} single loops of bench/loops, warm\n\n| stage | s | ms a loop |\n|---|---|---|")
     rest = spent_in_all - sum(seconds.values())
     for stage, spent in {"paths": paths_spent, **seconds, "the rest of the summary": rest}.items():
@@ -151,7 +151,7 @@ def summaries() -> None:
     complete = [row for row in rows if row[3] == "complete"]
     median = statistics.median(spent for _, spent, _, _ in complete)
     print(f"\n{len(complete)} complete: median {1000 * median:.1f} ms, {sum(s <= 0.02 for _, s, _, _ in complete)} within 20 ms, "
-          f"most pieces {max(pieces for _, _, pieces, _ in complete)}")
+          f"most pieces {max(transitions for _, _, transitions, _ in complete)}")
 
 
 TIMED = (

@@ -1,11 +1,11 @@
-"""Single loops beside the prototype: pieces and times by loop and width, as a Markdown table.
+"""Single loops beside the prototype: transitions and times by loop and width, as a Markdown table.
 
     python bench/single_loops.py [--loops l5a,l1c] [--widths 32,64] [--limit 60] [--runs 5] [--json FILE]
     python bench/single_loops.py --variants 6
 
-A piece is a case of the summary. Times are processor time from a loop's flowgraph to its summary (paths and summary,
+A transition is a case of the summary. Times are processor time from a loop's flowgraph to its summary (paths and summary,
 nothing kept from the run before), median of several runs in a warm process of its own, under a limit. The prototype's figures are those
-of its report, measured on the same kind of machine: pieces and milliseconds over ℤ, and at a width by guarded steps (A)
+of its report, measured on the same kind of machine: transitions and milliseconds over ℤ, and at a width by guarded steps (A)
 and by side inequalities (C). Read times as orders of magnitude.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 import own_loops
 
 Figure = tuple[int, float] | None
-"""Pieces and milliseconds; None where the prototype had no answer."""
+"""Transitions and milliseconds; None where the prototype had no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def _unsigned(loop: str, *figures: Figure, remark: str = "") -> Row:
     return Row(loop, False, {width: (one,) for width, one in zip((8, 16, 32, 64), figures, strict=True)}, remark)
 
 
-def _sum(loop: str, pieces: int, ms: float) -> Row:
-    return Row(loop, True, {32: ((pieces, ms),)})
+def _sum(loop: str, transitions: int, ms: float) -> Row:
+    return Row(loop, True, {32: ((transitions, ms),)})
 
 
 CONTROL = (
@@ -175,7 +175,7 @@ def beside(found: dict[str, Any], figures: tuple[Figure, ...]) -> str:
     if not best:
         return ""
     words = []
-    if found["pieces"] > min(pieces for pieces, _ in best):
+    if found["pieces"] > min(transitions for transitions, _ in best):
         words.append("more pieces")
     ratio = (found["paths_ms"] + found["summary_ms"]) / min(ms for _, ms in best)
     if ratio > 1:
@@ -202,7 +202,7 @@ def table(title: str, rows: tuple[Row, ...], options: argparse.Namespace, kept: 
             shown = " / ".join(figure(one) for one in figures) + (f"; {row.remark}" if row.remark else "")
             times = " | ".join(f"{found[key]:.1f}" if key in found else "" for key in ("paths_ms", "summary_ms"))
             print(
-                f"| {row.loop} | {'' if row.signed else 'u'}{width} | {found.get('pieces', '')} "
+                f"| {row.loop} | {'' if row.signed else 'u'}{width} | {found.get('transitions', '')} "
                 f"| {found.get('undefined', '')} | {times} | {found['status']} | {shown} | {beside(found, figures)} |",
                 flush=True,
             )
@@ -221,10 +221,10 @@ def variants(options: argparse.Namespace) -> None:
         found = [in_child(name, "int", 2, options.limit, seed) for seed in range(options.variants)]
         good = [one for one in found if one["status"] == "complete"]
         spent = sorted(one["paths_ms"] + one["summary_ms"] for one in good)
-        pieces = sorted(one["pieces"] for one in good)
+        transitions = sorted(one["pieces"] for one in good)
         rest = sorted({one["status"] for one in found if one["status"] != "complete"})
         print(
-            f"| {name} | {len(found)} | {len(good)} | {' to '.join(map(str, (pieces[0], pieces[-1]))) if pieces else ''} "
+            f"| {name} | {len(found)} | {len(good)} | {' to '.join(map(str, (transitions[0], transitions[-1]))) if transitions else ''} "
             f"| {' to '.join(f'{ms:.0f}' for ms in (spent[0], spent[-1])) if spent else ''} | {', '.join(rest)} |",
             flush=True,
         )

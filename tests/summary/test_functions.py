@@ -212,7 +212,7 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
     why = Refused(Reason.BUDGET, "here", "made for this test")
     # The case with iterations is taken for the residual.
     moved = next(case for case in known.cases if case.trace)
-    cut = Summary(
+    accelerated = Summary(
         known.loop,
         known.paths,
         tuple(case for case in known.cases if case is not moved),
@@ -221,7 +221,7 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
         (loopless_residual(moved.when, why),),
         known.strategy,
     )
-    summary = summarize_function(g, {loop.name: cut})
+    summary = summarize_function(g, {loop.name: accelerated})
     assert isinstance(summary, FunctionSummary)
     n, k = (p.var for p in g.parameters)
     for at, kept in itertools.product((-5, 3, 4, 9), (5, 6)):

@@ -1,4 +1,4 @@
-"""Merged cases say what the cases say; Proteus's Fig. 1(a) has the paper's three effects and four traces."""
+"""Merged cases say what the cases say; Proteus's Fig. 1(a) has the paper's three transformers and four traces."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_merged_cases_say_what_the_cases_say(name: str) -> None:
 
 
 def test_fig_1a_has_three_effects_and_four_traces() -> None:
-    """The effects as the paper's introduction gives them, and one trace for each order in which x and z move."""
+    """The transformers as the paper's introduction gives them, and one trace for each order in which x and z move."""
     found = readable(summary(FIG_1A))
     groups = merged(found)
     assert len(groups) == 3

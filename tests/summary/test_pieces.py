@@ -1,4 +1,4 @@
-"""What elimination works with: cells of invariants, lengths of runs, totals, pieces with one effect."""
+"""What elimination works with: cells of invariants, lengths of runs, totals, transitions with one transformer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.repeat import control_forms, longest_runs
 from loopless.summary.transitions.subsumption import gathered
 from loopless.summary.transitions.system import System, build_system
-from loopless.summary.transitions.transformer import COUNTER, Piece
+from loopless.summary.transitions.transformer import COUNTER, GuardedTransition
 from loops_in_c import paths
 
 BY_INVARIANTS = "int f(int x, int c, int n) { while (x < n) { if (c > 3) x += 2; else x += 5; } return x; }"
@@ -52,13 +52,13 @@ def test_cells_divide_the_universe(source):
         union |= part.universe
     assert union.is_equal(whole.universe)
     for part in parts:
-        regions = [part.ended, *(piece.where for piece in part.pieces)]
+        regions = [part.ended, *(transition.where for transition in part.transitions)]
         assert all(region.is_subset(part.universe) for region in regions)
 
 
 def test_paths_that_exclude_each_other_by_invariants_are_apart():
     for part in cells(system(BY_INVARIANTS)):
-        assert len({piece.effect.trace() for piece in part.pieces}) <= 1
+        assert len({transition.transformer.trace() for transition in part.transitions}) <= 1
 
 
 def test_in_some_cell_nothing_can_be_undefined():
@@ -91,12 +91,12 @@ RUNS = {
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_as_long_as_it_takes(name):
     """Steps that do not wrap around, followed one by one from every point."""
-    for piece in system(RUNS[name]).pieces:
-        forms = control_forms(piece)
+    for transition in system(RUNS[name]).transitions:
+        forms = control_forms(transition)
         assert isinstance(forms, dict)
-        lengths, never = run_lengths(piece.where, [piece], forms)
-        variables = piece.where.variables
-        inside = piece.where.condition()
+        lengths, never = run_lengths(transition.where, [transition], forms)
+        variables = transition.where.variables
+        inside = transition.where.condition()
         compared = 0
         for values in product(range(0, 256, 3), range(0, 256, 5)):
             start = dict(zip(variables, values, strict=True))
@@ -105,20 +105,20 @@ def test_a_run_is_as_long_as_it_takes(name):
                 continue
             state, count = dict(start), 0
             while t.holds(inside, state) and count < 1000:
-                state |= {var: t.evaluate(term, state) for var, term in piece.control.items()}
+                state |= {var: t.evaluate(term, state) for var, term in transition.control.items()}
                 count += 1
             hits = [t.evaluate(length, start) for region, length in lengths if region.contains(start)]
-            assert hits == ([] if count == 1000 else [count]), (start, piece.control)
+            assert hits == ([] if count == 1000 else [count]), (start, transition.control)
             assert never.contains(start) == (count == 1000)
             compared += 1
-        assert compared or piece.where.is_empty() or len(system(RUNS[name]).pieces) > 1
+        assert compared or transition.where.is_empty() or len(system(RUNS[name]).transitions) > 1
 
 
 def test_a_step_of_zero_never_ends():
-    (piece,) = system("int f(int x, int n) { while (x < n) { if (x > n - 9) x = x; x += 0; } return x; }").pieces[:1]
-    lengths, never = run_lengths(piece.where, [piece], {})
+    (transition,) = system("int f(int x, int n) { while (x < n) { if (x > n - 9) x = x; x += 0; } return x; }").transitions[:1]
+    lengths, never = run_lengths(transition.where, [transition], {})
     assert lengths == ()
-    assert never.is_equal(piece.where)
+    assert never.is_equal(transition.where)
 
 
 # -- totals -----------------------------------------------------------------------------------------------------------
@@ -131,17 +131,17 @@ BOTH = ROUND.replace("s += 1", "s -= 1")
 
 @pytest.mark.parametrize(("source", "expected"), [(ROUND, [True]), (FALLING, [False]), (BOTH, [])])
 def test_what_moves_one_way_is_a_total(source, expected):
-    pieces, totals = find_totals(system(source).pieces)
+    transitions, totals = find_totals(system(source).transitions)
     assert [total.rising for total in totals] == expected
-    left = [side for piece in pieces for side in piece.effect.sides() if "s" in {v.name for v in side.condition.variables}]
+    left = [obligation for transition in transitions for obligation in transition.transformer.obligations() if "s" in {v.name for v in obligation.condition.variables}]
     assert bool(left) == (not expected)
 
 
 def test_a_total_fits_where_its_type_has_it():
-    (total,) = find_totals(system(ROUND).pieces)[1]
+    (total,) = find_totals(system(ROUND).transitions)[1]
     value = t.Var("value", t.INTEGERS)
     assert [t.holds(total.fits(value), {value: v}) for v in (2**31 - 1, 2**31)] == [True, False]
-    (total,) = find_totals(system(FALLING).pieces)[1]
+    (total,) = find_totals(system(FALLING).transitions)[1]
     assert [t.holds(total.fits(value), {value: v}) for v in (-(2**31), -(2**31) - 1)] == [True, False]
 
 
@@ -155,30 +155,30 @@ def test_sums_overflow_exactly_where_their_total_does(source, edge):
     assert not regions["residual"]
 
 
-# -- pieces with one effect -------------------------------------------------------------------------------------------
+# -- transitions with one transformer -------------------------------------------------------------------------------------------
 
 
-def effect(piece: Piece, state: dict[t.Var, int]) -> dict[t.Var, int]:
-    counters = dict.fromkeys((v for v in piece.effect.values if v not in state), 0)
-    whole = {**piece.effect.values, **piece.control}
+def transformer(transition: GuardedTransition, state: dict[t.Var, int]) -> dict[t.Var, int]:
+    counters = dict.fromkeys((v for v in transition.transformer.values if v not in state), 0)
+    whole = {**transition.transformer.values, **transition.control}
     return {var: t.evaluate(term, state | counters) for var, term in whole.items()}
 
 
-def split_at(piece: Piece, *bounds: int) -> list[Piece]:
-    """The piece in parts, by the values of x."""
-    x = next(var for var in piece.where.variables if var.name == "x")
+def split_at(transition: GuardedTransition, *bounds: int) -> list[GuardedTransition]:
+    """The transition in parts, by the values of x."""
+    x = next(var for var in transition.where.variables if var.name == "x")
     parts = []
     low = 0
     for high in (*bounds, 256):
-        here = piece.where & Region.of(t.between(low, x, high - 1), piece.where.variables)
-        parts.append(piece.within(here))
+        here = transition.where & Region.of(t.between(low, x, high - 1), transition.where.variables)
+        parts.append(transition.within(here))
         low = high
     return parts
 
 
 def test_parts_of_one_run_are_put_together_again():
     whole = system(RUNS["up"])
-    runs, never = longest_runs(whole, whole.pieces[0])
+    runs, never = longest_runs(whole, whole.transitions[0])
     assert never.is_empty()
     parts = [part for run in runs for part in split_at(run, 17, 90)]
     together = gathered(parts)
@@ -192,25 +192,25 @@ def test_parts_of_one_run_are_put_together_again():
         after = [part for part in together if part.where.contains(state)]
         assert len(before) == len(after)
         for one, other in zip(before, after, strict=True):
-            assert effect(one, state) == effect(other, state)
+            assert transformer(one, state) == transformer(other, state)
             compared += 1
     assert compared > 50
 
 
 def test_different_effects_stay_apart():
     source = "unsigned f(unsigned char x, unsigned char n) { while (x < n) { if (x < 9) x += 1; else x += 2; } return x; }"
-    pieces = system(source).pieces
-    assert len(gathered(pieces)) == len(pieces)
+    transitions = system(source).transitions
+    assert len(gathered(transitions)) == len(transitions)
 
 
 def test_a_run_of_known_length_is_an_instance_of_a_longer_one():
     """From x == 250, x < n and n <= 253 follows one iteration of three: as the general run says."""
     whole = system(RUNS["up"])
-    piece = whole.pieces[0]
-    general = [run for run in longest_runs(whole, piece)[0] if COUNTER not in run.where.variables]
+    transition = whole.transitions[0]
+    general = [run for run in longest_runs(whole, transition)[0] if COUNTER not in run.where.variables]
     x, n = whole.variables if whole.variables[0].name == "x" else whole.variables[::-1]
     fixed = Region.of(t.conjunction((t.equal(x, t.const(100)), t.equal(n, t.const(103)))), whole.variables)
-    once = piece.within(piece.where & fixed)
+    once = transition.within(transition.where & fixed)
     rest = [run.within((run.where - fixed).coalesce()) for run in general]
     together = gathered([*rest, once])
     assert len(together) == len(rest)

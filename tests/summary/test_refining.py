@@ -1,4 +1,4 @@
-"""Loops that are solved in smaller parts: clocks, idle variables, the signs of what is added to a sum."""
+"""Loops that are solved in smaller parts: autonomous subsystems, idle variables, the signs of what is added to a sum."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def test_domains_of_many_parts_are_divided(monkeypatch):
 
 def test_borders_that_are_crossed_one_way_divide():
     text = "int f(unsigned y, int c, int n) { while (y > 0) { if (c > 9 || y % 2 == 0) c++; else n--; y--; } return c; }"
-    pieces = system(text).pieces
-    parts = by_one_way_borders(pieces)
-    c = next(var for var in pieces[0].where.variables if var.name == "c")
+    transitions = system(text).transitions
+    parts = by_one_way_borders(transitions)
+    c = next(var for var in transitions[0].where.variables if var.name == "c")
     for part in parts:
         low, high = part.where.range_of(c)
         assert (high is not None and high <= 9) or (low is not None and low >= 10)
-    assert len(parts) > len(pieces)
+    assert len(parts) > len(transitions)
 
 
 FOR_EVER = "int f(unsigned x, int s, int a, unsigned short i) { while ((unsigned short)(i + 1) < x)"
@@ -126,10 +126,10 @@ def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
     )
     i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
     monkeypatch.setattr(multipath, "_landing", lambda smaller, *_, **__: multipath._given_up(smaller))
-    landing = multipath._in_smaller_parts(1_000_000, 400, None, cell)
+    builder = multipath._in_smaller_parts(1_000_000, 400, None, cell)
     for value in (1, 7, 10, 12, 255):
         state = {i: value, x: 3}
-        told = [*landing.diverges, *(part.when for part in landing.residual)]
+        told = [*builder.diverges, *(part.when for part in builder.residual)]
         assert sum(holds(when, state) for when in told) == 1
 
 

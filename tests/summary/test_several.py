@@ -79,7 +79,7 @@ def test_the_border_may_be_a_variable():
 
 def test_two_independent_turns_are_a_product():
     source = TWO.format(b=10, u=3, d=5, more="if (y < 7) y += 2; else y -= 1;")
-    group = find_group(build_system(paths(source)).pieces)
+    group = find_group(build_system(paths(source)).transitions)
     assert group is not None
     assert (len(group.members), len(group.selectors)) == (4, 2)
     summary, _ = judge_alone(source, summarize_several)
@@ -185,11 +185,11 @@ def test_what_no_method_follows_is_left_over_with_its_reason():
 
 def test_short_runs_follow_doubling():
     source = "unsigned f(unsigned char x, unsigned n) { while (x < 100) x = 2 * x + 1; return x; }"
-    (piece,) = build_system(paths(source)).pieces
+    (transition,) = build_system(paths(source)).transitions
     with budget(2_000_000):
-        runs = short_runs(piece)
+        runs = short_runs(transition)
     assert runs is not None
-    (x,) = piece.where.variables
+    (x,) = transition.where.variables
     for start in range(256):
         value, count = start, 0
         while value < 100:
@@ -205,11 +205,11 @@ def test_short_runs_follow_doubling():
 
 def test_a_step_that_may_rest_is_split_at_its_fixed_point():
     source = "unsigned f(unsigned char x, unsigned n) { while (n) { x = x / 2; n--; if (x > n) return x; } return x; }"
-    pieces = [p for p in build_system(paths(source)).pieces if any("x" in v.name for v in p.control)]
-    parts = split(pieces[0])
+    transitions = [p for p in build_system(paths(source)).transitions if any("x" in v.name for v in p.control)]
+    parts = split(transitions[0])
     assert parts is not None
     assert len(parts) == 2
-    x = next(v for v in pieces[0].where.variables if v.name == "x")
+    x = next(v for v in transitions[0].where.variables if v.name == "x")
     resting = [part for part in parts if part.control.get(x, x) in (x, t.const(0))]
     assert len(resting) == 1
     assert resting[0].where.range_of(x) == (0, 0)

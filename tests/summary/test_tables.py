@@ -28,11 +28,11 @@ def random_loop(seed: int, kind: str) -> str:
     ]
     branches = [f"if (x < {b}) {{ {m} {a} }}" for b, m, a in zip(borders, moves, adds, strict=False)]
     branches.append(f"{{ {moves[-1]} {adds[-1]} }}")
-    clock = chosen.choice(("i < n", "i != n", "i < n && i < 900"))
-    last = chosen.choice((1, 1, 2)) if "!=" not in clock else 1
+    subsystem = chosen.choice(("i < n", "i != n", "i < n && i < 900"))
+    last = chosen.choice((1, 1, 2)) if "!=" not in subsystem else 1
     return (
         f"unsigned f({kind} x, unsigned char n) {{ unsigned i = 0, c = n; unsigned short d = 3; "
-        f"while ({clock}) {{ {' else '.join(branches)} i += {last}; }} return x + 7u * c + 1000u * d + 77 * i; }}"
+        f"while ({subsystem}) {{ {' else '.join(branches)} i += {last}; }} return x + 7u * c + 1000u * d + 77 * i; }}"
     )
 
 

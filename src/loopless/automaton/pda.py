@@ -155,7 +155,7 @@ class _Builder:
         if single:
             known = {var: value for var, value in source.update.items() if not value.variables & self.view.unknowns}
             return known, frozenset(source.update.keys() - known.keys())
-        found = self.runs.effect(source)
+        found = self.runs.iterated(source)
         update: dict[Var, Term] = {}
         unstated = set(found.scattered)
         for var, form in found.forms.items():

@@ -49,7 +49,7 @@ _MAX_PREFIX = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class IteratedForms:
     """What the variables that a path changes hold after k ≥ 1 iterations of it: ``forms`` over the values before and
     the counter; ``scattered`` are those of which nothing is said.
     """
@@ -59,8 +59,8 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class _ControlEffect:
-    """An :class:`Effect` on control variables that the logic can express.
+class _ControlForms:
+    """:class:`IteratedForms` on control variables that the logic can express.
 
     ``within``: simpler forms that are right as long as the path goes on, and outside the variables' ranges after that.
     ``costly``: inequalities about the forms are hard for the logic, since they wrap around many times.
@@ -94,7 +94,7 @@ class Runs:
         self.view = view
         self.operations = operations
         self._reached: dict[str, Region] = {}
-        self._effects: dict[str, _ControlEffect] = {}
+        self._control_forms_of: dict[str, _ControlForms] = {}
         self._lengths: dict[str, tuple[Region, Precision] | str] = {}
         self._endings: dict[tuple[str, str], Ending | None] = {}
 
@@ -108,9 +108,9 @@ class Runs:
             self._reached[a.path.id] = a.after(a.where).coalesce()
         return self._reached[a.path.id]
 
-    def effect(self, path: Path) -> Effect:
+    def iterated(self, path: Path) -> IteratedForms:
         """What all variables hold after a run of ``path``."""
-        return effect(path.update, self.view.unknowns)
+        return iterated(path.update, self.view.unknowns)
 
     def ending(self, source: Path, target: Path) -> Ending | None:
         """The runs of ``source`` that end in ``target``, None if there is none.
@@ -136,13 +136,13 @@ class Runs:
             return (a.after(start) & b.where).coalesce()
         if not ending.known:
             return self._after(a) & b.where
-        found = self._control_effect(a)
+        found = self._control_forms(a)
         moved = (ending.where & start).image(found.forms).project_out((COUNTER, *found.scattered))
         return (moved & b.where).coalesce()
 
     def allowance(self, path: Path) -> int:
         """The isl operations that one question about the runs of ``path`` may cost. Raises :class:`BudgetExceeded`."""
-        costly = self._control_effect(self.view.behaviour(path)).costly
+        costly = self._control_forms(self.view.behaviour(path)).costly
         return min(self.operations, _COSTLY_OPERATIONS) if costly else self.operations
 
     def _ending(self, a: Behaviour, b: Behaviour) -> Ending | None:
@@ -163,7 +163,7 @@ class Runs:
             return _unclear(a, f"where the runs of path {a.path.id} end takes the logic too long")
 
     def _known_ending(self, a: Behaviour, b: Behaviour, within: Region, precision: Precision) -> Ending | None:
-        found = self._control_effect(a)
+        found = self._control_forms(a)
         reached = b.where.project_out(found.scattered).preimage(found.forms)
         where = (within & reached).coalesce()
         if where.is_empty():
@@ -186,7 +186,7 @@ class Runs:
         return self._lengths[a.path.id]
 
     def _compute_length(self, a: Behaviour) -> tuple[Region, Precision]:
-        found = self._control_effect(a)
+        found = self._control_forms(a)
         precision = a.where_precision
         for var in found.scattered:
             precision = max(precision, self._scatter_precision(a.path, var))
@@ -197,26 +197,26 @@ class Runs:
             where = where | (region & Region.of(_AT_LEAST_ONE) & Region.of(less_equal(COUNTER, length)))
         return (where & a.where).coalesce(), precision
 
-    def _control_effect(self, a: Behaviour) -> _ControlEffect:
-        found = self._effects.get(a.path.id)
+    def _control_forms(self, a: Behaviour) -> _ControlForms:
+        found = self._control_forms_of.get(a.path.id)
         if found is None:
-            found = self._effects[a.path.id] = self._compute_control_effect(a)
+            found = self._control_forms_of[a.path.id] = self._compute_control_forms(a)
         return found
 
-    def _compute_control_effect(self, a: Behaviour) -> _ControlEffect:
+    def _compute_control_forms(self, a: Behaviour) -> _ControlForms:
         control = {var: value for var, value in a.path.update.items() if var in self.view.control}
-        whole = effect(control, self.view.unknowns)
+        whole = iterated(control, self.view.unknowns)
         forms = {var: form for var, form in whole.forms.items() if _is_presburger(form)}
         scattered = whole.scattered | (whole.forms.keys() - forms.keys())
         wrapping = {var: value for var, value in control.items() if isinstance(value, Wrap) and var in forms}
         if wrapping and self._wrapping_leaves(a, wrapping):
             unreduced = {var: value.arg if isinstance(value, Wrap) else value for var, value in control.items()}
-            plain = effect(unreduced, self.view.unknowns).forms
+            plain = iterated(unreduced, self.view.unknowns).forms
             if all(var in plain and _is_presburger(plain[var]) for var in forms):
                 once = {var: _wrapped_once(wrapping[var], plain[var]) for var in wrapping}
-                return _ControlEffect({**forms, **once}, scattered, {var: plain[var] for var in forms}, costly=False)
+                return _ControlForms({**forms, **once}, scattered, {var: plain[var] for var in forms}, costly=False)
         costly = any(isinstance(node, Wrap) for form in forms.values() for node in walk(form))
-        return _ControlEffect(forms, scattered, forms, costly)
+        return _ControlForms(forms, scattered, forms, costly)
 
     def _wrapping_leaves(self, a: Behaviour, wrapping: Mapping[Var, Wrap]) -> bool:
         """Whether the path never follows itself where one of the variables has just wrapped around."""
@@ -247,7 +247,7 @@ def _unclear(a: Behaviour, reason: str) -> Ending:
     return Ending(where, single=False, known=False, precision=Precision.LOGIC, reason=reason)
 
 
-def effect(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> Effect:
+def iterated(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> IteratedForms:
     """Closed forms of iterating ``update``; the ``unknowns`` are fresh in each iteration."""
     changed = frozenset(update)
     known = {var: value for var, value in update.items() if not is_from_outside(value, unknowns, changed)}
@@ -266,7 +266,7 @@ def effect(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> Effect:
             lost.add(var)
         else:
             forms[var] = form
-    return Effect(forms, frozenset(lost))
+    return IteratedForms(forms, frozenset(lost))
 
 
 def _form(closed: Closed) -> Term | None:

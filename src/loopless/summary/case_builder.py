@@ -1,4 +1,4 @@
-"""From endings to cases: the exit that is taken, the values there, and what the checks along the run require."""
+"""From exit segments to cases: the exit that is taken, the values there, and what the checks along the run require."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.methods.elimination import Ending
+from loopless.summary.methods.elimination import ExitSegment
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, for_ever, growth, repeats
 from loopless.summary.rewrite.auxiliary import Revealed, later, preimage
@@ -17,9 +17,9 @@ from loopless.summary.transitions.system import ExitView, System, where
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
+    GuardedTransition,
     Lost,
-    Piece,
-    Side,
+    Obligation,
     Turns,
     along,
     closed_forms,
@@ -52,7 +52,7 @@ _MAX_QUESTIONS = 300
 """And how often that is asked of one system."""
 
 
-class Landing:
+class CaseBuilder:
     """The cases and regions of a summary, as they are collected."""
 
     def __init__(self, system: System) -> None:
@@ -61,7 +61,7 @@ class Landing:
         self.diverges: list[Condition] = []
         self.undefined: list[Undefined] = []
         self.residual: list[Residual] = []
-        self.cut = False
+        self.accelerated = False
         """Whether something is said by terms that the logic does not know."""
         self.place = where(system.paths)
         self._asked = 0
@@ -80,72 +80,74 @@ class Landing:
         """How many cases and regions there are."""
         return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
 
-    def include(self, other: Landing) -> None:
+    def include(self, other: CaseBuilder) -> None:
         """Take in all of another part."""
         self.cases += other.cases
         self.diverges += other.diverges
         self.undefined += other.undefined
         self.residual += other.residual
 
-    def add(self, ending: Ending) -> None:
-        """Take in one ending."""
+    def add(self, segment: ExitSegment) -> None:
+        """Take in one exit segment."""
         if self._entry is not None:
-            ending = replace(ending, piece=ending.piece.within((ending.piece.where & self._entry).coalesce()))
-        region = ending.piece.where
+            segment = replace(
+                segment, transition=segment.transition.within((segment.transition.where & self._entry).coalesce())
+            )
+        region = segment.transition.where
         if region.is_empty():
             return
-        if ending.kind == "stuck":
-            assert ending.why is not None
-            self.give_up(region, ending.why)
+        if segment.kind == "stuck":
+            assert segment.why is not None
+            self.give_up(region, segment.why)
             return
         try:
-            sides = ending.piece.effect.sides()
+            obligations = segment.transition.transformer.obligations()
         except Undecided as undecided:
             self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(undecided)))
             return
         except Lost as lost:
             self.give_up(region, Refused(Reason.NO_CLOSED_FORM, self.place, str(lost)))
             return
-        totals = self._totals(ending.piece)
+        totals = self._totals(segment.transition)
         if isinstance(totals, Refused):
             self.give_up(region, totals)
             return
-        holds = self._checked(region, (*sides, *totals))
+        holds = self._checked(region, (*obligations, *totals))
         if holds is FALSE:
             return
-        if ending.kind == "forever":
-            self._forever(ending, holds)
+        if segment.kind == "forever":
+            self._forever(segment, holds)
             return
         if self._only is not None:
-            self._leave(ending.piece, self._only, holds)
+            self._leave(segment.transition, self._only, holds)
             return
         for view in self.system.exits:
-            here = self.landed(ending.piece, view) & region
+            here = self.landed(segment.transition, view) & region
             if not here.is_empty():
-                self._leave(ending.piece.within(here.coalesce()), view, holds)
+                self._leave(segment.transition.within(here.coalesce()), view, holds)
 
-    def _totals(self, piece: Piece) -> tuple[Side, ...] | Refused:
+    def _totals(self, transition: GuardedTransition) -> tuple[Obligation, ...] | Refused:
         """What the final values of accumulators that move one way only require."""
         found = []
         for total in self.system.totals:
-            if total.var in piece.effect.lost and total.var not in piece.control:
-                return Refused(Reason.OVERFLOW_UNDECIDED, self.place, piece.effect.lost[total.var])
-            value = self._values(piece).get(total.var, total.var)
+            if total.var in transition.transformer.lost and total.var not in transition.control:
+                return Refused(Reason.OVERFLOW_UNDECIDED, self.place, transition.transformer.lost[total.var])
+            value = self._values(transition).get(total.var, total.var)
             if value is not total.var:
-                found.append(Side(total.fits(value), total.exit))
+                found.append(Obligation(total.fits(value), total.exit))
         return tuple(found)
 
-    def landed(self, piece: Piece, view: ExitView) -> Region:
-        """From where ``piece`` comes to what control variables say of an exit."""
-        return preimage(view.where, piece.control)
+    def landed(self, transition: GuardedTransition, view: ExitView) -> Region:
+        """From where ``transition`` comes to what control variables say of an exit."""
+        return preimage(view.where, transition.control)
 
     def give_up(self, region: Region, why: Refused, holds: Condition = TRUE) -> None:
         """Nothing is known of ``region``, where ``holds``."""
         self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
 
-    def _checked(self, region: Region, sides: tuple[Side, ...], given: Condition = TRUE) -> Condition:
+    def _checked(self, region: Region, obligations: tuple[Obligation, ...], given: Condition = TRUE) -> Condition:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
-        found = [(self._needed(region, side.condition), side.exit) for side in sides]
+        found = [(self._needed(region, obligation.condition), obligation.exit) for obligation in obligations]
         needed = [(self._told(region, condition), exit) for condition, exit in found if condition is not TRUE]
         kind, line = first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
@@ -174,20 +176,20 @@ class Landing:
 
     # -- leaving --------------------------------------------------------------------------------------------------
 
-    def _leave(self, piece: Piece, view: ExitView, holds: Condition) -> None:
+    def _leave(self, transition: GuardedTransition, view: ExitView, holds: Condition) -> None:
         path = view.path
         exit = path.exit
         assert exit is not None
-        values = self._values(piece)
-        revealed = Revealed(piece.where)
-        lost = piece.effect.lost
+        values = self._values(transition)
+        revealed = Revealed(transition.where)
+        lost = transition.transformer.lost
         needed = view.rest.variables | self._read(path) | {TOTAL}
-        gone = sorted(v for v in needed if v in lost and v not in piece.control)
+        gone = sorted(v for v in needed if v in lost and v not in transition.control)
         if gone:
-            self.give_up(piece.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
+            self.give_up(transition.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
             return
-        rest = self._needed(piece.where, later(view.rest, values))
-        when = conjunction((self.system.shown(piece.where), holds, *self._told(piece.where, rest)))
+        rest = self._needed(transition.where, later(view.rest, values))
+        when = conjunction((self.system.shown(transition.where), holds, *self._told(transition.where, rest)))
         if when is FALSE:
             return
         if exit.kind == "undefined":
@@ -200,7 +202,7 @@ class Landing:
         changed = {v for v in (*values, *path.update) if v in path.outputs}
         final = {v: self._shown(substitute(path.update.get(v, v), values), revealed) for v in sorted(changed)}
         then = {self.system.original(v): value for v, value in final.items()}
-        counts = self._counts(piece, revealed)
+        counts = self._counts(transition, revealed)
         self.cases.append(
             Case(
                 when,
@@ -209,14 +211,14 @@ class Landing:
                 path.id,
                 self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
                 counts,
-                tuple(self._step(step, revealed) for step in piece.effect.trace()),
+                tuple(self._step(step, revealed) for step in transition.transformer.trace()),
                 self._shown(substitute(path.result, values), revealed) if path.result is not None else None,
             )
         )
 
     @staticmethod
-    def _values(piece: Piece) -> Mapping[Var, Term]:
-        return {**piece.effect.values, **piece.control}
+    def _values(transition: GuardedTransition) -> Mapping[Var, Term]:
+        return {**transition.transformer.values, **transition.control}
 
     @staticmethod
     def _read(path: Path) -> set[Var]:
@@ -228,10 +230,10 @@ class Landing:
             used |= path.result.variables
         return used
 
-    def _counts(self, piece: Piece, revealed: Revealed) -> dict[str, Term]:
+    def _counts(self, transition: GuardedTransition, revealed: Revealed) -> dict[str, Term]:
         begun = dict.fromkeys(self.counters.values(), ZERO)
-        values = piece.effect.values
-        lost = piece.effect.lost
+        values = transition.transformer.values
+        lost = transition.transformer.lost
         counts = {id: substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
         return {id: self._shown(count, revealed) for id, count in counts.items()}
 
@@ -250,36 +252,38 @@ class Landing:
 
     # -- running for ever -----------------------------------------------------------------------------------------
 
-    def _forever(self, ending: Ending, holds: Condition) -> None:
+    def _forever(self, segment: ExitSegment, holds: Condition) -> None:
         """The loop runs for ever unless a check on an accumulator fails at some time."""
-        again, region = ending.again, ending.piece.where
+        again, region = segment.again, segment.transition.where
         assert again is not None
         try:
-            early: list[Side] = []
+            early: list[Obligation] = []
             moving = self._moving(again, early)
-            required = [Side(later(s.condition, self._values(ending.piece)), s.exit) for s in early]
+            required = [Obligation(later(s.condition, self._values(segment.transition)), s.exit) for s in early]
             growing: list[Exit] = []
             unclear: list[Exit] = []
-            for side, term, final in moving:
-                always = for_ever(term, COUNTER) if side.made is TRUE and not final else None
+            for obligation, term, final in moving:
+                always = for_ever(term, COUNTER) if obligation.made is TRUE and not final else None
                 period = growth(term, COUNTER, again.where) if always is None else None
                 if always is not None:
-                    required.append(Side(later(always, self._values(ending.piece)), side.exit))
-                elif period == 0 and side.recurs:
-                    growing.append(side.exit)
-                elif not period or not (side.made is TRUE or repeats(side.made, COUNTER, period, again.where)):
-                    unclear.append(side.exit)
+                    required.append(Obligation(later(always, self._values(segment.transition)), obligation.exit))
+                elif period == 0 and obligation.recurs:
+                    growing.append(obligation.exit)
+                elif not period or not (
+                    obligation.made is TRUE or repeats(obligation.made, COUNTER, period, again.where)
+                ):
+                    unclear.append(obligation.exit)
                 elif not final:
-                    bounded = disjunction((negate(side.made), at_most_zero(term)))
+                    bounded = disjunction((negate(obligation.made), at_most_zero(term)))
                     first = (substitute(bounded, {COUNTER: const(k)}) for k in range(period))
-                    required += [Side(later(c, self._values(ending.piece)), side.exit) for c in first]
+                    required += [Obligation(later(c, self._values(segment.transition)), obligation.exit) for c in first]
             if unclear and not growing:
                 self._undecided(unclear[0])
         except (Undecided, Lost) as failure:
             self.give_up(region, Refused(Reason.OVERFLOW_UNDECIDED, self.place, str(failure)), holds)
             return
         if growing:
-            kind, line = first_to_fail([*growing, *unclear, *(side.exit for side in required)])
+            kind, line = first_to_fail([*growing, *unclear, *(obligation.exit for obligation in required)])
             self.undefined.append(Undefined(conjunction((self.system.shown(region), holds)), kind, line))
             return
         more = self._checked(region, tuple(dict.fromkeys(required)), holds)
@@ -290,26 +294,26 @@ class Landing:
         kind = exit.detail.replace("-", " ")
         raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
 
-    def _moving(self, again: Piece, required: list[Side]) -> list[tuple[Side, Term, bool]]:
+    def _moving(self, again: GuardedTransition, required: list[Obligation]) -> list[tuple[Obligation, Term, bool]]:
         """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
         for those that the value before the first round was held against. What the first rounds alone ask for goes to
         ``required``.
         """
-        turning = isinstance(again.effect, Turns)
-        forms, lost = (again.effect.values, again.effect.lost) if turning else closed_forms(again)
-        found: list[tuple[Side, Term, bool]] = []
+        turning = isinstance(again.transformer, Turns)
+        forms, lost = (again.transformer.values, again.transformer.lost) if turning else closed_forms(again)
+        found: list[tuple[Obligation, Term, bool]] = []
         for total in self.system.totals:
             if total.var in lost:
                 raise Lost(lost[total.var])
             value = forms.get(total.var, total.var)
             if value is not total.var:
-                found.append((Side(TRUE, total.exit), value if total.rising else neg(value), True))
-        for side in again.effect.sides():
-            early, shown = ([], side.condition) if turning else along(again, side.condition)
-            required += [Side(condition, side.exit) for condition in early if condition is not TRUE]
+                found.append((Obligation(TRUE, total.exit), value if total.rising else neg(value), True))
+        for obligation in again.transformer.obligations():
+            early, shown = ([], obligation.condition) if turning else along(again, obligation.condition)
+            required += [Obligation(condition, obligation.exit) for condition in early if condition is not TRUE]
             if shown is TRUE:
                 continue
             if not isinstance(shown, Compare) or shown.relation != "le":
-                raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
-            found.append((side, shown.term, False))
+                raise Undecided(f"whether {brief(obligation.condition)} holds all along is not decided")
+            found.append((obligation, shown.term, False))
         return found

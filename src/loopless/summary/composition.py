@@ -80,7 +80,7 @@ def _summary(ways: Ways) -> FunctionSummary:
 
 
 def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refused]]]:
-    """The cases, finished ways of equal effect being one; and the ways whose result has no name."""
+    """The cases, finished ways of equal transformer being one; and the ways whose result has no name."""
     groups: dict[tuple[object, ...], list[tuple[Way, FunctionCase]]] = {}
     residual: list[tuple[Way, Refused]] = []
     for finished in ways.finished:
@@ -90,8 +90,8 @@ def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refuse
         if isinstance(case, Refused):
             residual.append((finished.state, case))
             continue
-        effect = (*case.then.items(), None, *case.iterations.items())
-        key = (case.kind, case.line, case.result, case.points_to, effect, finished.state.unknowns)
+        transformer = (*case.then.items(), None, *case.iterations.items())
+        key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns)
         groups.setdefault(key, []).append((finished.state, case))
     cases = []
     for group in groups.values():
@@ -124,7 +124,7 @@ def _plain(term: Term, when: Condition) -> Term:
 
 
 def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
-    """The effect of one way, without its condition."""
+    """The transformer of one way, without its condition."""
     state, exit = finished.state, finished.exit
     assert exit is not None
     result, points_to = finished.result, ""

@@ -1,4 +1,4 @@
-"""The summary of a function: cases and regions that partition its entry states (design, section 4)."""
+"""The summary of a function: cases and regions that partition its entry states."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Input:
     """A value that a function's summary speaks of.
 
     ``kind``: "parameter", "global" and "pointee" (their values at entry), "uninitialised" (what a local holds before it
-    is written), "nondet" (an input that is read once, outside of loops), "call" (the result or effect of one call whose
-    body is not known). ``number`` counts the nondeterministic inputs from 1, in the order in which they are read.
+    is written), "nondet" (an input that is read once, outside of loops), "call" (the result or transformer of one call
+    whose body is not known). ``number`` counts the nondeterministic inputs from 1, in the order in which they are read.
     """
 
     var: Var

@@ -1,7 +1,7 @@
 """All ways through a function, an outermost loop being one step: it goes on by each case of its summary.
 
-States that meet with the same effect become one. What is not followed to its end is kept with the reason, and with all
-that the state has come to know: so the ways cover every entry state once.
+States that meet with the same transformer become one. What is not followed to its end is kept with the reason, and with
+all that the state has come to know: so the ways cover every entry state once.
 """
 
 from __future__ import annotations
@@ -138,9 +138,7 @@ class Ways(Execution[Way]):
     def _entry_values(self) -> dict[Var, Term]:
         """A pointer parameter points to the start of what it points to."""
         return {
-            p.var: ZERO
-            for p in self.graph.parameters
-            if p.object is not None and p.var is not None and not p.shared
+            p.var: ZERO for p in self.graph.parameters if p.object is not None and p.var is not None and not p.shared
         }
 
     def _irreducible(self) -> Refused:
@@ -295,7 +293,7 @@ class Ways(Execution[Way]):
 
     # -- memory and inputs --------------------------------------------------------------------------------------------
 
-    def effect(self, state: Way, statement: Statement) -> Sequence[Way]:
+    def transformer(self, state: Way, statement: Statement) -> Sequence[Way]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc):
                 if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:

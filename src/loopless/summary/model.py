@@ -1,4 +1,4 @@
-"""The disjunctive summary of a loop: cases and regions that partition the entry states (design, section 4)."""
+"""The disjunctive summary of a loop: cases and regions that partition the entry states."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Final
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.refusals import Reason, Refused
-from loopless.summary.methods.earliest_exit import summarize_one, turns_many_times
+from loopless.summary.methods.earliest_exit import summarize_one, wraps_many_times
 from loopless.summary.methods.multipath import summarize_several
 from loopless.summary.model import Case, Outcome, Residual, Summary
 from loopless.summary.rewrite.univariate import with_intervals
@@ -102,7 +102,7 @@ def _first_complete(paths: LoopPaths, strategies: Iterable[Callable[[LoopPaths],
         if found.complete:
             return found
         partial = partial or found
-        if any(part.why.reason is Reason.WRAP for part in found.residual) and turns_many_times(paths):
+        if any(part.why.reason is Reason.WRAP for part in found.residual) and wraps_many_times(paths):
             break
     if partial is not None:
         return partial

@@ -1,8 +1,8 @@
 """How often at least: lower bounds on laps, where there is no exact count.
 
 A loop is left only where a measure t is no more than 0; if no lap lowers t by more than c, every run that leaves the
-loop has made ceil(t₀ / c) laps before. That is the mirror image of the bounds above (:mod:`loopless.bounds.methods.looperman`),
-and what a choice of inputs cannot go below.
+loop has made ceil(t₀ / c) laps before. That is the mirror image of the bounds above
+(:mod:`loopless.bounds.methods.looperman`), and what a choice of inputs cannot go below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""First times of values that are multiplied by a constant and wrap around: when x·b^k + c modulo 2^w meets a window.
+"""Exit times of values that are multiplied by a constant and wrap around: when x·b^k + c modulo 2^w meets a window.
 
 An even factor moves all bits out in the end, after which the value stays; an odd one has few powers where w is small.
 Both are the named function ``first_scaled``. Other powers that wrap around have no form.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import lcm
 
 from loopless.recurrences import NoClosedForm, curves_of
-from loopless.summary.exit_time.linear import FirstTime, NotMoving, failing_windows, one_moving, residue_of
+from loopless.summary.exit_time.linear import ExitTime, NoExitTime, failing_windows, one_moving, residue_of
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -35,8 +35,8 @@ from loopless.terms import (
 from loopless.terms.modular import has_few_powers
 
 
-def times_of_scaled(condition: Condition, counter: Var) -> list[FirstTime]:
-    """When ``condition``, in closed form over the entry values and ``counter`` = k, fails, by first times of which the
+def exit_times_of_geometric(condition: Condition, counter: Var) -> list[ExitTime]:
+    """When ``condition``, in closed form over the entry values and ``counter`` = k, fails, by exit times of which the
     least counts: for a value start·base^k + offset modulo 2^w with an even base, or small w. None for other conditions.
     """
     if not isinstance(condition, Compare):
@@ -46,7 +46,7 @@ def times_of_scaled(condition: Condition, counter: Var) -> list[FirstTime]:
         value, modulus, least = residue_of(atom)
         divisor, multiple = _multiplied_out(value)
         (whole,), (curve,) = curves_of(value, counter), curves_of(multiple, counter)
-    except (NotMoving, NoClosedForm, ValueError, TermTooLarge):
+    except (NoExitTime, NoClosedForm, ValueError, TermTooLarge):
         return []
     powers = [(base, c) for (base, degree), c in curve.items() if c is not ZERO and (base, degree) != (1, 0)]
     if not isinstance(atom, Wrap) or len(powers) != 1 or any(degree for _, degree in curve):
@@ -66,7 +66,7 @@ def times_of_scaled(condition: Condition, counter: Var) -> list[FirstTime]:
     times = []
     for low, high in failing_windows(condition, coefficient, rest, least, modulus // even):
         time = first_scaled(start, base, offset, modulus, scale(low, even), scale(high, even))
-        times.append(FirstTime(TRUE, greater_equal(time, ZERO), time))
+        times.append(ExitTime(TRUE, greater_equal(time, ZERO), time))
     return times
 
 

@@ -1,6 +1,6 @@
-"""First times: when a condition on a value that moves by a constant, plainly or modulo m, fails for the first time.
+"""Exit times: when a condition on a value that moves by a constant, plainly or modulo m, fails for the first time.
 
-(prototype-widths, section 4.) The value after k iterations is start + step·k, or its residue; the condition fails where
+ The value after k iterations is start + step·k, or its residue; the condition fails where
 it comes into a window. The first such k is an expression where the window cannot be stepped over, a modular inverse
 where it is one residue, and else the named function ``first_in_range``.
 """
@@ -55,12 +55,12 @@ SMALL_MODULUS = 1 << 10
 """Up to this modulus isl finds first visits of any window."""
 
 
-class NotMoving(Exception):
+class NoExitTime(Exception):
     """A condition is not about one value that moves by a constant; the text says in which way not."""
 
 
 @dataclass(frozen=True, slots=True)
-class FirstTime:
+class ExitTime:
     """Where ``guard`` holds: whether the condition fails at all (``exists``) and, if so, the first time at which."""
 
     guard: Condition
@@ -81,26 +81,26 @@ class _Window:
     high: Term | None
 
 
-def first_times(condition: Condition, counter: Var) -> tuple[FirstTime, ...]:
+def exit_times(condition: Condition, counter: Var) -> tuple[ExitTime, ...]:
     """When ``condition``, in closed form over the entry values and ``counter`` = k, is false for the first k ≥ 0.
 
-    The guards of the answers partition the entry values. Raises :class:`NotMoving`.
+    The guards of the answers partition the entry values. Raises :class:`NoExitTime`.
     """
     if counter not in condition.variables:
-        return (FirstTime(TRUE, negate(condition), ZERO),)
+        return (ExitTime(TRUE, negate(condition), ZERO),)
     if isinstance(condition, Compare) and condition.relation == "eq":
         return (_left(condition, counter),)
     window = _window(condition, counter)
     return (_plain(window),) if window.modulus is None else _modular(window, window.modulus)
 
 
-def many_turns(condition: Condition, counter: Var) -> bool:
+def many_wraps(condition: Condition, counter: Var) -> bool:
     """Whether the value may pass its window many times before it meets it, which is too much for isl."""
     if counter not in condition.variables:
         return False
     try:
         window = _window(condition, counter)
-    except NotMoving:
+    except NoExitTime:
         return False
     if window.modulus is None or window.modulus <= SMALL_MODULUS or window.low is window.high:
         return False
@@ -137,14 +137,14 @@ def _window(condition: Condition, counter: Var) -> _Window:
             windows = [_window(arg, counter) for arg in condition.args]
             first = windows[0]
             if any((w.start, w.step, w.modulus) != (first.start, first.step, first.modulus) for w in windows):
-                raise NotMoving("it is about several values")
+                raise NoExitTime("it is about several values")
             lows = [w.low for w in windows if w.low is not None]
             highs = [w.high for w in windows if w.high is not None]
             low = maximum(*lows) if lows else None
             high = minimum(*highs) if highs else None
             return _Window(first.start, first.step, first.modulus, low, high)
         case _:
-            raise NotMoving("it is not about one value that moves by a constant")
+            raise NoExitTime("it is not about one value that moves by a constant")
 
 
 def _compared(condition: Compare, counter: Var) -> _Window:
@@ -197,9 +197,9 @@ def one_moving(condition: Compare, counter: Var) -> tuple[Term, int, Term]:
         elif len(monomial) == 1 and monomial[0][1] == 1:
             moving.append((monomial[0][0], coefficient))
         else:
-            raise NotMoving("it is not linear in the number of iterations")
+            raise NoExitTime("it is not linear in the number of iterations")
     if len(moving) != 1:
-        raise NotMoving("it is about several values that move")
+        raise NoExitTime("it is about several values that move")
     return *moving[0], from_polynomial(still)
 
 
@@ -211,7 +211,7 @@ def residue_of(atom: Term) -> tuple[Term, int, int]:
         divisor = atom.args[1]
         if isinstance(divisor, Const) and divisor.value > 1:
             return atom.args[0], divisor.value, 0
-    raise NotMoving("it is not about a residue that moves by a constant")
+    raise NoExitTime("it is not about a residue that moves by a constant")
 
 
 def _linear(term: Term, counter: Var) -> tuple[Term, int]:
@@ -219,42 +219,42 @@ def _linear(term: Term, counter: Var) -> tuple[Term, int]:
     step = start.pop(((counter, 1),), 0)
     rest = from_polynomial(start)
     if counter in rest.variables:
-        raise NotMoving("it is about a value that does not move by a constant")
+        raise NoExitTime("it is about a value that does not move by a constant")
     return rest, step
 
 
-def _left(condition: Compare, counter: Var) -> FirstTime:
+def _left(condition: Compare, counter: Var) -> ExitTime:
     """An equality that keeps the loop running: it fails at once or after one step."""
     atom, coefficient, rest = one_moving(condition, counter)
     if atom is counter:
-        return FirstTime(TRUE, TRUE, ite(equals_zero(rest), ONE, ZERO))
+        return ExitTime(TRUE, TRUE, ite(equals_zero(rest), ONE, ZERO))
     arg, modulus, lowest = residue_of(atom)
     start, step = _linear(arg, counter)
     value = scale(rest, -coefficient)
     low, high = range_of(value)
     if abs(coefficient) > 1 or low is None or low < lowest or high is None or high >= lowest + modulus:
-        raise NotMoving("it is an equality of values of different ranges")
+        raise NoExitTime("it is an equality of values of different ranges")
     same = equal(mod(sub(start, value), const(modulus)), ZERO)
     if step % modulus == 0:
-        return FirstTime(TRUE, negate(same), ZERO)
-    return FirstTime(TRUE, TRUE, ite(same, ONE, ZERO))
+        return ExitTime(TRUE, negate(same), ZERO)
+    return ExitTime(TRUE, TRUE, ite(same, ONE, ZERO))
 
 
-def _plain(window: _Window) -> FirstTime:
+def _plain(window: _Window) -> ExitTime:
     """A value that grows by ``step`` > 0."""
     if window.low is None:
         assert window.high is not None
-        return FirstTime(TRUE, less_equal(window.start, window.high), ZERO)
+        return ExitTime(TRUE, less_equal(window.start, window.high), ZERO)
     step = const(window.step)
     distance = sub(window.low, window.start)
     if window.low is window.high:
         reached = conjunction((greater_equal(distance, ZERO), equal(mod(distance, step), ZERO)))
-        return FirstTime(TRUE, reached, floor_div(distance, step))
+        return ExitTime(TRUE, reached, floor_div(distance, step))
     time = maximum(ZERO, _ceil_div(distance, window.step))
     if window.high is None:
-        return FirstTime(TRUE, TRUE, time, {(1, 1): step, (1, 0): sub(ONE, distance)})
-    landing = add(window.start, scale(time, window.step))
-    return FirstTime(TRUE, less_equal(landing, window.high), time)
+        return ExitTime(TRUE, TRUE, time, {(1, 1): step, (1, 0): sub(ONE, distance)})
+    builder = add(window.start, scale(time, window.step))
+    return ExitTime(TRUE, less_equal(builder, window.high), time)
 
 
 def _size(window: _Window, modulus: int) -> Term:
@@ -274,13 +274,13 @@ def _shortest(step: int, modulus: int) -> int:
     return forward if 2 * forward <= modulus else forward - modulus
 
 
-def _modular(window: _Window, modulus: int) -> tuple[FirstTime, ...]:
+def _modular(window: _Window, modulus: int) -> tuple[ExitTime, ...]:
     low, high = _ends(window, modulus)
     step = _shortest(window.step, modulus)
     divisor = gcd(step, modulus)
     start = mod(window.start, const(modulus))
     if step == 0:
-        return (FirstTime(TRUE, _within(low, start, high), ZERO),)
+        return (ExitTime(TRUE, _within(low, start, high), ZERO),)
     if window.low is window.high:
         return (_point(window, modulus, divisor),)
     size = _size(window, modulus)
@@ -293,14 +293,14 @@ def _modular(window: _Window, modulus: int) -> tuple[FirstTime, ...]:
     least, most = range_of(size)
     straight = _straight(start, step, modulus, low, high)
     if abs(step) == divisor:
-        return (FirstTime(TRUE, reached, straight),)
+        return (ExitTime(TRUE, reached, straight),)
     wide = greater_equal(size, const(abs(step)))
     if least is not None and least >= abs(step):
-        return (FirstTime(TRUE, TRUE, straight),)
-    visit = FirstTime(negate(wide), reached, _visit(window, step, modulus))
+        return (ExitTime(TRUE, TRUE, straight),)
+    visit = ExitTime(negate(wide), reached, _visit(window, step, modulus))
     if most is not None and most < abs(step):
         return (visit,)
-    return FirstTime(wide, TRUE, straight), visit
+    return ExitTime(wide, TRUE, straight), visit
 
 
 def _visit(window: _Window, step: int, modulus: int) -> Term:
@@ -317,12 +317,12 @@ def _within(low: Term, term: Term, high: Term) -> Condition:
     return conjunction((less_equal(low, term), less_equal(term, high)))
 
 
-def _point(window: _Window, modulus: int, divisor: int) -> FirstTime:
+def _point(window: _Window, modulus: int, divisor: int) -> ExitTime:
     assert window.low is not None
     distance = sub(window.low, window.start)
     inside = _within(ZERO, window.low, const(modulus - 1))
     divides = equal(mod(distance, const(divisor)), ZERO) if divisor > 1 else TRUE
-    return FirstTime(TRUE, conjunction((inside, divides)), first_equal(distance, window.step, modulus))
+    return ExitTime(TRUE, conjunction((inside, divides)), first_equal(distance, window.step, modulus))
 
 
 def _straight(start: Term, step: int, modulus: int, low: Term, high: Term) -> Term:

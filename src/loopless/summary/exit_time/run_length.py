@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless.logic import Pieces, Region, first
 from loopless.summary.rewrite.auxiliary import later, preimage
-from loopless.summary.transitions.transformer import COUNTER, Piece, Values
+from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Values
 from loopless.terms import (
     FALSE,
     ONE,
@@ -26,7 +26,7 @@ MAX_HOLES = 8
 """A domain that lacks more parts of its hull than this is asked about as a whole."""
 
 
-def run_lengths(where: Region, members: Sequence[Piece], forms: Values) -> tuple[Pieces, Region]:
+def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Values) -> tuple[Pieces, Region]:
     """After how many iterations of ``members``, which fill ``where``, this is left; and from where it never is.
 
     ``forms``: the control variables after :data:`COUNTER` iterations, right as long as the run stays in ``where``. What
@@ -50,11 +50,13 @@ def run_lengths(where: Region, members: Sequence[Piece], forms: Values) -> tuple
     fails = substitute(disjunction((negate(conjunction(failing)), missing)), dict(forms))
     ends = any(_comes_nearer(part, members) for part in failing)
     found = first(fails, COUNTER, read, at_least=ONE, within=Region.of(given, read), always=ends)
-    pieces = [((region & where).coalesce(), count) for region, count in found.pieces]
-    return tuple(piece for piece in pieces if not piece[0].is_empty()), (found.never & where).coalesce()
+    transitions = [((region & where).coalesce(), count) for region, count in found.pieces]
+    return tuple(transition for transition in transitions if not transition[0].is_empty()), (
+        found.never & where
+    ).coalesce()
 
 
-def what_may_fail(where: Region, members: Sequence[Piece]) -> Region:
+def what_may_fail(where: Region, members: Sequence[GuardedTransition]) -> Region:
     """A larger region such that the runs of ``members``, all within ``where``, leave both at the same time."""
     condition = where.rough_condition()
     if isinstance(condition, Or):
@@ -63,13 +65,13 @@ def what_may_fail(where: Region, members: Sequence[Piece]) -> Region:
     return Region.of(conjunction(failing), where.variables, typed=False)
 
 
-def may_fail(part: Condition, where: Region, members: Sequence[Piece]) -> bool:
+def may_fail(part: Condition, where: Region, members: Sequence[GuardedTransition]) -> bool:
     """Whether a step from inside may make ``part`` false."""
     failed = Region.of(negate(part), where.variables)
     return any(not preimage(failed, member.control).disjoint(member.where) for member in members)
 
 
-def _comes_nearer(part: Condition, members: Sequence[Piece]) -> bool:
+def _comes_nearer(part: Condition, members: Sequence[GuardedTransition]) -> bool:
     """Whether ``part`` comes nearer to failing with every step."""
     if not isinstance(part, Compare) or part.relation != "le":
         return False

@@ -1,7 +1,7 @@
 """Loops with at most one iterative path: closed forms and one parametric least value.
 
 The run length from entry values X is n(X) = lexmin {k ≥ 0 : the path's condition fails for X_k}, where X_k is the
-closed form of k iterations (design, sections 3 and 5.3; prototype, section 3). Undefined behaviour is an exit like the
+closed form of k iterations. Undefined behaviour is an exit like the
 others: the path's condition includes that every check holds. Where no such k exists the loop diverges.
 """
 
@@ -151,7 +151,7 @@ class Solver:
         if self.path is None:
             self._land(Region.universe(self.entry), ZERO, TRUE)
             return self.parts
-        plain, side = self._split(self.path)
+        plain, obligations = self._split(self.path)
         fails: list[Condition] = []
         for part in plain:
             for guard, shown in self.along(part):
@@ -163,9 +163,9 @@ class Solver:
             within=self._universe(),
         )
         for region, count in found.pieces:
-            self._piece(region, count, side)
+            self._transition(region, count, obligations)
         if not found.never.is_empty():
-            self._forever(found.never, side)
+            self._forever(found.never, obligations)
         return self.parts
 
     def _frame(self) -> list[Var]:
@@ -202,44 +202,44 @@ class Solver:
 
     # -- landing --------------------------------------------------------------------------------------------------
 
-    def _piece(self, region: Region, count: Term, side: list[Condition]) -> None:
+    def _transition(self, region: Region, count: Term, obligations: list[Condition]) -> None:
         """Entry values in ``region`` run ``count`` iterations and then leave."""
         start = self.start(frozenset(v for p in self.paths.exits for v in needed_by(p) | self.outputs(p)))
         for k in range(start):
             part = region & Region.of(equal(count, const(k)), self._frame())
             if not part.is_empty():
-                self._checked(part, const(k), side)
+                self._checked(part, const(k), obligations)
         rest = region & Region.of(less_equal(const(start), count), self._frame()) if start else region
         if not rest.is_empty():
-            self._checked(rest, count, side)
+            self._checked(rest, count, obligations)
 
-    def _checked(self, region: Region, count: Term, side: list[Condition]) -> None:
-        """Split off the entry values whose run fails a side condition."""
+    def _checked(self, region: Region, count: Term, obligations: list[Condition]) -> None:
+        """Split off the entry values whose run fails an obligation."""
         shown = self._shown(region)
-        for holds, undecided in self.settled(shown, side, self.names.term(count), region):
+        for holds, undecided in self.settled(shown, obligations, self.names.term(count), region):
             if undecided is not None:
                 self.parts.residual.append(Residual(conjunction((shown, holds)), undecided))
             else:
                 self._land(region, count, holds)
 
     def settled(
-        self, when: Condition, side: list[Condition], count: Term, region: Region
+        self, when: Condition, obligations: list[Condition], count: Term, region: Region
     ) -> list[tuple[Condition, Refused | None]]:
         """For which entry values in ``region``, where ``when`` holds, all checks hold for ``count`` iterations; those
         where one fails are split off. With a refusal: entry values where that is not decided.
         """
-        needed, undecided = self.needed(side, count, region)
+        needed, undecided = self.needed(obligations, count, region)
         parts: list[tuple[Condition, list[tuple[Condition, Exit]], Refused | None]] = []
         rest: Condition = TRUE
         if undecided is not None and self.path is not None:
-            known: list[Rising | Tightening] = list(rising(self.path, side, self.exit_of_check))
-            known += tightening(self.path, side, self.exit_of_check)
+            known: list[Rising | Tightening] = list(rising(self.path, obligations, self.exit_of_check))
+            known += tightening(self.path, obligations, self.exit_of_check)
             for guard, found in partition(known):
-                fitting = self._fitting(side, found, count, region)
+                fitting = self._fitting(obligations, found, count, region)
                 if fitting is not None:
                     parts.append((conjunction((rest, guard)), *fitting))
                     rest = conjunction((rest, negate(guard)))
-            sure = self._surely(side, count, region)
+            sure = self._surely(obligations, count, region)
             if sure is not None:
                 guard, found_needed = sure
                 parts.append((conjunction((rest, guard)), found_needed, None))
@@ -261,14 +261,14 @@ class Solver:
         return result
 
     def _surely(
-        self, side: list[Condition], count: Term, region: Region
+        self, obligations: list[Condition], count: Term, region: Region
     ) -> tuple[Condition, list[tuple[Condition, Exit]]] | None:
         """Entry values for which the undecided checks hold whatever values wrap around to, and what the others require;
         None where there are none.
         """
         guards: list[Condition] = []
         required: list[tuple[Condition, Exit]] = []
-        for condition in side:
+        for condition in obligations:
             found, undecided = self.needed([condition], count, region)
             required += found
             if undecided is None:
@@ -285,11 +285,11 @@ class Solver:
         return None if guard is FALSE else (guard, required)
 
     def _fitting(
-        self, side: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
+        self, obligations: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
     ) -> tuple[list[tuple[Condition, Exit]], Refused | None] | None:
         """What the checks require where what is ``found`` moves one way only; None where that does not suffice."""
         needed: list[tuple[Condition, Exit]] = []
-        left = list(side)
+        left = list(obligations)
         for one in found:
             if isinstance(one, Rising) and not one.checks.isdisjoint(left):
                 if self.start(frozenset((one.var,))):
@@ -306,11 +306,11 @@ class Solver:
         return None if undecided is not None else ([*needed, *others], None)
 
     def needed(
-        self, side: list[Condition], count: Term, region: Region
+        self, obligations: list[Condition], count: Term, region: Region
     ) -> tuple[list[tuple[Condition, Exit]], Refused | None]:
         """What each check requires of the entry values, up to the first for which that is not decided, and why not."""
         found: list[tuple[Condition, Exit]] = []
-        for condition in side:
+        for condition in obligations:
             try:
                 shown = self.closed_condition(condition)
                 try:
@@ -403,12 +403,12 @@ class Solver:
             )
         )
 
-    def _forever(self, region: Region, side: list[Condition]) -> None:
+    def _forever(self, region: Region, obligations: list[Condition]) -> None:
         """Entry values for which the plain conditions hold for ever."""
-        if not side:
+        if not obligations:
             self.parts.diverges.append(self._shown(region))
             return
-        names = ", ".join(str(condition) for condition in side)
+        names = ", ".join(str(condition) for condition in obligations)
         detail = f"the loop runs until one of these fails, and when is not decided: {names}"
         refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)
         self.parts.residual.append(Residual(self._shown(region), refused))

@@ -160,4 +160,3 @@ class _Unfolding:
 def _trace(taken: tuple[str, ...]) -> Iterator[Step]:
     for path, several in groupby(taken):
         yield Run(path, const(len(list(several))))
-

@@ -3,7 +3,7 @@
 Where a *selector* moves by a constant in each path and alone decides which path is taken, its values form a functional
 graph, and a run ends up in one of the graph's cycles. On a cycle y_0 … y_(p-1), from phase φ, after t iterations the
 selector is y_((φ+t) mod p), and a variable v to which each value adds a constant is v + P·floor((φ+t)/p) + S[(φ+t) mod
-p] - S[φ] with the prefix sums S and the sum P of one round (prototype, section 4). The run ends where the other
+p] - S[φ] with the prefix sums S and the sum P of one round. The run ends where the other
 variables say so: one least value. What comes before the cycle is left to elimination.
 """
 
@@ -18,10 +18,10 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.stepping import enumerating
-from loopless.summary.case_builder import Landing
-from loopless.summary.exit_time.linear import many_turns
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.exit_time.linear import many_wraps
 from loopless.summary.exit_time.run_length import what_may_fail
-from loopless.summary.methods.elimination import Ending, eliminate
+from loopless.summary.methods.elimination import ExitSegment, eliminate
 from loopless.summary.model import Summary
 from loopless.summary.obligations.along_run import Undecided
 from loopless.summary.transitions.oscillating_groups import find_group
@@ -30,10 +30,10 @@ from loopless.summary.transitions.system import ExitView, NotSummarized, System,
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
+    GuardedTransition,
     Nothing,
+    Obligation,
     Once,
-    Piece,
-    Side,
     TurnForms,
     Turns,
     counter_of,
@@ -84,11 +84,11 @@ LEAST_PATHS = 3
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One cycle of a selector: its values in their order, and the piece that each of them takes."""
+    """One cycle of a selector: its values in their order, and the transition that each of them takes."""
 
     selector: Var
     values: tuple[int, ...]
-    members: tuple[Piece, ...]
+    members: tuple[GuardedTransition, ...]
 
     @property
     def inside(self) -> Condition:
@@ -130,10 +130,10 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
         with budget(OPERATIONS):
             system = build_system(paths)
             found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
-            if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.pieces) is None):
+            if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.transitions) is None):
                 detail = "no variable that runs through few values decides which path is taken"
                 raise NotSummarized(Refused(Reason.MULTI_PATH, where(paths), detail))
-            landings = [_landing(cell, cycles) for cell, cycles in found]
+            builders = [_builder(cell, cycles) for cell, cycles in found]
     except BudgetExceeded:
         detail = "the logic needs more steps than its budget for this loop"
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
@@ -142,44 +142,44 @@ def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summar
     return Summary(
         paths.loop,
         paths,
-        tuple(case for landing in landings for case in landing.cases),
-        disjunction(region for landing in landings for region in landing.diverges),
-        tuple(undefined for landing in landings for undefined in landing.undefined),
-        tuple(residual for landing in landings for residual in landing.residual),
+        tuple(case for builder in builders for case in builder.cases),
+        disjunction(region for builder in builders for region in builder.diverges),
+        tuple(undefined for builder in builders for undefined in builder.undefined),
+        tuple(residual for builder in builders for residual in builder.residual),
         "tables",
         paths.assumptions,
     )
 
 
-def landing_by_tables(cell: System) -> Landing | None:
+def cases_by_modes(cell: System) -> CaseBuilder | None:
     """The cases of a loop with its cycles in closed form, None if no variable decides which path is taken.
 
     Raises :class:`loopless.logic.BudgetExceeded`.
     """
     cycles = accelerate_cycles(cell)
-    return _landing(cell, cycles) if cycles is not None else None
+    return _builder(cell, cycles) if cycles is not None else None
 
 
-def _landing(cell: System, cycles: Accelerated | None) -> Landing:
-    landing = _Landing(cell, cycles.core if cycles is not None else cell.universe)
-    pieces, endings = (cycles.pieces, cycles.endings) if cycles is not None else (cell.pieces, [])
-    for ending in eliminate(cell, pieces, endings):
-        landing.add(ending)
-    return landing
+def _builder(cell: System, cycles: Accelerated | None) -> CaseBuilder:
+    builder = _Landing(cell, cycles.core if cycles is not None else cell.universe)
+    transitions, segments = (cycles.transitions, cycles.segments) if cycles is not None else (cell.transitions, [])
+    for segment in eliminate(cell, transitions, segments):
+        builder.add(segment)
+    return builder
 
 
-class _Landing(Landing):
+class _Landing(CaseBuilder):
     """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
 
     def __init__(self, system: System, core: Region) -> None:
         super().__init__(system)
         self.core = core
 
-    def landed(self, piece: Piece, view: ExitView) -> Region:
-        looked_up = [v for v, term in piece.control.items() if _has_table(term)]
+    def landed(self, transition: GuardedTransition, view: ExitView) -> Region:
+        looked_up = [v for v, term in transition.control.items() if _has_table(term)]
         if not looked_up:
-            return super().landed(piece, view)
-        others = {v: term for v, term in piece.control.items() if v not in looked_up}
+            return super().landed(transition, view)
+        others = {v: term for v, term in transition.control.items() if v not in looked_up}
         return (view.where & self.system.ended & self.core).project_out(looked_up).preimage(others)
 
 
@@ -189,10 +189,12 @@ def _has_table(term: Term) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Accelerated:
-    """``pieces`` outside the cycles of a selector, and the ``endings`` of runs that begin in a cycle, at ``core``."""
+    """``transitions`` outside the cycles of a selector, and the ``segments`` of runs that begin in a cycle, at
+    ``core``.
+    """
 
-    pieces: list[Piece]
-    endings: list[Ending]
+    transitions: list[GuardedTransition]
+    segments: list[ExitSegment]
     core: Region
 
 
@@ -202,65 +204,67 @@ def accelerate_cycles(system: System) -> Accelerated | None:
     Raises :class:`loopless.logic.BudgetExceeded`.
     """
     for selector in sorted(system.control):
-        cycles = _cycles(selector, _members(selector, system.pieces))
+        cycles = _cycles(selector, _members(selector, system.transitions))
         inside = disjunction(cycle.inside for cycle in cycles)
         core = Region.of(inside, system.variables) & system.universe
         if not all(_is_product(view.where & system.ended & core, selector, core) for view in system.exits):
             continue
-        endings: list[Ending] = []
-        left = list(system.pieces)
+        segments: list[ExitSegment] = []
+        left = list(system.transitions)
         for cycle in cycles:
             found = _runs_on(system, cycle)
             if found is not None:
-                endings += found
+                segments += found
                 left = _outside(left, cycle)
-        if endings:
-            return Accelerated(left, endings, core)
+        if segments:
+            return Accelerated(left, segments, core)
     return None
 
 
-def _outside(pieces: Iterable[Piece], cycle: Round) -> list[Piece]:
+def _outside(transitions: Iterable[GuardedTransition], cycle: Round) -> list[GuardedTransition]:
     found = []
-    for piece in pieces:
-        rest = piece.where - Region.of(cycle.inside, piece.where.variables)
+    for transition in transitions:
+        rest = transition.where - Region.of(cycle.inside, transition.where.variables)
         if not rest.is_empty():
-            found.append(piece.within(rest.coalesce()))
+            found.append(transition.within(rest.coalesce()))
     return found
 
 
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _members(selector: Var, pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces that move the selector by a constant, those of one path and step as one: what other variables do
+def _members(selector: Var, transitions: Iterable[GuardedTransition]) -> list[GuardedTransition]:
+    """The transitions that move the selector by a constant, those of one path and step as one: what other variables do
     is as the path says it, wrap-around included.
     """
-    found: dict[tuple[str, int], Piece] = {}
-    for piece in pieces:
-        step = _step(selector, piece)
-        if step is not None and isinstance(piece.effect, Once):
-            path = piece.effect.path
+    found: dict[tuple[str, int], GuardedTransition] = {}
+    for transition in transitions:
+        step = _step(selector, transition)
+        if step is not None and isinstance(transition.transformer, Once):
+            path = transition.transformer.path
             other = found.get((path.id, step))
-            where = piece.where if other is None else (piece.where | other.where).coalesce()
-            found[path.id, step] = Piece(where, {**path.update, selector: add(selector, const(step))}, piece.effect)
+            where = transition.where if other is None else (transition.where | other.where).coalesce()
+            found[path.id, step] = GuardedTransition(
+                where, {**path.update, selector: add(selector, const(step))}, transition.transformer
+            )
     return list(found.values())
 
 
-def _step(selector: Var, piece: Piece) -> int | None:
-    moved = sub(piece.control.get(selector, selector), selector)
+def _step(selector: Var, transition: GuardedTransition) -> int | None:
+    moved = sub(transition.control.get(selector, selector), selector)
     return moved.value if isinstance(moved, Const) else None
 
 
-def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
-    """The cycles in which several pieces take part, of at least :data:`LEAST_PATHS`; none if these are not chosen by
-    the selector.
+def _cycles(selector: Var, transitions: Sequence[GuardedTransition]) -> list[Round]:
+    """The cycles in which several transitions take part, of at least :data:`LEAST_PATHS`; none if these are not chosen
+    by the selector.
     """
-    if len(pieces) < LEAST_PATHS:
+    if len(transitions) < LEAST_PATHS:
         return []
-    moves = [_step(selector, piece) or 0 for piece in pieces]
+    moves = [_step(selector, transition) or 0 for transition in transitions]
     if not min(moves) < 0 < max(moves):
         return []
-    spans = [_spans(selector, piece.where.project_onto([selector])) for piece in pieces]
+    spans = [_spans(selector, transition.where.project_onto([selector])) for transition in transitions]
     window = _window(spans, moves)
     enumerating(len(window), f"the cycle of {selector.name}")
     taken: dict[int, int] = {}
@@ -284,7 +288,7 @@ def _cycles(selector: Var, pieces: Sequence[Piece]) -> list[Round]:
             if len({taken[v] for v in values}) > 1:
                 least = values.index(min(values))
                 values = values[least:] + values[:least]
-                found.append(Round(selector, tuple(values), tuple(pieces[taken[v]] for v in values)))
+                found.append(Round(selector, tuple(values), tuple(transitions[taken[v]] for v in values)))
     few = len(found) <= MAX_CYCLES and all(len(_runs(sorted(c.values))) <= MAX_PARTS for c in found)
     return found if few else []
 
@@ -351,7 +355,7 @@ def _spread(selector: Var, run: Sequence[int]) -> Condition:
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def _runs_on(system: System, cycle: Round) -> list[Ending] | None:
+def _runs_on(system: System, cycle: Round) -> list[ExitSegment] | None:
     """How the runs that begin in the cycle end; None if something but the other variables decides that."""
     x = cycle.selector
     core = Region.of(cycle.inside, system.variables) & system.universe
@@ -359,41 +363,42 @@ def _runs_on(system: System, cycle: Round) -> list[Ending] | None:
     if rest is None:
         return None
     forms = _forms(cycle)
-    others = sorted((system.control & {v for piece in cycle.members for v in piece.control}) - {x})
+    others = sorted((system.control & {v for transition in cycle.members for v in transition.control}) - {x})
     if any(v in forms.lost for v in others):
         return None
     control = {v: forms.values[v] for v in others}
     whole = (rest.over(system.variables) & core).coalesce()
     try:
         staying = what_may_fail(
-            rest, [Piece(rest, _steady(cycle, i, others), p.effect) for i, p in enumerate(cycle.members)]
+            rest,
+            [GuardedTransition(rest, _steady(cycle, i, others), p.transformer) for i, p in enumerate(cycle.members)],
         )
-        if any(many_turns(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
+        if any(many_wraps(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
             return None
         inside = staying.preimage(control).over((*system.variables, COUNTER))
         found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
     except NotPresburger:
         return None
-    endings = []
+    segments = []
     for region, count in found.pieces:
         after = {v: substitute(forms.values[v], {COUNTER: count}) for v in (*control, x)}
-        turns = Turns(forms, count, partial(_sides, cycle, forms, count))
-        endings.append(Ending(Piece(region, after, turns), "ended"))
+        turns = Turns(forms, count, partial(_obligations, cycle, forms, count))
+        segments.append(ExitSegment(GuardedTransition(region, after, turns), "ended"))
     if not found.never.is_empty():
-        turns = Turns(forms, COUNTER, partial(_sides, cycle, forms, None))
-        again = Piece(found.never, control, turns)
-        endings.append(Ending(Piece(found.never, {}, Nothing()), "forever", again=again))
-    return endings
+        turns = Turns(forms, COUNTER, partial(_obligations, cycle, forms, None))
+        again = GuardedTransition(found.never, control, turns)
+        segments.append(ExitSegment(GuardedTransition(found.never, {}, Nothing()), "forever", again=again))
+    return segments
 
 
 def _common(cycle: Round, core: Region) -> Region | None:
     """What all members ask of the other variables, if they ask the same for all values of the selector."""
     x = cycle.selector
     common: Region | None = None
-    for piece in dict.fromkeys(cycle.members):
-        own = [v for v, member in zip(cycle.values, cycle.members, strict=True) if member is piece]
+    for transition in dict.fromkeys(cycle.members):
+        own = [v for v, member in zip(cycle.values, cycle.members, strict=True) if member is transition]
         values = disjunction(_spread(x, run) for run in _runs(sorted(own)))
-        here = piece.where & core & Region.of(values, core.variables)
+        here = transition.where & core & Region.of(values, core.variables)
         rest = here.project_out([x])
         if common is None:
             common = rest
@@ -411,7 +416,7 @@ def _is_product(region: Region, x: Var, core: Region) -> bool:
 def _forms(cycle: Round) -> TurnForms:
     """All variables and counters after :data:`COUNTER` iterations."""
     x = cycle.selector
-    paths = [_path(piece) for piece in cycle.members]
+    paths = [_path(transition) for transition in cycle.members]
     values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
     values[x] = table(mod(cycle.place, const(len(paths))), cycle.values)
     lost: dict[Var, str] = {}
@@ -433,8 +438,8 @@ def _forms(cycle: Round) -> TurnForms:
 def _added(var: Var, cycle: Round) -> list[tuple[int, Wrap | None]] | None:
     """What each value of the selector adds to ``var``, over ℤ or in one ring; None if that is not a constant."""
     found: list[tuple[int, Wrap | None]] = []
-    for value, piece in zip(cycle.values, cycle.members, strict=True):
-        update = _path(piece).update.get(var, var)
+    for value, transition in zip(cycle.values, cycle.members, strict=True):
+        update = _path(transition).update.get(var, var)
         ring = update if isinstance(update, Wrap) else None
         plain = update.arg if isinstance(update, Wrap) else update
         added = substitute(sub(plain, var), {cycle.selector: const(value)})
@@ -455,20 +460,20 @@ def _steady(cycle: Round, index: int, others: Iterable[Var]) -> dict[Var, Term]:
     return found
 
 
-def _path(piece: Piece) -> Path:
-    assert isinstance(piece.effect, Once)
-    return piece.effect.path
+def _path(transition: GuardedTransition) -> Path:
+    assert isinstance(transition.transformer, Once)
+    return transition.transformer.path
 
 
-def _sides(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Side, ...]:
+def _obligations(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Obligation, ...]:
     """What the checks along ``count`` iterations (None: for ever) require: sums that move one way fit at the end."""
     limits: dict[tuple[Var, int], list[tuple[int, int]]] = {}
     exits: dict[tuple[Var, int], set[Exit]] = {}
-    for index, (value, piece) in enumerate(zip(cycle.values, cycle.members, strict=True)):
-        for side in piece.effect.sides():
-            var, sign, slack = _limit(substitute(side.condition, {cycle.selector: const(value)}), forms)
+    for index, (value, transition) in enumerate(zip(cycle.values, cycle.members, strict=True)):
+        for obligation in transition.transformer.obligations():
+            var, sign, slack = _limit(substitute(obligation.condition, {cycle.selector: const(value)}), forms)
             limits.setdefault((var, sign), []).append((index, slack))
-            exits.setdefault((var, sign), set()).add(side.exit)
+            exits.setdefault((var, sign), set()).add(obligation.exit)
     found = []
     for (var, sign), places in limits.items():
         moved = [sign * amount for amount, _ in _added(var, cycle) or ()]
@@ -488,7 +493,7 @@ def _sides(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Side, ..
         final = substitute(forms.values[var], {COUNTER: count})
         bound = const(bounds.pop())
         fits = less_equal(final, bound) if sign > 0 else greater_equal(final, scale(bound, -1))
-        found.append(Side(fits, exits[var, sign].pop()))
+        found.append(Obligation(fits, exits[var, sign].pop()))
     return tuple(found)
 
 

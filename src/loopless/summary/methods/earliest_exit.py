@@ -1,9 +1,9 @@
-"""Loops with one iterative path as a race of first times: the conjunct of its condition that fails first ends the run.
+"""Loops with one iterative path as the earliest exit: the conjunct of its condition that fails first ends the run.
 
-Each conjunct is about one value that moves by a constant, plainly (checked arithmetic) or modulo 2^w (wrap-around).
-Its first failure is an expression (:mod:`loopless.summary.exit_time.linear`). The run ends at the least of these times, by the
-exit of that conjunct; if it is a check, that is undefined behaviour. Where none of them comes, the loop diverges. No
-set operation is needed, whatever the number of turns (prototype-widths, section 4).
+Each conjunct is about one value that moves by a constant, plainly (checked arithmetic) or modulo 2^w (wrap-around). Its
+first failure is an expression (:mod:`loopless.summary.exit_time.linear`). The run ends at the least of these times, by
+the exit of that conjunct; if it is a check, that is undefined behaviour. Where none of them comes, the loop diverges.
+No set operation is needed, whatever the number of turns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.exit_time.exponential import Racers, at_entry, comes_first, consequences, racers_of, total
-from loopless.summary.exit_time.linear import FirstTime, NotMoving, many_turns
+from loopless.summary.exit_time.exponential import Candidates, at_entry, candidates_of, comes_first, consequences, total
+from loopless.summary.exit_time.linear import ExitTime, NoExitTime, many_wraps
 from loopless.summary.methods.acceleration import Solver, needed_by, summarize_single
 from loopless.summary.model import Residual, Summary
 from loopless.summary.transitions.system import NotSummarized, where
@@ -50,44 +50,44 @@ from loopless.terms import (
 )
 
 MAX_ALTERNATIVES = 32
-"""So many combinations of forms of the first times are written as cases."""
+"""So many combinations of forms of the exit times are written as cases."""
 
-Landing = tuple[tuple[Path, Condition], ...]
+ExitChoice = tuple[tuple[Path, Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""
 
 
 def summarize_one(paths: LoopPaths) -> Summary:
     """The summary of a loop with at most one iterative path, by the method that says it best.
 
-    Sets and least values do; first times are for what takes them many turns, or too many operations. Raises
+    Sets and least values do; exit times are for what takes them many turns, or too many operations. Raises
     :class:`NotSummarized`.
     """
-    if not turns_many_times(paths):
+    if not wraps_many_times(paths):
         try:
             return summarize_single(paths)
         except NotSummarized as failure:
             if failure.refused.reason not in (Reason.BUDGET, Reason.NON_AFFINE_CONDITION):
                 raise
             try:
-                return summarize_race(paths)
+                return summarize_earliest_exit(paths)
             except NotSummarized:
                 raise failure from None
     try:
-        return summarize_race(paths)
+        return summarize_earliest_exit(paths)
     except NotSummarized as failure:
         if failure.refused.reason is Reason.WRAP:
             raise  # sets and least values would run into the time limit
         return summarize_single(paths)
 
 
-def summarize_race(paths: LoopPaths) -> Summary:
+def summarize_earliest_exit(paths: LoopPaths) -> Summary:
     """The summary of a loop with one iterative path and no inputs. Raises :class:`NotSummarized`."""
-    race = _Race(paths)
+    search = _EarliestExit(paths)
     try:
-        race.run()
+        search.run()
     except TermTooLarge as error:
         raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
-    parts = race.parts
+    parts = search.parts
     return Summary(
         paths.loop,
         paths,
@@ -100,22 +100,22 @@ def summarize_race(paths: LoopPaths) -> Summary:
     )
 
 
-def turns_many_times(paths: LoopPaths) -> bool:
+def wraps_many_times(paths: LoopPaths) -> bool:
     """Whether some condition is passed over in many wrap-arounds before it fails: nothing for sets and least values."""
     solver = Solver(paths)
     if solver.path is None:
         return False
     try:
-        return any(many_turns(solver.along(part)[-1][1], COUNTER) for part in conjuncts(solver.path.condition))
+        return any(many_wraps(solver.along(part)[-1][1], COUNTER) for part in conjuncts(solver.path.condition))
     except (NotSummarized, TermTooLarge):
         return False
 
 
 @dataclass(frozen=True, slots=True)
-class _Runner:
-    """A racer with the form that its first time has under the guard at hand, and the conjunct that it is about."""
+class _Contender:
+    """A candidate with the form that its first time has under the guard at hand, and the conjunct that it is about."""
 
-    form: FirstTime
+    form: ExitTime
     conjunct: int
     wraps: bool
 
@@ -128,53 +128,56 @@ class _Group:
 
     exists: Condition
     time: Term
-    landing: Landing
+    choice: ExitChoice
     curve: Coefficients | None
     wraps: Condition | None
 
 
-class _Race(Solver):
+class _EarliestExit(Solver):
     def run(self) -> None:
         """Fill the parts. Raises :class:`NotSummarized`."""
         if self.path is None:
             self.solve()
             return
         timed: list[Condition] = []
-        found: list[Racers] = []
-        side: list[Condition] = []
+        found: list[Candidates] = []
+        obligations: list[Condition] = []
         offset = self.start(self.path.condition.variables)
         for part in conjuncts(self.path.condition):
             try:
-                found.append(self._racers(part, offset))
+                found.append(self._candidates(part, offset))
                 timed.append(part)
-            except NotMoving as failure:
+            except NoExitTime as failure:
                 if not self.is_check(part):
                     wraps = any(isinstance(n, Wrap) for _, shown in self.along(part) for n in walk(shown))
                     reason = Reason.WRAP if wraps else Reason.NON_AFFINE_CONDITION
                     raise self.refuse(reason, f"when the condition {part} fails has no form: {failure}") from None
-                side.append(part)
+                obligations.append(part)
         start: Condition = TRUE
-        if offset and side:
-            raise self.refuse(Reason.NON_AFFINE_CONDITION, f"{brief(side[0])} takes its final form only later on")
-        if offset or any(racers.curved for racers in found):
-            found = [at_entry(racers, offset) for racers in found]
-            start = self._entered(timed, found, offset, checked=not side)
-        racing = [(index, racer) for index, racers in enumerate(found) for racer in racers.racers]
-        combinations = prod(len(racer.forms) for _, racer in racing)
+        if offset and obligations:
+            raise self.refuse(
+                Reason.NON_AFFINE_CONDITION, f"{brief(obligations[0])} takes its final form only later on"
+            )
+        if offset or any(candidates.curved for candidates in found):
+            found = [at_entry(candidates, offset) for candidates in found]
+            start = self._entered(timed, found, offset, checked=not obligations)
+        racing = [(index, candidate) for index, candidates in enumerate(found) for candidate in candidates.candidates]
+        combinations = prod(len(candidate.forms) for _, candidate in racing)
         if combinations > MAX_ALTERNATIVES:
-            racing = [(index, total(racer, offset)) for index, racer in racing]
-            combinations = prod(len(racer.forms) for _, racer in racing)
+            racing = [(index, total(candidate, offset)) for index, candidate in racing]
+            combinations = prod(len(candidate.forms) for _, candidate in racing)
         if combinations > MAX_ALTERNATIVES:
             raise self.refuse(Reason.BUDGET, f"{combinations} combinations of first times")
-        for chosen in product(*(racer.forms for _, racer in racing)):
+        for chosen in product(*(candidate.forms for _, candidate in racing)):
             guard = conjunction((start, *(form.guard for form in chosen)))
             if guard is not FALSE and feasible(guard):
-                runners = [
-                    _Runner(form, index, racer.wraps) for (index, racer), form in zip(racing, chosen, strict=True)
+                contenders = [
+                    _Contender(form, index, candidate.wraps)
+                    for (index, candidate), form in zip(racing, chosen, strict=True)
                 ]
-                self._race(guard, timed, _in_order(runners), side)
+                self._earliest(guard, timed, _in_order(contenders), obligations)
 
-    def _entered(self, timed: list[Condition], found: list[Racers], offset: int, *, checked: bool) -> Condition:
+    def _entered(self, timed: list[Condition], found: list[Candidates], offset: int, *, checked: bool) -> Condition:
         """Split off the entry values that leave after up to ``offset`` iterations, before the race begins, and those
         where a value is out of range then; what is left is returned.
         """
@@ -186,25 +189,27 @@ class _Race(Solver):
                 when = left if checked else conjunction((left, negate(here)))
                 self._leave(when, const(k), path, path.condition, self.at(needed_by(path) | self.outputs(path), k))
             left = conjunction((left, here))
-        for part, racers in zip(timed, found, strict=True):
-            if racers.given is not TRUE:
-                outside = conjunction((left, negate(racers.given)))
+        for part, candidates in zip(timed, found, strict=True):
+            if candidates.given is not TRUE:
+                outside = conjunction((left, negate(candidates.given)))
                 if outside is not FALSE and feasible(outside):
                     self.parts.residual.append(Residual(simplify(outside), self._wrapping(part)))
-                left = conjunction((left, racers.given))
+                left = conjunction((left, candidates.given))
         return left
 
     def _wrapping(self, part: Condition) -> Refused:
         detail = f"a value in the condition {brief(part)} wraps around before the loop ends"
         return Refused(Reason.WRAP, where(self.paths), detail)
 
-    def _racers(self, condition: Condition, offset: int) -> Racers:
-        """The racers of a condition over the number of iterations from number ``offset`` on."""
+    def _candidates(self, condition: Condition, offset: int) -> Candidates:
+        """The candidates of a condition over the number of iterations from number ``offset`` on."""
         shown = self.along(condition)[-1][1]
-        return racers_of(substitute(shown, {COUNTER: add(COUNTER, const(offset))}) if offset else shown, COUNTER)
+        return candidates_of(substitute(shown, {COUNTER: add(COUNTER, const(offset))}) if offset else shown, COUNTER)
 
-    def _race(self, guard: Condition, timed: list[Condition], runners: list[_Runner], side: list[Condition]) -> None:
-        groups = list(self._groups(timed, runners))
+    def _earliest(
+        self, guard: Condition, timed: list[Condition], contenders: list[_Contender], obligations: list[Condition]
+    ) -> None:
+        groups = list(self._groups(timed, contenders))
         for index, group in enumerate(groups):
             first: list[Condition] = [guard, group.exists]
             for place, other in enumerate(groups):
@@ -216,60 +221,60 @@ class _Race(Solver):
             if when is FALSE:
                 continue
             if group.wraps is None:
-                self._finish(when, group, side)
+                self._finish(when, group, obligations)
             elif feasible(when):
                 self.parts.residual.append(Residual(simplify(when), self._wrapping(group.wraps)))
-        never = conjunction((guard, *(negate(runner.form.exists) for runner in runners)))
+        never = conjunction((guard, *(negate(contender.form.exists) for contender in contenders)))
         if never is FALSE or not feasible(conjunction((never, *consequences(never)))):
             return
-        if not side:
+        if not obligations:
             self.parts.diverges.append(simplify(never))
             return
-        names = ", ".join(str(condition) for condition in side)
+        names = ", ".join(str(condition) for condition in obligations)
         detail = f"the loop runs until one of these fails, and when is not decided: {names}"
         self.parts.residual.append(Residual(never, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)))
 
-    def _groups(self, timed: list[Condition], runners: list[_Runner]) -> Iterator[_Group]:
+    def _groups(self, timed: list[Condition], contenders: list[_Contender]) -> Iterator[_Group]:
         current: _Group | None = None
-        for place, runner in enumerate(runners):
-            form = runner.form
-            if form.exists is FALSE or _beaten(runners, place):
+        for place, contender in enumerate(contenders):
+            form = contender.form
+            if form.exists is FALSE or _beaten(contenders, place):
                 continue
-            landing = () if runner.wraps else self._landing(timed, runners, place)
-            wraps = timed[runner.conjunct] if runner.wraps else None
-            found = _Group(form.exists, form.time, landing, form.curve, wraps)
+            choice = () if contender.wraps else self._choice(timed, contenders, place)
+            wraps = timed[contender.conjunct] if contender.wraps else None
+            found = _Group(form.exists, form.time, choice, form.curve, wraps)
             if current is None:
                 current = found
             elif (
-                (current.landing, current.wraps) == (found.landing, found.wraps)
+                (current.choice, current.wraps) == (found.choice, found.wraps)
                 and current.exists is TRUE
                 and found.exists is TRUE
             ):
-                current = _Group(TRUE, minimum(current.time, found.time), current.landing, None, current.wraps)
+                current = _Group(TRUE, minimum(current.time, found.time), current.choice, None, current.wraps)
             else:
                 yield current
                 current = found
         if current is not None:
             yield current
 
-    def _landing(self, timed: list[Condition], runners: list[_Runner], place: int) -> Landing:
+    def _choice(self, timed: list[Condition], contenders: list[_Contender], place: int) -> ExitChoice:
         """Where the run goes when the runner at ``place`` is the first of the earliest to arrive."""
-        later = {runner.conjunct for runner in runners[place:]}
+        later = {contender.conjunct for contender in contenders[place:]}
         known: dict[Condition, bool] = {}
         for index, condition in enumerate(timed):
             if index not in later:
                 known[condition] = True
                 known[negate(condition)] = False
-        failed = timed[runners[place].conjunct]
+        failed = timed[contenders[place].conjunct]
         for condition in (failed, *(failed.args if isinstance(failed, Or) else ())):
             known[condition] = False
             known[negate(condition)] = True
-        landing = [(path, _decided(path.condition, known)) for path in self.paths.exits]
-        return tuple((path, condition) for path, condition in landing if condition is not FALSE)
+        choice = [(path, _decided(path.condition, known)) for path in self.paths.exits]
+        return tuple((path, condition) for path, condition in choice if condition is not FALSE)
 
-    def _finish(self, when: Condition, group: _Group, side: list[Condition]) -> None:
-        """The run ends after ``group.time`` iterations, unless a side condition fails before."""
-        for holds, undecided in self.settled(when, side, group.time, Region.universe(self.entry)):
+    def _finish(self, when: Condition, group: _Group, obligations: list[Condition]) -> None:
+        """The run ends after ``group.time`` iterations, unless an obligation fails before."""
+        for holds, undecided in self.settled(when, obligations, group.time, Region.universe(self.entry)):
             whole = conjunction((when, holds))
             if undecided is not None:
                 self.parts.residual.append(Residual(whole, undecided))
@@ -278,7 +283,7 @@ class _Race(Solver):
 
     def _exits(self, when: Condition, group: _Group) -> None:
         """The run leaves after ``group.time`` iterations."""
-        for path, condition in group.landing:
+        for path, condition in group.choice:
             used = needed_by(path) | self.outputs(path)
             start = self.start(used)
             for k in range(start):
@@ -296,9 +301,9 @@ class _Race(Solver):
             self.emit(simplify(whole), count, path, values)
 
 
-def _in_order(runners: list[_Runner]) -> list[_Runner]:
+def _in_order(contenders: list[_Contender]) -> list[_Contender]:
     """The runners such that none comes behind one that it surely beats, else as they are given."""
-    left, ordered = list(runners), []
+    left, ordered = list(contenders), []
     while left:
         free = next(one for one in left if not any(_beats(other, one) and not _beats(one, other) for other in left))
         ordered.append(free)
@@ -306,7 +311,7 @@ def _in_order(runners: list[_Runner]) -> list[_Runner]:
     return ordered
 
 
-def _beats(one: _Runner, other: _Runner) -> bool:
+def _beats(one: _Contender, other: _Contender) -> bool:
     """Whether ``one`` surely arrives where ``other`` does, and before it or as what is taken then.
 
     Where a value wraps around, what it would have meant before is not taken; so what says that of one conjunct stays
@@ -321,9 +326,9 @@ def _surely(one: Coefficients | None, other: Coefficients | None) -> bool:
     return one is not None and other is not None and comes_first(one, other)
 
 
-def _beaten(runners: list[_Runner], place: int) -> bool:
+def _beaten(contenders: list[_Contender], place: int) -> bool:
     """Whether a runner before this one surely beats it, so that it never is the first."""
-    return any(_beats(one, runners[place]) for one in runners[:place])
+    return any(_beats(one, contenders[place]) for one in contenders[:place])
 
 
 def _decided(condition: Condition, known: Mapping[Condition, bool]) -> Condition:

@@ -8,19 +8,19 @@ from functools import partial
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths
 from loopless.refusals import Reason, Refused
-from loopless.summary.case_builder import Landing
-from loopless.summary.methods.cyclic_modes import landing_by_tables
-from loopless.summary.methods.elimination import Ending, eliminate
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.methods.cyclic_modes import cases_by_modes
+from loopless.summary.methods.elimination import ExitSegment, eliminate
 from loopless.summary.methods.oscillation import accelerate_groups
 from loopless.summary.methods.partitioning import by_signs, without_diverging, without_idle
 from loopless.summary.methods.symbolic_oscillation import accelerate_symbolic
 from loopless.summary.model import Summary
-from loopless.summary.rewrite.auxiliary import ghosts_in
+from loopless.summary.rewrite.auxiliary import auxiliaries_in
 from loopless.summary.transitions.guarded import by_one_way_borders, divided
 from loopless.summary.transitions.oscillating_groups import find_group
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.system import NotSummarized, System, build_system, where
-from loopless.summary.transitions.transformer import Nothing, Piece
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing
 from loopless.terms import TermTooLarge, disjunction
 
 PREPARING = 2_000_000
@@ -45,13 +45,13 @@ def summarize_several(paths: LoopPaths) -> Summary:
         with budget(PREPARING):
             system = build_system(paths)
             parts = cells(system)
-        landings: list[Landing] = []
+        builders: list[CaseBuilder] = []
         left, share = MAX_CASES, WHOLE // len(parts)
         for cell in parts:
-            landing = _landing(cell, share, left)
-            left -= landing.size
-            landings.append(landing)
-            if landing.residual:
+            builder = _builder(cell, share, left)
+            left -= builder.size
+            builders.append(builder)
+            if builder.residual:
                 share = min(share, REST // len(parts))
     except BudgetExceeded:
         raise NotSummarized(_too_costly(paths)) from None
@@ -60,10 +60,10 @@ def summarize_several(paths: LoopPaths) -> Summary:
     return Summary(
         paths.loop,
         paths,
-        tuple(case for landing in landings for case in landing.cases),
-        disjunction(region for landing in landings for region in landing.diverges),
-        tuple(undefined for landing in landings for undefined in landing.undefined),
-        tuple(residual for landing in landings for residual in landing.residual),
+        tuple(case for builder in builders for case in builder.cases),
+        disjunction(region for builder in builders for region in builder.diverges),
+        tuple(undefined for builder in builders for undefined in builder.undefined),
+        tuple(residual for builder in builders for residual in builder.residual),
         "elimination",
         paths.assumptions,
     )
@@ -74,12 +74,12 @@ def _too_costly(paths: LoopPaths) -> Refused:
     return Refused(Reason.BUDGET, where(paths), detail)
 
 
-def _landing(cell: System, operations: int, most: int, *, further: bool = True) -> Landing:
+def _builder(cell: System, operations: int, most: int, *, further: bool = True) -> CaseBuilder:
     """The cases of a part: by the first method that leaves nothing open, else by the first that says something.
 
     What has more than ``most`` cases and regions says nothing.
     """
-    first: Landing | None = None
+    first: CaseBuilder | None = None
     with budget(TOGETHER * operations) as given:
         for method in _methods(cell, max(1, min(operations, given)), most, further=further):
             found = _within(operations, cell, partial(method, first))
@@ -91,92 +91,94 @@ def _landing(cell: System, operations: int, most: int, *, further: bool = True) 
     return first or _given_up(cell)
 
 
-Method = Callable[[Landing | None, System], Landing | None]
+Method = Callable[[CaseBuilder | None, System], CaseBuilder | None]
 """Makes cases of a system, given what the methods before left open."""
 
 
 def _methods(cell: System, operations: int, most: int, *, further: bool) -> Iterator[Method]:
     yield lambda _, cell: _eliminated(cell, *_accelerated(cell))
-    yield _without_cut
-    if cell.ghosts:
+    yield _without_acceleration
+    if cell.auxiliaries:
         return
     yield _by_divided_domains
-    yield lambda _, cell: landing_by_tables(cell)
+    yield lambda _, cell: cases_by_modes(cell)
     yield _by_signs
     yield _by_known_turns
     if further:
         yield partial(_in_smaller_parts, operations, most)
 
 
-def _accelerated(cell: System) -> tuple[list[Piece], list[Ending]]:
-    """The pieces of the system, with those that oscillate as their longest runs."""
-    return accelerate_groups(cell) if not cell.ghosts else (cell.pieces, [])
+def _accelerated(cell: System) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+    """The transitions of the system, with those that oscillate as their longest runs."""
+    return accelerate_groups(cell) if not cell.auxiliaries else (cell.transitions, [])
 
 
-def _reasons(open: Landing | None) -> set[Reason]:
+def _reasons(open: CaseBuilder | None) -> set[Reason]:
     return {part.why.reason for part in open.residual} if open is not None else set()
 
 
-def _by_signs(open: Landing | None, cell: System) -> Landing | None:
+def _by_signs(open: CaseBuilder | None, cell: System) -> CaseBuilder | None:
     """By elimination of phases in which sums only rise or fall, where their overflow is not known."""
     divided = by_signs(cell) if Reason.OVERFLOW_UNDECIDED in _reasons(open) else None
     return _wholly_eliminated(divided, *accelerate_groups(divided)) if divided is not None else None
 
 
-def _without_cut(open: Landing | None, cell: System) -> Landing | None:
+def _without_acceleration(open: CaseBuilder | None, cell: System) -> CaseBuilder | None:
     """By elimination with short runs followed round by round, where longest runs cut left something open."""
-    if open is None or not open.cut:
+    if open is None or not open.accelerated:
         return None
-    pieces, endings = _accelerated(cell)
-    landing = Landing(cell)
-    for ending in eliminate(cell, pieces, endings, cutting=False):
-        landing.add(ending)
-    return landing
+    transitions, segments = _accelerated(cell)
+    builder = CaseBuilder(cell)
+    for segment in eliminate(cell, transitions, segments, cutting=False):
+        builder.add(segment)
+    return builder
 
 
-def _by_divided_domains(open: Landing | None, cell: System) -> Landing | None:
-    """By elimination after the domains were divided by borders that no piece crosses in both directions, and by
-    remainders; those on which the runs of a piece are not known are divided still more.
+def _by_divided_domains(open: CaseBuilder | None, cell: System) -> CaseBuilder | None:
+    """By elimination after the domains were divided by borders that no transition crosses in both directions, and by
+    remainders; those on which the runs of a transition are not known are divided still more.
     """
     if open is not None and not _reasons(open) & {Reason.BUDGET, Reason.NO_CLOSED_FORM, Reason.NON_AFFINE_CONDITION}:
         return None
-    pieces = [part for piece in by_one_way_borders(cell.pieces) for part in divided(piece) or [piece]]
-    return _wholly_eliminated(cell, pieces, [], dividing=True)
+    transitions = [
+        part for transition in by_one_way_borders(cell.transitions) for part in divided(transition) or [transition]
+    ]
+    return _wholly_eliminated(cell, transitions, [], dividing=True)
 
 
-def _by_known_turns(open: Landing | None, cell: System) -> Landing | None:
+def _by_known_turns(open: CaseBuilder | None, cell: System) -> CaseBuilder | None:
     """By elimination alone where what paths come to while they take turns is not known."""
-    if _reasons(open) <= {Reason.BUDGET} or find_group(cell.pieces) is None:
+    if _reasons(open) <= {Reason.BUDGET} or find_group(cell.transitions) is None:
         return None
     return _wholly_eliminated(cell, *accelerate_groups(cell, known_only=True))
 
 
-def _in_smaller_parts(operations: int, most: int, _: Landing | None, cell: System) -> Landing | None:
+def _in_smaller_parts(operations: int, most: int, _: CaseBuilder | None, cell: System) -> CaseBuilder | None:
     """By the methods above, without what makes the system large."""
     smaller, never = without_diverging(cell)
     smaller = without_idle(smaller)
     if smaller is cell:
         return None
-    landing = _landing(smaller, operations, most, further=False)
+    builder = _builder(smaller, operations, most, further=False)
     if never.is_empty():
-        return landing
-    if cell.totals or any(piece.effect.sides() for piece in cell.pieces):
-        landing.include(_landing(cell.within(never), operations, most, further=False))
+        return builder
+    if cell.totals or any(transition.transformer.obligations() for transition in cell.transitions):
+        builder.include(_builder(cell.within(never), operations, most, further=False))
     else:
-        nothing = Piece(never, {}, Nothing())
-        others = Landing(cell)
-        others.add(Ending(nothing, "forever", again=nothing))
-        landing.include(others)
-    return landing
+        nothing = GuardedTransition(never, {}, Nothing())
+        others = CaseBuilder(cell)
+        others.add(ExitSegment(nothing, "forever", again=nothing))
+        builder.include(others)
+    return builder
 
 
-def _given_up(cell: System) -> Landing:
-    landing = Landing(cell)
-    landing.add(Ending(Piece(cell.universe, {}, Nothing()), "stuck", why=_too_costly(cell.paths)))
-    return landing
+def _given_up(cell: System) -> CaseBuilder:
+    builder = CaseBuilder(cell)
+    builder.add(ExitSegment(GuardedTransition(cell.universe, {}, Nothing()), "stuck", why=_too_costly(cell.paths)))
+    return builder
 
 
-def _within(operations: int, cell: System, method: Callable[[System], Landing | None]) -> Landing | None:
+def _within(operations: int, cell: System, method: Callable[[System], CaseBuilder | None]) -> CaseBuilder | None:
     """What a method finds; None where that takes too long."""
     try:
         with budget(operations):
@@ -185,25 +187,25 @@ def _within(operations: int, cell: System, method: Callable[[System], Landing | 
         return None
 
 
-def _eliminated(cell: System, pieces: list[Piece], endings: list[Ending]) -> Landing:
-    pieces, more = accelerate_symbolic(cell, pieces) if not cell.ghosts else (pieces, [])
-    landing = Landing(cell)
-    for ending in eliminate(cell, pieces, [*endings, *more]):
-        landing.add(ending)
-        landing.cut |= bool(ghosts_in(ending.piece.where.variables))
-    return landing
+def _eliminated(cell: System, transitions: list[GuardedTransition], segments: list[ExitSegment]) -> CaseBuilder:
+    transitions, more = accelerate_symbolic(cell, transitions) if not cell.auxiliaries else (transitions, [])
+    builder = CaseBuilder(cell)
+    for segment in eliminate(cell, transitions, [*segments, *more]):
+        builder.add(segment)
+        builder.accelerated |= bool(auxiliaries_in(segment.transition.where.variables))
+    return builder
 
 
 def _wholly_eliminated(
-    cell: System, pieces: list[Piece], endings: list[Ending], *, dividing: bool = False
-) -> Landing | None:
+    cell: System, transitions: list[GuardedTransition], segments: list[ExitSegment], *, dividing: bool = False
+) -> CaseBuilder | None:
     """The cases of all values; None as soon as some are left open."""
-    landing = Landing(cell)
-    found = eliminate(cell, pieces, endings, dividing=dividing)
-    if any(ending.kind == "stuck" for ending in found):
+    builder = CaseBuilder(cell)
+    found = eliminate(cell, transitions, segments, dividing=dividing)
+    if any(segment.kind == "stuck" for segment in found):
         return None
-    for ending in found:
-        landing.add(ending)
-        if landing.residual:
+    for segment in found:
+        builder.add(segment)
+        if builder.residual:
             return None
-    return landing
+    return builder

@@ -17,7 +17,7 @@ from math import gcd
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.methods.elimination import Ending
+from loopless.summary.methods.elimination import ExitSegment
 from loopless.summary.methods.oscillation_sums import Turning, accumulated, checks_of_one, is_late
 from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.totals import Total, find_totals
@@ -27,12 +27,12 @@ from loopless.summary.transitions.system import System
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
-    Effect,
+    GuardedTransition,
     Lost,
     Nothing,
+    Obligation,
     Once,
-    Piece,
-    Side,
+    Transformer,
     TurnForms,
     Turns,
     counter_of,
@@ -62,29 +62,31 @@ OPERATIONS = 500_000
 """isl's operations allowed for the runs of one group."""
 
 
-def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[Piece], list[Ending]]:
-    """The pieces of the loop with each oscillating group replaced by its longest runs, and where those never end.
+def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+    """The transitions of the loop with each oscillating group replaced by its longest runs, and where those never end.
 
     ``known_only``: groups after which something is not known are left as they are. Raises
     :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
     """
-    found: list[Piece] = []
-    endings: list[Ending] = []
-    for phase in system.phases or [system.pieces]:
+    found: list[GuardedTransition] = []
+    segments: list[ExitSegment] = []
+    for phase in system.phases or [system.transitions]:
         runs, ends = _accelerated(phase, known_only=known_only)
         found += runs
-        endings += ends
-    return found, endings
+        segments += ends
+    return found, segments
 
 
-def _accelerated(pieces: list[Piece], *, known_only: bool) -> tuple[list[Piece], list[Ending]]:
-    found: list[Piece] = []
-    endings: list[Ending] = []
+def _accelerated(
+    transitions: list[GuardedTransition], *, known_only: bool
+) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+    found: list[GuardedTransition] = []
+    segments: list[ExitSegment] = []
     while True:
-        group = find_group(pieces)
+        group = find_group(transitions)
         if group is None:
-            return pieces + found, endings
-        pieces = [piece for piece in pieces if piece not in group.members]
+            return transitions + found, segments
+        transitions = [transition for transition in transitions if transition not in group.members]
         if len(group.selectors) == 1:
             # The way into the interval is a run of one path, which elimination finds more easily.
             group, outside = _restricted(group)
@@ -100,11 +102,11 @@ def _accelerated(pieces: list[Piece], *, known_only: bool) -> tuple[list[Piece],
         except BudgetExceeded:
             found += group.members
             continue
-        if known_only and not all(_is_known(run.effect) for run in runs):
+        if known_only and not all(_is_known(run.transformer) for run in runs):
             found += group.members
             continue
         found += runs
-        endings += ends
+        segments += ends
 
 
 def _wraps_often(group: Group) -> bool:
@@ -116,32 +118,32 @@ def _wraps_often(group: Group) -> bool:
     return any(s.up + s.down >= _WIDE and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
 
 
-def _is_known(effect: Effect) -> bool:
+def _is_known(transformer: Transformer) -> bool:
     """Whether what variables come to, and whether the checks hold, has a form."""
     try:
-        effect.sides()
+        transformer.obligations()
     except (Lost, Undecided):
         return False
-    return all(var.name.startswith("#") for var in effect.lost)
+    return all(var.name.startswith("#") for var in transformer.lost)
 
 
-def _restricted(group: Group) -> tuple[Group, list[Piece]]:
+def _restricted(group: Group) -> tuple[Group, list[GuardedTransition]]:
     """The group inside the interval that it goes round, and the parts of its members outside."""
     core = Region.of(group.selectors[0].inside, group.members[0].where.variables)
     members = []
     outside = []
-    for piece in group.members:
-        members.append(piece.within((piece.where & core).coalesce()))
-        rest = (piece.where - core).coalesce()
+    for transition in group.members:
+        members.append(transition.within((transition.where & core).coalesce()))
+        rest = (transition.where - core).coalesce()
         if not rest.is_empty():
-            outside.append(piece.within(rest))
+            outside.append(transition.within(rest))
     return Group(tuple(members), group.selectors, group.signs, inside=True), outside
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def longest_runs(group: Group) -> tuple[list[Piece], list[Ending]]:
+def longest_runs(group: Group) -> tuple[list[GuardedTransition], list[ExitSegment]]:
     """The longest runs of a group, and where they never end. Raises :class:`loopless.logic.BudgetExceeded`."""
     control, forms = _forms(group)
     whole = group.members[0].where
@@ -149,25 +151,27 @@ def longest_runs(group: Group) -> tuple[list[Piece], list[Ending]]:
         whole |= member.where
     whole = whole.coalesce()
     lengths, never = run_lengths(whole, group.members, control)
-    runs: list[Piece] = []
+    runs: list[GuardedTransition] = []
     for region, count in lengths:
         after = {var: substitute(form, {COUNTER: count}) for var, form in control.items()}
-        sides = partial(_sides, group, forms, region, count)
-        runs += resolved(Piece(region, after, Turns(forms, count, sides)))
+        obligations = partial(_obligations, group, forms, region, count)
+        runs += resolved(GuardedTransition(region, after, Turns(forms, count, obligations)))
     if never.is_empty():
         return runs, []
-    again = Piece(never, control, Turns(forms, COUNTER, partial(_sides_for_ever, group, forms, never)))
-    return runs, [Ending(Piece(never, {}, Nothing()), "forever", again=again)]
+    again = GuardedTransition(
+        never, control, Turns(forms, COUNTER, partial(_obligations_for_ever, group, forms, never))
+    )
+    return runs, [ExitSegment(GuardedTransition(never, {}, Nothing()), "forever", again=again)]
 
 
 def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
     """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
     highs = group.highs
-    paths = [_path(piece) for piece in group.members]
+    paths = [_path(transition) for transition in group.members]
     control: dict[Var, Term] = {}
     values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
     lost: dict[Var, str] = {}
-    moves = [steps(piece) or {} for piece in group.members]
+    moves = [steps(transition) or {} for transition in group.members]
     for var in sorted({v for move in moves for v in move}):
         factors = separated(group.signs, [move.get(var, 0) for move in moves])
         assert factors is not None
@@ -190,26 +194,28 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
             values[var] = form
-    checked = bool(group.totals) or any(member.effect.checked for member in group.members)
+    checked = bool(group.totals) or any(member.transformer.checked for member in group.members)
     return control, TurnForms(values | control, lost, tuple(ids), checked)
 
 
-def _path(piece: Piece) -> Path:
-    assert isinstance(piece.effect, Once)
-    return piece.effect.path
+def _path(transition: GuardedTransition) -> Path:
+    assert isinstance(transition.transformer, Once)
+    return transition.transformer.path
 
 
 def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
     return add(scale(COUNTER, factors[0]), *(scale(h, c) for h, c in zip(highs, factors[1:], strict=True)))
 
 
-def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Side, ...]:
+def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Obligation, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
-    found = [Side(total.fits(substitute(_value(total, forms), {COUNTER: count})), total.exit) for total in group.totals]
+    found = [
+        Obligation(total.fits(substitute(_value(total, forms), {COUNTER: count})), total.exit) for total in group.totals
+    ]
     alone = group.inside and len(group.members) == 2
     for member, (high, *_) in zip(group.members, group.signs, strict=True):
-        sides = member.effect.sides()
-        if not sides:
+        obligations = member.transformer.obligations()
+        if not obligations:
             continue
         if alone:
             during, known = _while_selected(group.selectors[0], high=high), group.selectors[0].low.variables
@@ -218,13 +224,13 @@ def _sides(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple
             control = {var: forms.values[var] for var in member.control}
             span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
             during, known, bound = member.where.preimage(control) & region & span, frozenset(region.variables), {}
-        for side in sides:
+        for obligation in obligations:
             try:
-                shown = _along(group, forms, member, side)
-                needed = tightest(side.condition, shown, COUNTER, during, known, bound)
+                shown = _along(group, forms, member, obligation)
+                needed = tightest(obligation.condition, shown, COUNTER, during, known, bound)
             except Undecided:
-                needed = _by_itself(group, forms, member, side, region, count)
-            found += [Side(condition, side.exit) for condition in needed]
+                needed = _by_itself(group, forms, member, obligation, region, count)
+            found += [Obligation(condition, obligation.exit) for condition in needed]
     return tuple(dict.fromkeys(found))
 
 
@@ -236,7 +242,7 @@ def _value(total: Total, forms: TurnForms) -> Term:
 
 
 def _by_itself(
-    group: Group, forms: TurnForms, member: Piece, side: Side, region: Region, count: Term
+    group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation, region: Region, count: Term
 ) -> list[Condition]:
     """What a check of one path on what it alone changes requires. Raises :class:`Undecided`."""
     path = _path(member)
@@ -244,9 +250,11 @@ def _by_itself(
     needed = None
     if counter in forms.values:
         share = substitute(forms.values[counter], {counter: ZERO, COUNTER: count})
-        needed = checks_of_one(side.condition, path.id, [_path(piece) for piece in group.members], share, region)
+        needed = checks_of_one(
+            obligation.condition, path.id, [_path(transition) for transition in group.members], share, region
+        )
     if needed is None:
-        raise Undecided(f"whether {brief(side.condition)} holds all along is not decided")
+        raise Undecided(f"whether {brief(obligation.condition)} holds all along is not decided")
     return needed
 
 
@@ -262,21 +270,28 @@ def _while_selected(selector: Selector, *, high: bool) -> Region:
     return Region.of(conjunction((selector.inside, less_equal(ZERO, COUNTER), less(COUNTER, _LENGTH), turn)))
 
 
-def _sides_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Side, ...]:
+def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Obligation, ...]:
     """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
-    found = [Side(total.fits(_value(total, forms)), total.exit) for total in group.totals]
-    # Of a low and a high piece each is taken again and again; of several high ones perhaps one only.
+    found = [Obligation(total.fits(_value(total, forms)), total.exit) for total in group.totals]
+    # Of a low and a high transition each is taken again and again; of several high ones perhaps one only.
     recurs = len(group.members) == 2
-    each = [set(member.effect.sides()) for member in group.members]
-    always = [side for side in group.members[0].effect.sides() if all(side in sides for sides in each)]
-    found += [Side(_along(group, forms, group.members[0], side), side.exit) for side in always]
+    each = [set(member.transformer.obligations()) for member in group.members]
+    always = [
+        obligation
+        for obligation in group.members[0].transformer.obligations()
+        if all(obligation in obligations for obligations in each)
+    ]
+    found += [Obligation(_along(group, forms, group.members[0], obligation), obligation.exit) for obligation in always]
     for member in group.members:
-        sides = [side for side in member.effect.sides() if side not in always]
-        if sides:
+        obligations = [obligation for obligation in member.transformer.obligations() if obligation not in always]
+        if obligations:
             control = {var: forms.values[var] for var in member.control}
             parts = conjuncts(member.where.preimage(control).rough_condition())
             made = conjunction(part for part in parts if COUNTER in part.variables or not _holds_in(never, part))
-            found += [Side(_along(group, forms, member, side), side.exit, made, recurs) for side in sides]
+            found += [
+                Obligation(_along(group, forms, member, obligation), obligation.exit, made, recurs)
+                for obligation in obligations
+            ]
     return tuple(dict.fromkeys(found))
 
 
@@ -284,13 +299,13 @@ def _holds_in(region: Region, part: Condition) -> bool:
     return Region.of(negate(part), region.variables).disjoint(region)
 
 
-def _along(group: Group, forms: TurnForms, member: Piece, side: Side) -> Condition:
+def _along(group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation) -> Condition:
     """A check of a member after :data:`COUNTER` iterations. Raises :class:`Lost`, :class:`Undecided`."""
-    gone = sorted(v for v in side.condition.variables if v in forms.lost)
+    gone = sorted(v for v in obligation.condition.variables if v in forms.lost)
     if gone:
         raise Lost(forms.lost[gone[0]])
-    paths = [_path(piece) for piece in group.members]
-    others = side.condition.variables & forms.values.keys() - member.control.keys()
+    paths = [_path(transition) for transition in group.members]
+    others = obligation.condition.variables & forms.values.keys() - member.control.keys()
     if any(is_late(var, paths) for var in others):
-        raise Undecided(f"{side.condition} takes its final form only after some iterations")
-    return substitute(side.condition, forms.values)
+        raise Undecided(f"{obligation.condition} takes its final form only after some iterations")
+    return substitute(obligation.condition, forms.values)

@@ -144,10 +144,10 @@ def _last_value(var: Var, turning: Turning) -> Term | None:
         return values[0]
     if turning.high is None:
         return None
-    by_side = dict(zip(turning.high, values, strict=True))
-    if any(by_side[high] is not value for high, value in zip(turning.high, values, strict=True)):
+    by_obligation = dict(zip(turning.high, values, strict=True))
+    if any(by_obligation[high] is not value for high, value in zip(turning.high, values, strict=True)):
         return None
-    return ite(at_most_zero(substitute(turning.low, last)), by_side[False], by_side[True])
+    return ite(at_most_zero(substitute(turning.low, last)), by_obligation[False], by_obligation[True])
 
 
 def _kept_or_set(var: Var, turning: Turning) -> Term | None:
@@ -217,10 +217,13 @@ def _total(added: Sequence[Term], turning: Turning) -> Term | None:
         return _over_all(added[0], turning)
     if turning.high is None:
         return _by_shares(added, turning)
-    by_side = dict(zip(turning.high, added, strict=True))
-    if any(by_side[high] is not term for high, term in zip(turning.high, added, strict=True)):
+    by_obligation = dict(zip(turning.high, added, strict=True))
+    if any(by_obligation[high] is not term for high, term in zip(turning.high, added, strict=True)):
         return _by_shares(added, turning)
-    every, more = _over_all(by_side[False], turning), _over_high(sub(by_side[True], by_side[False]), turning)
+    every, more = (
+        _over_all(by_obligation[False], turning),
+        _over_high(sub(by_obligation[True], by_obligation[False]), turning),
+    )
     return add(every, more) if every is not None and more is not None else None
 
 

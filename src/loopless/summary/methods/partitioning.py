@@ -1,9 +1,10 @@
 """Parts of a loop's states that no step leaves, and variables that do not matter there: for loops too large as a whole.
 
-A *clock* is a set of control variables that move by themselves, whatever else happens. From where a clock never comes
-to a value at which the loop may end, the loop runs for ever; the other values are a loop of their own, often one in
-which nothing wraps around any more. Where some control variable turns out to choose no path, it is an accumulator. And
-where what is added to a checked sum may have either sign, the sign chooses between two pieces.
+An *autonomous subsystem** is a set of control variables that move by themselves, whatever else happens. From where an
+*autonomous subsystem* never comes to a value at which the loop may end, the loop runs for ever; the other values are a
+loop of their own, often one in which nothing wraps around any more. Where some control variable turns out to choose no
+path, it is an accumulator. And where what is added to a checked sum may have either sign, the sign chooses between two
+transitions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from loopless.summary.methods.oscillation import accelerate_groups
 from loopless.summary.obligations.totals import find_totals
 from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.system import System
-from loopless.summary.transitions.transformer import Once, Piece
+from loopless.summary.transitions.transformer import GuardedTransition, Once
 from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
 
 MAX_STEPS_BACK = 12
@@ -27,13 +28,13 @@ MAX_PHASES = 4
 
 
 def without_diverging(system: System) -> tuple[System, Region]:
-    """The system for the states from which some clock lets it end, and the others.
+    """The system for the states from which some autonomous subsystem lets it end, and the others.
 
     Raises :class:`loopless.logic.BudgetExceeded`.
     """
     never = Region.empty(system.variables)
-    for clock in _clocks(system):
-        stopped = _never_ends(system, clock)
+    for subsystem in _subsystems(system):
+        stopped = _never_ends(system, subsystem)
         if stopped is not None:
             never |= stopped.over(system.variables) & system.universe
     closed = _with_what_leads_there(system, never.coalesce()) if not never.is_empty() else None
@@ -45,8 +46,11 @@ def without_diverging(system: System) -> tuple[System, Region]:
 def _with_what_leads_there(system: System, never: Region) -> Region | None:
     """States that never end, and those from which a step leads there; None if that has no end, or a step leads out."""
     for _ in range(MAX_STEPS_BACK):
-        before = [preimage(never, piece.control) & piece.where for piece in system.pieces]
-        if not all((piece.where & never).is_subset(here) for piece, here in zip(system.pieces, before, strict=True)):
+        before = [preimage(never, transition.control) & transition.where for transition in system.transitions]
+        if not all(
+            (transition.where & never).is_subset(here)
+            for transition, here in zip(system.transitions, before, strict=True)
+        ):
             return None
         further = [here for here in before if not here.is_subset(never)]
         if not further:
@@ -57,10 +61,10 @@ def _with_what_leads_there(system: System, never: Region) -> Region | None:
     return None
 
 
-def _clocks(system: System) -> list[frozenset[Var]]:
+def _subsystems(system: System) -> list[frozenset[Var]]:
     """The smallest sets of control variables that read no others, but for all of them."""
     reads = {
-        v: {w for piece in system.pieces for w in piece.control.get(v, v).variables} & system.control
+        v: {w for transition in system.transitions for w in transition.control.get(v, v).variables} & system.control
         for v in system.control
     }
     found: dict[frozenset[Var], None] = {}
@@ -76,36 +80,36 @@ def _clocks(system: System) -> list[frozenset[Var]]:
     return list(found)
 
 
-def _never_ends(system: System, clock: frozenset[Var]) -> Region | None:
-    """The values of a clock, and of invariants, from which it comes to none at which the loop may end; None where
-    that is not known, or its steps depend on something else.
+def _never_ends(system: System, subsystem: frozenset[Var]) -> Region | None:
+    """The values of an *autonomous subsystem*, and of invariants, from which it comes to none at which the loop may
+    end; None where that is not known, or its steps depend on something else.
     """
-    kept = [v for v in system.variables if v in clock or v not in system.control]
+    kept = [v for v in system.variables if v in subsystem or v not in system.control]
     ended = system.ended.project_onto(kept).coalesce()
     universe = system.universe.project_onto(kept).coalesce()
     going_on = (universe - ended).coalesce()
     if going_on.is_empty():
         return None
-    steps: dict[tuple[tuple[Var, object], ...], Piece] = {}
-    for piece in system.pieces:
-        if not isinstance(piece.effect, Once):
+    steps: dict[tuple[tuple[Var, object], ...], GuardedTransition] = {}
+    for transition in system.transitions:
+        if not isinstance(transition.transformer, Once):
             return None
-        control = {v: term for v, term in piece.control.items() if v in clock}
-        where = (piece.where.project_onto(kept) & going_on).coalesce()
+        control = {v: term for v, term in transition.control.items() if v in subsystem}
+        where = (transition.where.project_onto(kept) & going_on).coalesce()
         key = tuple(sorted(control.items()))
         if key in steps:
             where = (steps[key].where | where).coalesce()
-        path = replace(piece.effect.path, update=control)
-        steps[key] = Piece(where, control, Once(path, control, ()))
-    pieces = [piece for piece in steps.values() if not piece.where.is_empty()]
-    if any(not one.where.disjoint(other.where) for i, one in enumerate(pieces) for other in pieces[:i]):
+        path = replace(transition.transformer.path, update=control)
+        steps[key] = GuardedTransition(where, control, Once(path, control, ()))
+    transitions = [transition for transition in steps.values() if not transition.where.is_empty()]
+    if any(not one.where.disjoint(other.where) for i, one in enumerate(transitions) for other in transitions[:i]):
         return None
     alone = replace(
         system,
-        control=clock,
+        control=subsystem,
         variables=tuple(kept),
         universe=universe,
-        pieces=pieces,
+        transitions=transitions,
         exits=[],
         ended=ended,
         rare=[],
@@ -113,9 +117,9 @@ def _never_ends(system: System, clock: frozenset[Var]) -> Region | None:
         totals=[],
     )
     never = Region.empty(kept)
-    for ending in eliminate(alone, *accelerate_groups(alone)):
-        if ending.kind == "forever":
-            never |= ending.piece.where
+    for segment in eliminate(alone, *accelerate_groups(alone)):
+        if segment.kind == "forever":
+            never |= segment.transition.where
     return None if never.is_empty() else never.coalesce()
 
 
@@ -129,26 +133,30 @@ def without_idle(system: System) -> System:
 
 def _without(system: System, var: Var) -> System | None:
     """The system with ``var`` as an accumulator, None where something depends on it."""
-    if any(var in term.variables for p in system.pieces for v, term in p.control.items() if v is not var):
+    if any(var in term.variables for p in system.transitions for v, term in p.control.items() if v is not var):
         return None
-    merged: dict[tuple[object, ...], Piece] = {}
-    for piece in system.pieces:
-        effect = piece.effect
-        if not isinstance(effect, Once):
+    merged: dict[tuple[object, ...], GuardedTransition] = {}
+    for transition in system.transitions:
+        transformer = transition.transformer
+        if not isinstance(transformer, Once):
             return None
-        control = {v: term for v, term in piece.control.items() if v is not var}
-        key = (effect.path.id, tuple(sorted(control.items())), effect.sides())
-        where = piece.where if key not in merged else (merged[key].where | piece.where).coalesce()
-        merged[key] = Piece(where, control, Once(effect.path, control, effect.sides()))
-    regions = [system.ended, *(piece.where for piece in merged.values()), *(view.where for view in system.exits)]
+        control = {v: term for v, term in transition.control.items() if v is not var}
+        key = (transformer.path.id, tuple(sorted(control.items())), transformer.obligations())
+        where = transition.where if key not in merged else (merged[key].where | transition.where).coalesce()
+        merged[key] = GuardedTransition(where, control, Once(transformer.path, control, transformer.obligations()))
+    regions = [
+        system.ended,
+        *(transition.where for transition in merged.values()),
+        *(view.where for view in system.exits),
+    ]
     shorter = [_cylinder(region, var, system.universe) for region in regions]
     if any(region is None for region in shorter):
         return None
     given = iter([region for region in shorter if region is not None])
     ended = next(given)
-    pieces = [piece.within(next(given)) for piece in merged.values()]
+    transitions = [transition.within(next(given)) for transition in merged.values()]
     exits = [replace(view, where=next(given)) for view in system.exits]
-    pieces, totals = find_totals(pieces)
+    transitions, totals = find_totals(transitions)
     beside = system.beside
     if _cylinder(system.universe, var, Region.universe(system.variables)) is None:
         # That the variable chooses nothing may hold in these states only.
@@ -159,7 +167,7 @@ def _without(system: System, var: Var) -> System | None:
         control=system.control - {var},
         variables=tuple(v for v in system.variables if v is not var),
         universe=system.universe.project_out([var]).coalesce(),
-        pieces=pieces,
+        transitions=transitions,
         exits=exits,
         ended=ended,
         totals=[*system.totals, *(t for t in totals if all(t.var is not known.var for known in system.totals))],
@@ -181,25 +189,30 @@ def by_signs(system: System) -> System | None:
         phases = [half for part in phases for half in (part & rising, part - rising)]
     if not 1 < len(phases) <= MAX_PHASES:
         return None
-    divided = [[piece.within((piece.where & phase).coalesce()) for piece in system.pieces] for phase in phases]
-    divided = [[piece for piece in phase if not piece.where.is_empty()] for phase in divided]
-    pieces = [piece for phase in divided for piece in phase]
-    return replace(system, pieces=pieces, phases=[phase for phase in divided if phase])
+    divided = [
+        [transition.within((transition.where & phase).coalesce()) for transition in system.transitions]
+        for phase in phases
+    ]
+    divided = [[transition for transition in phase if not transition.where.is_empty()] for phase in divided]
+    transitions = [transition for phase in divided for transition in phase]
+    return replace(system, transitions=transitions, phases=[phase for phase in divided if phase])
 
 
 def _signs(system: System) -> list[Region]:
     """Where what is added to a sum is not negative, for those additions for which both occur."""
     found: dict[Condition, Region] = {}
-    for piece in system.pieces:
-        if not isinstance(piece.effect, Once):
+    for transition in system.transitions:
+        if not isinstance(transition.transformer, Once):
             continue
-        checked = {v for side in piece.effect.sides() for v in side.condition.variables} - system.control
-        for var in sorted(checked & piece.effect.path.update.keys()):
+        checked = {
+            v for obligation in transition.transformer.obligations() for v in obligation.condition.variables
+        } - system.control
+        for var in sorted(checked & transition.transformer.path.update.keys()):
             try:
-                sign = greater_equal(sub(piece.effect.path.update[var], var), ZERO)
+                sign = greater_equal(sub(transition.transformer.path.update[var], var), ZERO)
                 rising = Region.of(sign, system.variables)
             except (NotPresburger, TermTooLarge, ValueError):
                 continue
-            if sign not in found and not piece.where.is_subset(rising) and not piece.where.disjoint(rising):
+            if sign not in found and not transition.where.is_subset(rising) and not transition.where.disjoint(rising):
                 found[sign] = rising
     return list(found.values())

@@ -3,8 +3,8 @@
 Two paths take turns by a linear selector L: where L ≤ 0 the one adds a to it, where L > 0 the other takes b away, and a
 and b are no numbers but values that no iteration changes. Where both are positive, the interval 1 - b ≤ L ≤ a is
 closed, and of the first t iterations from within it floor((L + b - 1 + a·t) / (a + b)) are high, as for numbers
-(:mod:`loopless.summary.methods.oscillation`). The logic can express neither that nor what variables come to, so these values are
-ghosts; hence the turns must end for a reason that moves evenly, whichever path is taken.
+(:mod:`loopless.summary.methods.oscillation`). The logic can express neither that nor what variables come to, so these
+values are auxiliary variables; hence the turns must end for a reason that moves evenly, whichever path is taken.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.methods.elimination import Ending
+from loopless.summary.methods.elimination import ExitSegment
 from loopless.summary.methods.oscillation_sums import Turning, accumulated
-from loopless.summary.rewrite.auxiliary import ghosts_in, later, named
-from loopless.summary.transitions.nonlinear_repeat import cut
+from loopless.summary.rewrite.auxiliary import auxiliaries_in, later, named
+from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.oscillating_groups import candidate_selectors, side_of
 from loopless.summary.transitions.repeat import control_forms
 from loopless.summary.transitions.system import System
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
+    GuardedTransition,
     Nothing,
     Once,
-    Piece,
     Repeat,
     TurnForms,
     Turns,
@@ -62,10 +62,10 @@ OPERATIONS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The pieces ``low`` and ``high`` take turns by ``selector`` ≤ 0, to which they add ``up`` and take ``down``."""
+    """Transitions ``low`` and ``high`` take turns by ``selector`` ≤ 0, to which they add ``up`` and take ``down``."""
 
-    low: Piece
-    high: Piece
+    low: GuardedTransition
+    high: GuardedTransition
     selector: Term
     up: Term
     down: Term
@@ -84,14 +84,17 @@ class Pair:
         return floor_div(moved, add(self.up, self.down))
 
 
-def accelerate_symbolic(system: System, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Ending]]:
-    """The pieces, those that take turns by unknown steps replaced by their longest runs, and where these never end.
+def accelerate_symbolic(
+    system: System, transitions: Sequence[GuardedTransition]
+) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+    """The transitions, those that take turns by unknown steps replaced by their longest runs, and where these never
+    end.
 
     Raises :class:`loopless.logic.BudgetExceeded` only where the budget around the call is used up.
     """
-    left = list(pieces)
-    found: list[Piece] = []
-    endings: list[Ending] = []
+    left = list(transitions)
+    found: list[GuardedTransition] = []
+    segments: list[ExitSegment] = []
     for pair in _pairs(system, left):
         if pair.low not in left or pair.high not in left:
             continue
@@ -103,17 +106,17 @@ def accelerate_symbolic(system: System, pieces: Sequence[Piece]) -> tuple[list[P
         if made is None:
             continue
         rest, runs, ends = made
-        left = [piece for piece in left if piece is not pair.low and piece is not pair.high] + rest
+        left = [transition for transition in left if transition is not pair.low and transition is not pair.high] + rest
         found += runs
-        endings += ends
-    return left + found, endings
+        segments += ends
+    return left + found, segments
 
 
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _pairs(system: System, pieces: Iterable[Piece]) -> list[Pair]:
-    moving = [p for p in pieces if isinstance(p.effect, Once) and not p.effect.checked]
+def _pairs(system: System, transitions: Iterable[GuardedTransition]) -> list[Pair]:
+    moving = [p for p in transitions if isinstance(p.transformer, Once) and not p.transformer.checked]
     moving = [p for p in moving if _steps(system, p) is not None]
     found = []
     for low in moving:
@@ -131,19 +134,19 @@ def _pairs(system: System, pieces: Iterable[Piece]) -> list[Pair]:
     return found
 
 
-def _steps(system: System, piece: Piece) -> dict[Var, Term] | None:
+def _steps(system: System, transition: GuardedTransition) -> dict[Var, Term] | None:
     """By what each control variable moves, None where one does not move by a term over invariants."""
     found = {}
-    for var, term in piece.control.items():
+    for var, term in transition.control.items():
         step = sub(term, var)
-        if not is_quasi_affine(step) or ghosts_in(step.variables) or not step.variables.isdisjoint(system.control):
+        if not is_quasi_affine(step) or auxiliaries_in(step.variables) or not step.variables.isdisjoint(system.control):
             return None
         found[var] = step
     return found
 
 
-def _step_of(term: Term, piece: Piece) -> Term:
-    return sub(later(term, piece.control), term)
+def _step_of(term: Term, transition: GuardedTransition) -> Term:
+    return sub(later(term, transition.control), term)
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -157,14 +160,18 @@ class _Turns:
         self.even = [v for v in names if self.low.get(v, ZERO) is self.high.get(v, ZERO)]
         self.uneven = [v for v in names if v not in self.even]
 
-    def runs(self) -> tuple[list[Piece], list[Piece], list[Ending]] | None:
-        """What is left of the pieces, their runs in turns, and where these never end; None where that is not known."""
+    def runs(self) -> tuple[list[GuardedTransition], list[GuardedTransition], list[ExitSegment]] | None:
+        """What is left of the transitions, their runs in turns, and where these never end; None where that is not
+        known.
+        """
         whole = self._closed()
         if whole is None:
             return None
         variables = self.pair.low.where.variables
         free = whole.project_out(self.uneven).over(variables)
-        lengths = self._lengths(Piece(free.coalesce(), {v: self.pair.low.control[v] for v in self.even}, Nothing()))
+        lengths = self._lengths(
+            GuardedTransition(free.coalesce(), {v: self.pair.low.control[v] for v in self.even}, Nothing())
+        )
         if lengths is None:
             return None
         counts, never = lengths
@@ -173,10 +180,12 @@ class _Turns:
         endless = (whole & never).coalesce()
         ends = []
         if not endless.is_empty():
-            again = Piece(endless, {v: forms.values[v] for v in self.even}, Turns(forms, COUNTER, tuple))
-            ends = [Ending(Piece(endless, {}, Nothing()), "forever", again=again)]
-        rest = [piece.within((piece.where - whole).coalesce()) for piece in (self.pair.low, self.pair.high)]
-        return [piece for piece in rest if not piece.where.is_empty()], runs, ends
+            again = GuardedTransition(endless, {v: forms.values[v] for v in self.even}, Turns(forms, COUNTER, tuple))
+            ends = [ExitSegment(GuardedTransition(endless, {}, Nothing()), "forever", again=again)]
+        rest = [
+            transition.within((transition.where - whole).coalesce()) for transition in (self.pair.low, self.pair.high)
+        ]
+        return [transition for transition in rest if not transition.where.is_empty()], runs, ends
 
     def _closed(self) -> Region | None:
         """A part of the interval that is left by what moves evenly only; None where there is no such part."""
@@ -196,18 +205,18 @@ class _Turns:
         return None
 
     @staticmethod
-    def _lengths(even: Piece) -> tuple[list[tuple[Region, Term]], Region] | None:
+    def _lengths(even: GuardedTransition) -> tuple[list[tuple[Region, Term]], Region] | None:
         forms = control_forms(even)
         if not isinstance(forms, str):
-            pieces, never = run_lengths(even.where, [even], forms)
-            return list(pieces), never
-        found = cut(even)
+            transitions, never = run_lengths(even.where, [even], forms)
+            return list(transitions), never
+        found = accelerated(even)
         if found is None:
             return None
         runs, never = found.runs()
-        return [(run.where, run.effect.count) for run in runs if isinstance(run.effect, Repeat)], never
+        return [(run.where, run.transformer.count) for run in runs if isinstance(run.transformer, Repeat)], never
 
-    def _run(self, where: Region, count: Term, forms: TurnForms) -> list[Piece]:
+    def _run(self, where: Region, count: Term, forms: TurnForms) -> list[GuardedTransition]:
         high = self._high_steps(count)
         control = {v: named(self._moved(v, count, high)) for v in (*self.even, *self.uneven)}
         known = [later(self.pair.inside, control)]
@@ -215,7 +224,7 @@ class _Turns:
         here = where & Region.of(conjunction(known))
         if here.is_empty():
             return []
-        return [Piece(here.coalesce(), control, Turns(forms, count, tuple))]
+        return [GuardedTransition(here.coalesce(), control, Turns(forms, count, tuple))]
 
     def _high_steps(self, count: Term) -> Term:
         """A value everywhere, also where the steps are not positive."""
@@ -249,6 +258,6 @@ class _Turns:
         return TurnForms(values, lost, tuple(shares), checked=False)
 
 
-def _path(piece: Piece) -> Path:
-    assert isinstance(piece.effect, Once)
-    return piece.effect.path
+def _path(transition: GuardedTransition) -> Path:
+    assert isinstance(transition.transformer, Once)
+    return transition.transformer.path

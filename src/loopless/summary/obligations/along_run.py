@@ -1,4 +1,4 @@
-"""Checks along a run that are not Presburger: the extremes of a sum decide (prototype-widths, section 3, C).
+"""Checks along a run that are not Presburger: the extremes of a sum decide.
 
 A check G(X_k) ≤ 0 must hold for every k < n. Where G moves one way, one end of the run decides; where its difference
 is affine in k, both ends or the turning point do. The result is a condition on the entry values, exact.
@@ -66,16 +66,16 @@ def split_conjuncts(
 ) -> tuple[list[Condition], list[Condition]]:
     """The plain conjuncts, and the others, which must all be checks."""
     plain: list[Condition] = []
-    side: list[Condition] = []
+    obligation: list[Condition] = []
     for part in conjuncts(condition):
         if is_plain(part):
             plain.append(part)
         elif is_check(part):
-            side.append(part)
+            obligation.append(part)
         else:
             detail = f"the condition {brief(part)} is not affine in the number of iterations"
             raise refuse(Reason.NON_AFFINE_CONDITION, detail)
-    return plain, side
+    return plain, obligation
 
 
 def all_along(
@@ -90,9 +90,7 @@ def all_along(
     return conjunction(parts)
 
 
-def _one(
-    condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, steps: int
-) -> Condition:
+def _one(condition: Condition, shown: Condition, counter: Var, count: Term, region: Region, steps: int) -> Condition:
     never_runs = less_equal(count, ZERO)
     if _empty(region, negate(never_runs)):
         return TRUE
@@ -108,9 +106,7 @@ def _one(
     return TRUE if _empty(region, negate(whole)) else whole
 
 
-def _bounded(
-    condition: Condition, term: Term, counter: Var, count: Term, region: Region, steps: int
-) -> Condition:
+def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region: Region, steps: int) -> Condition:
     """``term`` ≤ 0 for all counters from 0 to count - 1."""
     final = sub(count, ONE)
     at_first = at_most_zero(substitute(term, {counter: ZERO}))
@@ -299,10 +295,10 @@ def tightest(
             raise undecided
         try:
             with budget(_OPERATIONS):
-                pieces = greatest(moved, counter, during)
+                transitions = greatest(moved, counter, during)
         except (NotPresburger, BudgetExceeded, Unbounded):
             raise undecided from None
-        for where, value in pieces:
+        for where, value in transitions:
             tight = at_most_zero(substitute(add(start, value), put))
             found.append(disjunction((negate(substitute(where.rough_condition(), put)), tight)))
     return found

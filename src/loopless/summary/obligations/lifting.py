@@ -1,4 +1,4 @@
-"""Signed counters that only rise, or only fall, as numbers without bound (prototype-widths, section 3, C).
+"""Signed counters that only rise, or only fall, as numbers without bound.
 
 A check that such a counter does not overflow can fail in one iteration only, the last one. So the loop is summarized
 with the counter in ℤ, and that its final value fits the type is one comparison at the end. With the check in the path

@@ -1,7 +1,7 @@
 """Values of a single path that move one way only: all checks on them hold along a run exactly if the last one does.
 
-As :mod:`loopless.summary.obligations.totals` for paths that take turns. Where the direction depends on signs, as for Fibonacci's
-numbers, it is known for entry values of one sign, if an iteration keeps that sign.
+As :mod:`loopless.summary.obligations.totals` for paths that take turns. Where the direction depends on signs, as for
+Fibonacci's numbers, it is known for entry values of one sign, if an iteration keeps that sign.
 
 The direction is shown for values of any size: behind the first failure of a check the closed forms run on over ℤ, and
 the last value must still tell.

@@ -1,6 +1,6 @@
 """Accumulators that only grow, or only fall: their checks hold all along exactly if the final value fits its type.
 
-One comparison on the value at the exit then stands for the checks of all iterations (prototype-widths, section 3).
+One comparison on the value at the exit then stands for the checks of all iterations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
 from loopless.paths.model import Exit, Path
 from loopless.summary.obligations.signs import never_negative
-from loopless.summary.transitions.transformer import Once, Piece, Side
+from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
 from loopless.terms import (
     ZERO,
     Compare,
@@ -49,40 +49,49 @@ class Total:
         return at_most_zero(sub(value, const(high)) if self.rising else sub(const(low), value))
 
 
-def find_totals(pieces: list[Piece]) -> tuple[list[Piece], list[Total]]:
-    """The pieces without the checks that a total stands for, and the totals."""
-    checked = sorted({v for piece in pieces for side in piece.effect.sides() for v in side.condition.variables})
+def find_totals(transitions: list[GuardedTransition]) -> tuple[list[GuardedTransition], list[Total]]:
+    """The transitions without the checks that a total stands for, and the totals."""
+    checked = sorted(
+        {
+            v
+            for transition in transitions
+            for obligation in transition.transformer.obligations()
+            for v in obligation.condition.variables
+        }
+    )
     totals: list[Total] = []
     for var in checked:
-        found = _total(var, pieces)
+        found = _total(var, transitions)
         if found is not None:
             totals.append(found)
-            pieces = [_without(piece, var) for piece in pieces]
-    return pieces, totals
+            transitions = [_without(transition, var) for transition in transitions]
+    return transitions, totals
 
 
-def _path(piece: Piece) -> Path:
-    assert isinstance(piece.effect, Once)
-    return piece.effect.path
+def _path(transition: GuardedTransition) -> Path:
+    assert isinstance(transition.transformer, Once)
+    return transition.transformer.path
 
 
-def _without(piece: Piece, var: Var) -> Piece:
-    sides = piece.effect.sides()
-    kept = tuple(side for side in sides if var not in side.condition.variables)
-    if len(kept) == len(sides):
-        return piece
-    return Piece(piece.where, piece.control, Once(_path(piece), piece.control, kept))
+def _without(transition: GuardedTransition, var: Var) -> GuardedTransition:
+    obligations = transition.transformer.obligations()
+    kept = tuple(obligation for obligation in obligations if var not in obligation.condition.variables)
+    if len(kept) == len(obligations):
+        return transition
+    return GuardedTransition(transition.where, transition.control, Once(_path(transition), transition.control, kept))
 
 
-def _total(var: Var, pieces: list[Piece]) -> Total | None:
-    if var.type.min is None or var.type.max is None or var in pieces[0].control:
+def _total(var: Var, transitions: list[GuardedTransition]) -> Total | None:
+    if var.type.min is None or var.type.max is None or var in transitions[0].control:
         return None
     exits: list[Exit] = []
     directions: set[bool] = set()
-    for piece in pieces:
-        own = [side for side in piece.effect.sides() if var in side.condition.variables]
+    for transition in transitions:
+        own = [
+            obligation for obligation in transition.transformer.obligations() if var in obligation.condition.variables
+        ]
         try:
-            moved = sub(_path(piece).update.get(var, var), var)
+            moved = sub(_path(transition).update.get(var, var), var)
         except TermTooLarge:
             return None
         if var in moved.variables:
@@ -91,13 +100,13 @@ def _total(var: Var, pieces: list[Piece]) -> Total | None:
             if moved is not ZERO:
                 return None
             continue
-        rising = _never_negative(moved, piece)
-        if not rising and not _never_negative(neg(moved), piece):
+        rising = _never_negative(moved, transition)
+        if not rising and not _never_negative(neg(moved), transition):
             return None
         directions.add(rising)
-        if not all(_follows(side, var, moved, piece, rising=rising) for side in own):
+        if not all(_follows(obligation, var, moved, transition, rising=rising) for obligation in own):
             return None
-        exits += [side.exit for side in own]
+        exits += [obligation.exit for obligation in own]
     if len(directions) != 1 or not exits:
         return None
     rising = directions.pop()
@@ -105,9 +114,9 @@ def _total(var: Var, pieces: list[Piece]) -> Total | None:
     return Total(var, rising, exits[0] if same else replace(exits[0], line=0), var.type)
 
 
-def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -> bool:
+def _follows(obligation: Obligation, var: Var, moved: Term, transition: GuardedTransition, *, rising: bool) -> bool:
     """Whether the check holds where the new value, and the one before, fit the type."""
-    condition = side.condition
+    condition = obligation.condition
     if not isinstance(condition, Compare) or condition.relation != "le":
         return False
     factor = polynomial(condition.term).get(((var, 1),), 0)
@@ -126,20 +135,20 @@ def _follows(side: Side, var: Var, moved: Term, piece: Piece, *, rising: bool) -
     else:
         most = const(low) if rising else sub(const(low), moved)
     needed = neg(add(scale(most, factor), rest))
-    return _never_negative(needed, piece)
+    return _never_negative(needed, transition)
 
 
 _SOLVER_STEPS = 200_000
 _SOLVER_MS = 3_000
 
 
-def _never_negative(term: Term, piece: Piece) -> bool:
-    """Whether ``term`` is surely not negative where the piece is taken."""
+def _never_negative(term: Term, transition: GuardedTransition) -> bool:
+    """Whether ``term`` is surely not negative where the transition is taken."""
     negative = greater(ZERO, term)
     try:
-        return (piece.where & Region.of(negative)).is_empty()
+        return (transition.where & Region.of(negative)).is_empty()
     except NotPresburger:
-        if never_negative(term, piece.where):
+        if never_negative(term, transition.where):
             return True
-    whole = conjunction((piece.where.rough_condition(), negative))
+    whole = conjunction((transition.where.rough_condition(), negative))
     return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO

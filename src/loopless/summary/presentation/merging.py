@@ -57,7 +57,7 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Cases of one effect. ``then`` is what :meth:`Summary.known` gives, right for all of them."""
+    """Cases of one transformer. ``then`` is what :meth:`Summary.known` gives, right for all of them."""
 
     traces: tuple[Traced, ...]
     when: Condition
@@ -166,7 +166,7 @@ class _Merging:
         case = self.summary.cases[number]
         return _Group([number], _values(self.summary, case), [_Trace([number], folded(case.trace), case.exit_path)])
 
-    # -- effects --------------------------------------------------------------------------------------------------
+    # -- transformers --------------------------------------------------------------------------------------------------
 
     def _add(self, number: int, groups: list[_Group]) -> None:
         case = self.summary.cases[number]

@@ -233,9 +233,7 @@ def _decided(node: _Node, given: Region) -> _Node:
 
 
 def _choices(node: Term | Condition) -> list[Op | Ite]:
-    return [
-        one for one in walk(node) if isinstance(one, Ite) or (isinstance(one, Op) and one.op in ("min", "max"))
-    ]
+    return [one for one in walk(node) if isinstance(one, Ite) or (isinstance(one, Op) and one.op in ("min", "max"))]
 
 
 def _chosen(choice: Op | Ite, given: Region) -> Term:

@@ -156,9 +156,7 @@ def with_constants(condition: Condition) -> Condition:
             if not pinned:
                 return condition
             try:
-                return conjunction(
-                    part if any(_number(part)) else substitute(part, pinned) for part in condition.args
-                )
+                return conjunction(part if any(_number(part)) else substitute(part, pinned) for part in condition.args)
             except TermTooLarge:
                 return condition
         case _:

@@ -1,7 +1,7 @@
 """Names for terms over loop invariants that isl cannot express: n·m as a limit is as good as a variable.
 
 Exact, not an approximation: the name stands for the term everywhere, and the term is put back in the answer. Terms over
-what changes become ghosts (:mod:`loopless.summary.rewrite.auxiliary`), where they have a value everywhere.
+what changes become auxiliary variables (:mod:`loopless.summary.rewrite.auxiliary`), where they have a value everywhere.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless.logic.abstraction import Abstraction
-from loopless.summary.rewrite.auxiliary import Ghost, total
+from loopless.summary.rewrite.auxiliary import Auxiliary, total
 from loopless.terms import And, Condition, Or, Term, Var, conjunction, disjunction, substitute
 
 
@@ -18,7 +18,7 @@ class Names:
 
     def __init__(self, others: Mapping[Var, Term] | None = None, changing: Iterable[Var] = ()) -> None:
         """``others``: further names that are put back, such as those of lifted variables; ``changing``: variables terms
-        over which become ghosts.
+        over which become auxiliary variables.
         """
         self._abstraction = _Naming(frozenset(changing))
         self._others = dict(others or {})
@@ -74,7 +74,7 @@ class Names:
 
 
 class _Naming(Abstraction):
-    """Ghosts for terms over what changes, names for the others."""
+    """Auxiliary variables for terms over what changes, names for the others."""
 
     def __init__(self, changing: frozenset[Var]) -> None:
         super().__init__()
@@ -84,5 +84,5 @@ class _Naming(Abstraction):
         if not term.variables.isdisjoint(self._changing):
             everywhere = total(term)
             if everywhere is not None:
-                return Ghost(everywhere)
+                return Auxiliary(everywhere)
         return super()._unknown(term)

@@ -1,12 +1,12 @@
-"""Ghosts: variables that stand for terms over the values before a run which the logic cannot express (design, 5.5).
+"""Auxiliary variables: variables that stand for terms over the values before a run which the logic cannot express.
 
-How long a run of ``x += y`` lasts and where it lands are products and quotients of variables. A ghost names such a
-term; for the logic it is a variable like others, of which linear facts are known, and since it is a function of the
-entry values, pieces that are divided by it still partition these. What the logic says without knowing the term (that a
-set is empty, that one lies within another) is right; what it cannot say is left open.
+How long a run of ``x += y`` lasts and where it lands are products and quotients of variables. An auxiliary variable
+names such a term; for the logic it is a variable like others, of which linear facts are known, and since it is a
+function of the entry values, transitions that are divided by it still partition these. What the logic says without
+knowing the term (that a set is empty, that one lies within another) is right; what it cannot say is left open.
 
-A piece that comes before moves the values that a ghost is a function of: the ghost of the moved term takes its place.
-In answers the terms are put back.
+A transition that comes before moves the values that an auxiliary variable is a function of: the auxiliary variable of
+the moved term takes its place. In answers the terms are put back.
 """
 
 from __future__ import annotations
@@ -50,36 +50,38 @@ from loopless.terms import (
 )
 
 
-class Ghost(Var):
+class Auxiliary(Var):
     """A variable that stands for ``term``, which has a value everywhere."""
 
     __slots__ = ()
 
-    def __new__(cls, term: Term) -> Ghost:
+    def __new__(cls, term: Term) -> Auxiliary:
         return cls._intern(f"?{term.key}", INTEGERS, term)
 
     @property
     def term(self) -> Term:
-        """What the ghost stands for, over the values before the piece that speaks of it; perhaps over other ghosts."""
+        """What the auxiliary variable stands for, over the values before the transition that speaks of it; perhaps over
+        other auxiliary variables.
+        """
         term: Term = self._fields[2]
         return term
 
 
-def ghosts_in(variables: Iterable[Var]) -> list[Ghost]:
-    """The ghosts among the variables, in order."""
-    return sorted(v for v in variables if isinstance(v, Ghost))
+def auxiliaries_in(variables: Iterable[Var]) -> list[Auxiliary]:
+    """The auxiliary variables among the variables, in order."""
+    return sorted(v for v in variables if isinstance(v, Auxiliary))
 
 
 _reads: dict[Var, frozenset[Var]] = {}
 
 
 def reads(variables: Iterable[Var]) -> frozenset[Var]:
-    """The variables, those that ghosts stand for in their place."""
+    """The variables, those that auxiliary variables stand for in their place."""
     return frozenset().union(*(_read(v) for v in variables))
 
 
 def _read(variable: Var) -> frozenset[Var]:
-    if not isinstance(variable, Ghost):
+    if not isinstance(variable, Auxiliary):
         return frozenset((variable,))
     if variable not in _reads:
         _reads[variable] = reads(variable.term.variables)
@@ -87,16 +89,16 @@ def _read(variable: Var) -> frozenset[Var]:
 
 
 def moving(variables: Iterable[Var], changed: Iterable[Var]) -> bool:
-    """Whether one of the variables is a ghost of a term that speaks of ``changed`` ones."""
-    return not reads(ghosts_in(variables)).isdisjoint(changed)
+    """Whether one of the variables is an auxiliary variable of a term that speaks of ``changed`` ones."""
+    return not reads(auxiliaries_in(variables)).isdisjoint(changed)
 
 
 def expanded(term: Term, changed: Iterable[Var]) -> Term:
-    """``term``, ghosts that speak of ``changed`` variables replaced by what they stand for."""
+    """``term``, auxiliary variables that speak of ``changed`` variables replaced by what they stand for."""
     names = frozenset(changed)
     while moving(term.variables, names):
-        found = [ghost for ghost in ghosts_in(term.variables) if not _read(ghost).isdisjoint(names)]
-        term = substitute(term, {ghost: ghost.term for ghost in found})
+        found = [auxiliary for auxiliary in auxiliaries_in(term.variables) if not _read(auxiliary).isdisjoint(names)]
+        term = substitute(term, {auxiliary: auxiliary.term for auxiliary in found})
     return term
 
 
@@ -120,17 +122,19 @@ def total(term: Term) -> Term | None:
 
 
 def bounds(variables: Iterable[Var]) -> Condition:
-    """The ranges of the terms of the ghosts among ``variables``, on the ghosts."""
-    found = ghosts_in(variables)
-    return conjunction(between(low, ghost, high) for ghost in found for low, high in (range_of(ghost.term),))
+    """The ranges of the terms of the auxiliary variables among ``variables``, on the auxiliary variables."""
+    found = auxiliaries_in(variables)
+    return conjunction(
+        between(low, auxiliary, high) for auxiliary in found for low, high in (range_of(auxiliary.term),)
+    )
 
 
 def named(term: Term) -> Term:
-    """``term``, what the logic cannot express of it as one ghost."""
+    """``term``, what the logic cannot express of it as one auxiliary variable."""
     if is_quasi_affine(term):
         return term
     if not isinstance(term, Sum):
-        return Ghost(term)
+        return Auxiliary(term)
     plain: list[Term] = []
     rest = {}
     for monomial, coefficient in polynomial(term).items():
@@ -143,7 +147,7 @@ def named(term: Term) -> Term:
     if next(iter(rest.values())) < 0:
         factor = -factor
     primitive = from_polynomial({monomial: coefficient // factor for monomial, coefficient in rest.items()})
-    return add(*plain, scale(Ghost(primitive), factor))
+    return add(*plain, scale(Auxiliary(primitive), factor))
 
 
 def named_condition(condition: Condition) -> Condition:
@@ -160,16 +164,16 @@ def named_condition(condition: Condition) -> Condition:
             return condition
 
 
-# -- through pieces ---------------------------------------------------------------------------------------------------
+# -- through transitions ---------------------------------------------------------------------------------------------
 
 
 def carried(values: Mapping[Var, Term], variables: Iterable[Var]) -> Mapping[Var, Term]:
-    """``values`` of variables, with those of the ghosts among ``variables`` that speak of them."""
-    found = ghosts_in(variables)
+    """``values`` of variables, with those of the auxiliary variables among ``variables`` that speak of them."""
+    found = auxiliaries_in(variables)
     if not found:
         return values
-    moving_ones = [ghost for ghost in found if not _read(ghost).isdisjoint(values)]
-    moved: dict[Var, Term] = {ghost: named(later(ghost.term, values)) for ghost in moving_ones}
+    moving_ones = [auxiliary for auxiliary in found if not _read(auxiliary).isdisjoint(values)]
+    moved: dict[Var, Term] = {auxiliary: named(later(auxiliary.term, values)) for auxiliary in moving_ones}
     return {**values, **moved} if moved else values
 
 
@@ -178,12 +182,14 @@ def later(node: Term, values: Mapping[Var, Term]) -> Term: ...
 @overload
 def later(node: Condition, values: Mapping[Var, Term]) -> Condition: ...
 def later(node: Term | Condition, values: Mapping[Var, Term]) -> Term | Condition:
-    """``node`` after variables have taken ``values``, ghosts included. Raises :class:`loopless.terms.TermTooLarge`."""
+    """``node`` after variables have taken ``values``, auxiliary variables included. Raises
+    :class:`loopless.terms.TermTooLarge`.
+    """
     return substitute(node, carried(values, node.variables))
 
 
 def preimage(region: Region, values: Mapping[Var, Term]) -> Region:
-    """From where variables come into ``region`` by taking ``values``, ghosts included.
+    """From where variables come into ``region`` by taking ``values``, auxiliary variables included.
 
     Raises :class:`loopless.terms.TermTooLarge`.
     """
@@ -191,9 +197,9 @@ def preimage(region: Region, values: Mapping[Var, Term]) -> Region:
     found = region.preimage(extended)
     if extended is values:
         return found
-    kept = {v for ghost in extended.keys() - values.keys() for v in extended[ghost].variables}
+    kept = {v for auxiliary in extended.keys() - values.keys() for v in extended[auxiliary].variables}
     kept |= {v for term in values.values() for v in term.variables}
-    # Nothing is said of the ghosts themselves any more.
+    # Nothing is said of the auxiliary variables themselves any more.
     return found.project_out(v for v in extended.keys() - values.keys() if v not in kept)
 
 
@@ -201,7 +207,7 @@ def preimage(region: Region, values: Mapping[Var, Term]) -> Region:
 
 
 class Revealed:
-    """The terms of ghosts where a region holds: without those of their choices that are not open there."""
+    """The terms of auxiliary variables where a region holds: without those of their choices that are not open there."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -219,22 +225,22 @@ class Revealed:
 
     def parts(self, condition: Condition) -> tuple[Condition, Condition]:
         """What holds in the region and the terms need to be right, and ``condition`` over the program's variables."""
-        found = ghosts_in(condition.variables)
+        found = auxiliaries_in(condition.variables)
         if not found:
             return TRUE, condition
         bindings = self._bindings(found)
-        given = dict.fromkeys(part for ghost in found for part in conjuncts(self._decided[ghost]))
+        given = dict.fromkeys(part for auxiliary in found for part in conjuncts(self._decided[auxiliary]))
         return conjunction(given), substitute(_ordered(condition), bindings)
 
     def _bindings(self, variables: Iterable[Var]) -> dict[Var, Term]:
-        found = ghosts_in(variables)
-        for ghost in found:
-            if ghost not in self._terms:
-                self._reveal(ghost)
-        return {ghost: self._terms[ghost] for ghost in found}
+        found = auxiliaries_in(variables)
+        for auxiliary in found:
+            if auxiliary not in self._terms:
+                self._reveal(auxiliary)
+        return {auxiliary: self._terms[auxiliary] for auxiliary in found}
 
-    def _reveal(self, ghost: Ghost) -> None:
-        term = ghost.term
+    def _reveal(self, auxiliary: Auxiliary) -> None:
+        term = auxiliary.term
         decided: list[Condition] = []
         while isinstance(term, Ite):
             holds = self._holds(term.condition)
@@ -242,9 +248,9 @@ class Revealed:
                 break
             decided.append(self.condition(term.condition if holds else negate(term.condition)))
             term = term.then if holds else term.otherwise
-        self._terms[ghost] = self.term(term)
-        inner = (self._decided[other] for other in ghosts_in(term.variables))
-        self._decided[ghost] = conjunction((*inner, *decided))
+        self._terms[auxiliary] = self.term(term)
+        inner = (self._decided[other] for other in auxiliaries_in(term.variables))
+        self._decided[auxiliary] = conjunction((*inner, *decided))
 
     def _holds(self, condition: Condition) -> bool | None:
         """Whether the condition holds in all of the region (True), or in no point of it; None if neither is known."""
@@ -258,13 +264,12 @@ class Revealed:
 
 
 def _ordered(condition: Condition) -> Condition:
-    """With what speaks of ghosts last in each conjunction."""
+    """With what speaks of auxiliary variables last in each conjunction."""
     match condition:
         case And():
-            parts = sorted(condition.args, key=lambda part: bool(ghosts_in(part.variables)))
+            parts = sorted(condition.args, key=lambda part: bool(auxiliaries_in(part.variables)))
             return conjunction(_ordered(part) for part in parts)
         case Or():
             return disjunction(_ordered(part) for part in condition.args)
         case _:
             return condition
-

@@ -112,6 +112,7 @@ def _quotients(number: Term, low: int, high: int, divisor: Term) -> Iterator[tup
             for quotient in range(1, largest + 1):
                 multiple = scale(size, quotient)
                 inside = conjunction((less_equal(multiple, count), less(count, add(multiple, size))))
-                yield conjunction((greater(size, ZERO), greater_equal(count, ZERO), inside)), (
-                    quotient * of_divisor * of_number
+                yield (
+                    conjunction((greater(size, ZERO), greater_equal(count, ZERO), inside)),
+                    (quotient * of_divisor * of_number),
                 )

@@ -118,14 +118,16 @@ def _as_intervals(condition: Compare) -> Condition:
 def _intervals(condition: Compare, variable: Var, wanted: tuple[int, ...]) -> Iterator[tuple[int | None, int | None]]:
     """The intervals of values with a wanted sign, disjoint and apart, from below."""
     low, high = variable.type.min, variable.type.max
-    pieces: list[tuple[int | None, int | None]] = []
+    transitions: list[tuple[int | None, int | None]] = []
     if low is None:
         below = [(None if b is None else -1 - b, -1 - a) for a, b in _runs(condition, variable, -1, -1, wanted)]
-        pieces += below[::-1]
+        transitions += below[::-1]
     start = 0 if low is None else low
-    pieces += [(start + a, None if b is None else start + b) for a, b in _runs(condition, variable, start, 1, wanted)]
+    transitions += [
+        (start + a, None if b is None else start + b) for a, b in _runs(condition, variable, start, 1, wanted)
+    ]
     pending: tuple[int | None, int | None] | None = None
-    for bottom, top in pieces:
+    for bottom, top in transitions:
         if bottom is not None and high is not None and bottom > high:
             break
         if pending is not None and pending[1] is not None and bottom == pending[1] + 1:

@@ -103,11 +103,11 @@ def _by_choices(update: Mapping[Var, Term], counter: Var, lost: Mapping[Var, str
     choice = next(_choices(update, found.lost), None) if left else None
     if choice is None:
         return found
-    sides = []
+    obligations = []
     for chosen in (True, False):
         changed = {v: _decided(term, choice, chosen=chosen) for v, term in update.items()}
-        sides.append(_by_choices(changed, counter, lost, left - 1))
-    yes, no = sides
+        obligations.append(_by_choices(changed, counter, lost, left - 1))
+    yes, no = obligations
     late = {**dict.fromkeys((*yes.late, *no.late)), **found.late}
     merged = {v: ite(choice, yes.values[v], no.values[v]) for v in yes.values if v in no.values}
     return Forms(counter, {**merged, **found.values}, {**no.lost, **yes.lost}, late)

@@ -1,4 +1,4 @@
-"""Pieces of a loop's map: one after another, on a part of their domain, divided, written as plainly as they can be."""
+"""Guarded transitions: one after another, on a part of their domain, divided, written as plainly as they can be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
-from loopless.summary.transitions.transformer import Nothing, Piece, Then, Values
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Then, Values
 from loopless.terms import (
     Compare,
     Condition,
@@ -31,20 +31,20 @@ MAX_SPLIT = 70
 """A step that takes more different values than this is not split by them."""
 
 
-def composed(first: Piece, second: Piece, region: Region) -> Piece:
+def composed(first: GuardedTransition, second: GuardedTransition, region: Region) -> GuardedTransition:
     """``second`` after ``first``, on ``region``."""
-    if isinstance(second.effect, Nothing):
+    if isinstance(second.transformer, Nothing):
         return first.within(region)
     control = dict(first.control)
     for var, term in second.control.items():
         control[var] = named(later(term, first.control))
     equalities = region.equalities()
-    return Piece(region, _recognised_steps(control, equalities), Then(first, second, equalities))
+    return GuardedTransition(region, _recognised_steps(control, equalities), Then(first, second, equalities))
 
 
-def is_translation(piece: Piece) -> bool:
+def is_translation(transition: GuardedTransition) -> bool:
     """Whether every control variable moves by a constant."""
-    return all(isinstance(sub(term, var), Const) for var, term in piece.control.items())
+    return all(isinstance(sub(term, var), Const) for var, term in transition.control.items())
 
 
 def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
@@ -88,16 +88,16 @@ def _recognised(var: Var, term: Term, region: Region) -> Term:
     return term
 
 
-def resolved(piece: Piece) -> list[Piece]:
-    """The piece split so that no control variable's value is a choice."""
-    result = [piece]
-    for var, term in piece.control.items():
+def resolved(transition: GuardedTransition) -> list[GuardedTransition]:
+    """The transition split so that no control variable's value is a choice."""
+    result = [transition]
+    for var, term in transition.control.items():
         if not any(_is_choice(node) for node in walk(term)):
             continue
-        parts: list[Piece] = []
+        parts: list[GuardedTransition] = []
         for part in result:
             for region, value in pieces_of(term, part.where):
-                parts.append(Piece(region, {**part.control, var: value}, part.effect))
+                parts.append(GuardedTransition(region, {**part.control, var: value}, part.transformer))
         result = parts
     return result
 
@@ -107,13 +107,13 @@ def _is_choice(node: object) -> bool:
 
 
 MAX_CHOICES = 16
-"""A piece is not divided into more parts than this by the choices in its values."""
+"""A transition is not divided into more parts than this by the choices in its values."""
 
 
-def chosen(piece: Piece) -> list[Piece]:
-    """The piece split by the conditions that its values choose by, as they stand there."""
-    result: list[Piece] = []
-    waiting = [piece]
+def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
+    """The transition split by the conditions that its values choose by, as they stand there."""
+    result: list[GuardedTransition] = []
+    waiting = [transition]
     while waiting:
         part = waiting.pop()
         choice = next((c for term in part.control.values() for c in _choices(term)), None)
@@ -124,7 +124,7 @@ def chosen(piece: Piece) -> list[Piece]:
             here = part.where & Region.of(choice if holds else negate(choice))
             if not here.is_empty():
                 control = {var: decided(term, choice, holds=holds) for var, term in part.control.items()}
-                waiting.append(Piece(here.coalesce(), control, part.effect))
+                waiting.append(GuardedTransition(here.coalesce(), control, part.transformer))
     return result
 
 
@@ -151,88 +151,88 @@ MAX_CLASSES = 24
 """Nor into more parts than this where it is too costly as a whole."""
 
 
-def convex(piece: Piece) -> list[Piece] | None:
-    """The piece on each convex part of its domain; None if it has only one, or too many."""
-    parts = piece.where.coalesce().made_disjoint().split()
+def convex(transition: GuardedTransition) -> list[GuardedTransition] | None:
+    """The transition on each convex part of its domain; None if it has only one, or too many."""
+    parts = transition.where.coalesce().made_disjoint().split()
     if not 1 < len(parts) <= MAX_PARTS:
         return None
-    return [Piece(part, simplified(piece.control, part), piece.effect) for part in parts]
+    return [GuardedTransition(part, simplified(transition.control, part), transition.transformer) for part in parts]
 
 
-def divided(piece: Piece) -> list[Piece] | None:
-    """The piece by the remainders in its domain that its steps change, else on its convex parts; None if it has only
-    one of them, or too many.
+def divided(transition: GuardedTransition) -> list[GuardedTransition] | None:
+    """The transition by the remainders in its domain that its steps change, else on its convex parts; None if it has
+    only one of them, or too many.
     """
     classes: dict[tuple[Term, int], None] = {}
-    for node in walk(piece.where.rough_condition()):
+    for node in walk(transition.where.rough_condition()):
         if isinstance(node, Op) and node.op == "mod" and isinstance(node.args[1], Const):
             dividend, modulus = node.args[0], node.args[1].value
-            moved = sub(later(dividend, piece.control), dividend)
+            moved = sub(later(dividend, transition.control), dividend)
             if 1 < modulus <= MAX_CLASSES and isinstance(moved, Const) and moved.value % modulus:
                 classes.setdefault((sub(dividend, const(polynomial(dividend).get((), 0))), modulus))
-    parts = [piece]
+    parts = [transition]
     for dividend, modulus in classes:
         if len(parts) * modulus > 4 * MAX_CLASSES:
             break
         remainders = [equal(mod(dividend, const(modulus)), const(r)) for r in range(modulus)]
         parts = [part for whole in parts for part in _parts(whole, remainders)]
     if len(parts) == 1:
-        found = [piece.within(part) for part in piece.where.coalesce().made_disjoint().split()]
+        found = [transition.within(part) for part in transition.where.coalesce().made_disjoint().split()]
         parts = [part for part in found if not part.where.is_empty()]
     return parts if 1 < len(parts) <= MAX_CLASSES else None
 
 
-def by_one_way_borders(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces, each on either side of the borders in their domains that are crossed in one direction only.
+def by_one_way_borders(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition]:
+    """The transitions, each on either side of the borders in their domains that are crossed in one direction only.
 
-    No cycle of pieces then leads over such a border.
+    No cycle of transitions then leads over such a border.
     """
     borders: dict[Condition, None] = {}
-    for piece in pieces:
-        for node in walk(piece.where.rough_condition()):
+    for transition in transitions:
+        for node in walk(transition.where.rough_condition()):
             if isinstance(node, Compare) and node.relation == "le" and negate(node) not in borders:
-                moves = [sub(later(node.term, other.control), node.term) for other in pieces]
+                moves = [sub(later(node.term, other.control), node.term) for other in transitions]
                 signs = {(move.value > 0) - (move.value < 0) for move in moves if isinstance(move, Const)}
                 if all(isinstance(move, Const) for move in moves) and signs not in ({0}, {-1, 1}, {-1, 0, 1}):
                     borders.setdefault(node)
-    found = list(pieces)
+    found = list(transitions)
     for border in borders:
-        parts = [part for piece in found for part in _parts(piece, (border, negate(border)))]
+        parts = [part for transition in found for part in _parts(transition, (border, negate(border)))]
         if len(parts) <= MAX_CLASSES:
             found = parts
     return found
 
 
-def split(piece: Piece) -> list[Piece] | None:
-    """The piece by the values of a step that is no translation, or by whether it changes anything; None if neither
+def split(transition: GuardedTransition) -> list[GuardedTransition] | None:
+    """The transition by the values of a step that is no translation, or by whether it changes anything; None if neither
     divides it.
     """
-    for var, term in sorted(piece.control.items()):
+    for var, term in sorted(transition.control.items()):
         if _is_step(var, term):
             continue
         for measured in _measures(var, term):
             try:
-                low, high = piece.where.range_of(measured)
+                low, high = transition.where.range_of(measured)
             except (NotPresburger, ValueError):
                 continue
             if low is None or high is None or not 0 < high - low < MAX_SPLIT:
                 continue
-            return _parts(piece, [equal(measured, const(number)) for number in range(low, high + 1)])
+            return _parts(transition, [equal(measured, const(number)) for number in range(low, high + 1)])
         resting = equal(term, var)
-        parts = _parts(piece, [resting, negate(resting)])
+        parts = _parts(transition, [resting, negate(resting)])
         if len(parts) == 2:
             return parts
     return None
 
 
-def _parts(piece: Piece, conditions: Iterable[Condition]) -> list[Piece]:
-    """The piece where each of the conditions holds, those left out where none can."""
+def _parts(transition: GuardedTransition, conditions: Iterable[Condition]) -> list[GuardedTransition]:
+    """The transition where each of the conditions holds, those left out where none can."""
     found = []
     for condition in conditions:
-        here = piece.where & Region.of(condition)
+        here = transition.where & Region.of(condition)
         if not here.is_empty():
             here = here.coalesce()
-            found.append(Piece(here, simplified(piece.control, here), piece.effect))
+            found.append(GuardedTransition(here, simplified(transition.control, here), transition.transformer))
     return found
 
 

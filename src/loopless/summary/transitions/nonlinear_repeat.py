@@ -1,9 +1,9 @@
-"""The cut (design, section 5.5): runs of one piece whose length or landing the logic cannot express.
+"""Nonlinear acceleration: runs of one transition whose length or target the logic cannot express.
 
-Each conjunct of the domain that may come to fail has a first time at which it does; the run lasts until the least of
-these. The first times, and the values before the last round, become ghosts. What is known of them: the whole domain
-holds on the values before the last round, and one more round makes the conjunct fail. Nothing else is needed for the
-regions to be exact, since every ghost has one value.
+Each conjunct of the domain that may come to fail has an exit time at which it does; the run lasts until the least of
+these. The exit times, and the values before the last round, become auxiliary variables. What is known of them: the
+whole domain holds on the values before the last round, and one more round makes the conjunct fail. Nothing else is
+needed for the regions to be exact, since every auxiliary variable has one value.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from loopless.automaton.runs import effect
+from loopless.automaton.runs import iterated
 from loopless.logic import Region
-from loopless.summary.exit_time.exponential import Racer, at_entry, racers_of
-from loopless.summary.exit_time.linear import FirstTime, NotMoving
+from loopless.summary.exit_time.exponential import Candidate, at_entry, candidates_of
+from loopless.summary.exit_time.linear import ExitTime, NoExitTime
 from loopless.summary.exit_time.run_length import may_fail
 from loopless.summary.obligations.powers import after as value_after
 from loopless.summary.obligations.powers import most_rounds
-from loopless.summary.rewrite.auxiliary import expanded, ghosts_in, later, moving, named, named_condition, preimage
+from loopless.summary.rewrite.auxiliary import auxiliaries_in, expanded, later, moving, named, named_condition, preimage
 from loopless.summary.transitions.guarded import resolved
-from loopless.summary.transitions.transformer import COUNTER, Piece, Repeat
+from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 from loopless.terms import (
     FALSE,
     ONE,
@@ -87,37 +87,37 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """A piece with its closed forms after :data:`COUNTER` rounds, and the conjuncts that may come to fail."""
+class NonlinearRun:
+    """A transition with its closed forms after :data:`COUNTER` rounds, and the conjuncts that may come to fail."""
 
-    piece: Piece
+    transition: GuardedTransition
     forms: Mapping[Var, Term]
     failing: tuple[Failing, ...]
     begin: int
     """The forms are right after so many rounds."""
 
-    def runs(self) -> tuple[list[Piece], Region]:
-        """The longest runs, and where the piece repeats for ever. Raises :class:`loopless.logic.BudgetExceeded`."""
-        piece = self.piece
-        found: list[Piece] = []
-        never = Region.empty(piece.where.variables)
-        staying = piece.where
+    def runs(self) -> tuple[list[GuardedTransition], Region]:
+        """The longest runs, and where it repeats for ever. Raises :class:`loopless.logic.BudgetExceeded`."""
+        transition = self.transition
+        found: list[GuardedTransition] = []
+        never = Region.empty(transition.where.variables)
+        staying = transition.where
         if self.begin:
-            staying = (staying & preimage(staying, piece.control)).coalesce()
-            leaving = piece.where - staying
+            staying = (staying & preimage(staying, transition.control)).coalesce()
+            leaving = transition.where - staying
             if not leaving.is_empty():
-                found.append(piece.within(leaving.coalesce()))
+                found.append(transition.within(leaving.coalesce()))
         for part in self._parts(staying):
-            ending = [i for i, time in enumerate(part.times) if time is not None]
-            if not ending:
+            segment = [i for i, time in enumerate(part.times) if time is not None]
+            if not segment:
                 never |= part.where
-            for i in ending:
+            for i in segment:
                 found += self._ended_by(i, part)
         return found, never.coalesce()
 
     def _parts(self, staying: Region) -> Iterator[Part]:
         """``staying`` divided by which conjuncts come to fail."""
-        parts = [Part(staying, (), self.piece.where)]
+        parts = [Part(staying, (), self.transition.where)]
         for failing in self.failing:
             parts = [part for old in parts for part in self._by_outcomes(old, failing.outcomes)]
         yield from parts
@@ -132,17 +132,17 @@ class Cut:
             if here.is_empty():
                 continue
             during = part.during & region
-            if not during.is_subset(preimage(region, self.piece.control)):
+            if not during.is_subset(preimage(region, self.transition.control)):
                 during = part.during
             yield Part(here, (*part.times, time), during)
 
-    def _ended_by(self, i: int, part: Part) -> list[Piece]:
+    def _ended_by(self, i: int, part: Part) -> list[GuardedTransition]:
         """The runs in which conjunct ``i`` fails first, and none before it in the list at the same time."""
         time = part.times[i]
         assert time is not None
         count = named(add(time, const(self.begin)))
         last = {var: named(_at(var, form, sub(count, ONE))) for var, form in self.forms.items()}
-        control = {var: later(term, last) for var, term in self.piece.control.items()}
+        control = {var: later(term, last) for var, term in self.transition.control.items()}
         here = part.where & Region.of(less_equal(const(1 + self.begin), count))
         here &= preimage(part.during, last)
         here &= Region.of(later(negate(self.failing[i].part), control))
@@ -155,11 +155,9 @@ class Cut:
         if here.is_empty():
             return []
         here = here.coalesce()
-        return resolved(Piece(here, control, Repeat(self.piece, count, here)))
+        return resolved(GuardedTransition(here, control, Repeat(self.transition, count, here)))
 
-    def _not_before(
-        self, j: int, time: Term, control: Mapping[Var, Term], count: Term, *, strictly: bool
-    ) -> Condition:
+    def _not_before(self, j: int, time: Term, control: Mapping[Var, Term], count: Term, *, strictly: bool) -> Condition:
         """Conjunct ``j`` does not fail before ``count`` rounds, nor then if ``strictly``."""
         failing = self.failing[j]
         if failing.lasting:  # it holds before the last round, since the whole domain does
@@ -170,8 +168,8 @@ class Cut:
     def _facts(self, part: Part, count: Term, last: Mapping[Var, Term]) -> Iterable[Condition]:
         """How far variables have come before the last round, at their least and their greatest step."""
         rounds = sub(count, ONE)
-        for var, term in self.piece.control.items():
-            if all(ghost is count for ghost in ghosts_in(last[var].variables)) or self.begin:
+        for var, term in self.transition.control.items():
+            if all(auxiliary is count for auxiliary in auxiliaries_in(last[var].variables)) or self.begin:
                 continue
             low, high = part.during.range_of(sub(term, var))
             if low is not None and low >= 0:
@@ -196,22 +194,22 @@ def _has_powers(form: Term) -> bool:
     return any(isinstance(node, Op) and node.op == "pow" for node in walk(form))
 
 
-def cut(piece: Piece) -> Cut | None:
-    """The cut of a piece that may land in itself; None if this method says nothing of it."""
-    control = piece.control
+def accelerated(transition: GuardedTransition) -> NonlinearRun | None:
+    """The acceleration of a transition that may follow itself; None if this method says nothing of it."""
+    control = transition.control
     read = {v for term in control.values() for v in term.variables}
-    condition = piece.where.rough_condition()
+    condition = transition.where.rough_condition()
     if moving(read, control) or isinstance(condition, Or):
         return None
     try:
-        found = effect(control, frozenset())
+        found = iterated(control, frozenset())
         if found.scattered or any(_is_unbounded(var, form) for var, form in found.forms.items()):
             return None
         begin = int(any(substitute(form, {COUNTER: ZERO}) is not v for v, form in found.forms.items()))
         forms = {var: substitute(form, {COUNTER: add(COUNTER, const(begin))}) for var, form in found.forms.items()}
         failing: list[Failing] = []
         for part in _inequalities(condition):
-            if may_fail(part, piece.where, [piece]):
+            if may_fail(part, transition.where, [transition]):
                 several = _failing(part, forms)
                 if several is None:
                     return None
@@ -220,7 +218,7 @@ def cut(piece: Piece) -> Cut | None:
         return None
     if prod(len(each) for each in {f.outcomes for f in failing}) > MAX_DIVIDED:
         return None
-    return Cut(piece, found.forms, tuple(failing), begin)
+    return NonlinearRun(transition, found.forms, tuple(failing), begin)
 
 
 def _inequalities(condition: Condition) -> list[Condition]:
@@ -241,12 +239,15 @@ def _failing(part: Condition, forms: Mapping[Var, Term]) -> list[Failing] | None
     if straight is not None:
         return [straight]
     try:
-        racers = at_entry(racers_of(at_most_zero(value), COUNTER))
-    except NotMoving:
+        candidates = at_entry(candidates_of(at_most_zero(value), COUNTER))
+    except NoExitTime:
         return None
-    if racers.given is not TRUE or any(racer.wraps for racer in racers.racers):
+    if candidates.given is not TRUE or any(candidate.wraps for candidate in candidates.candidates):
         return None
-    return [Failing(part, _outcomes(racer), all(map(_is_lasting, racer.forms))) for racer in racers.racers]
+    return [
+        Failing(part, _outcomes(candidate), all(map(_is_lasting, candidate.forms)))
+        for candidate in candidates.candidates
+    ]
 
 
 def _line(part: Condition, value: Term) -> Failing | None:
@@ -268,16 +269,16 @@ def _line(part: Condition, value: Term) -> Failing | None:
     return Failing(part, ((sign, ite(rises, time, const(-1))), (negate(sign), None)), lasting=True)
 
 
-def _outcomes(racer: Racer) -> tuple[Outcome, ...]:
+def _outcomes(candidate: Candidate) -> tuple[Outcome, ...]:
     found: list[Outcome] = []
-    for form in racer.forms:
+    for form in candidate.forms:
         time = form.time if form.guard is TRUE else ite(form.guard, form.time, const(-1))
         found.append((named_condition(conjunction((form.guard, form.exists))), time))
         found.append((named_condition(conjunction((form.guard, negate(form.exists)))), None))
     return tuple((condition, time) for condition, time in found if condition is not FALSE)
 
 
-def _is_lasting(form: FirstTime) -> bool:
+def _is_lasting(form: ExitTime) -> bool:
     """Whether the condition, once it fails, fails for ever."""
     if form.curve is None:
         return False

@@ -1,4 +1,4 @@
-"""Oscillating groups: pieces that take turns by the sign of a linear form that they move to and fro.
+"""Oscillating groups: transitions that take turns by the sign of a linear form that they move to and fro.
 
 What their runs come to is told in :mod:`loopless.summary.methods.oscillation`.
 """
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from loopless.logic import Region
 from loopless.summary.obligations.totals import Total
-from loopless.summary.transitions.transformer import COUNTER, Once, Piece
+from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Once
 from loopless.terms import (
     ZERO,
     And,
@@ -66,9 +66,9 @@ class Selector:
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Pieces that take turns as selectors say: ``signs`` has for each piece which selectors are high."""
+    """Transitions that take turns as selectors say: ``signs`` has for each transition which selectors are high."""
 
-    members: tuple[Piece, ...]
+    members: tuple[GuardedTransition, ...]
     selectors: tuple[Selector, ...]
     signs: tuple[tuple[bool, ...], ...]
     inside: bool = False
@@ -82,25 +82,29 @@ class Group:
         return [s.high_steps_inside if self.inside else s.high_steps for s in self.selectors]
 
 
-def find_group(pieces: Sequence[Piece]) -> Group | None:
-    """A group of at least two pieces that goes round, of as many pieces as possible."""
-    moving = [piece for piece in pieces if isinstance(piece.effect, Once) and steps(piece) is not None]
+def find_group(transitions: Sequence[GuardedTransition]) -> Group | None:
+    """A group of at least two transitions that goes round, of as many transitions as possible."""
+    moving = [
+        transition
+        for transition in transitions
+        if isinstance(transition.transformer, Once) and steps(transition) is not None
+    ]
     candidates = candidate_selectors(moving)
     tried: list[Group] = []
     for low in candidates:
         for members in _memberships(low, moving):
             whole = _grouped(members, low, candidates)
-            if whole is not None and _goes_round(whole, pieces):
+            if whole is not None and _goes_round(whole, transitions):
                 tried.append(whole)
             else:
-                tried += [some for some in _of_one_step(members, low, candidates) if _goes_round(some, pieces)]
+                tried += [some for some in _of_one_step(members, low, candidates) if _goes_round(some, transitions)]
     return max(tried, key=lambda group: len(group.members), default=None)
 
 
-def steps(piece: Piece) -> dict[Var, int] | None:
+def steps(transition: GuardedTransition) -> dict[Var, int] | None:
     """By how much each control variable moves, None where one does not move by a constant."""
     found = {}
-    for var, term in piece.control.items():
+    for var, term in transition.control.items():
         moved = sub(term, var)
         if not isinstance(moved, Const):
             return None
@@ -108,11 +112,11 @@ def steps(piece: Piece) -> dict[Var, int] | None:
     return found
 
 
-def candidate_selectors(pieces: Iterable[Piece]) -> list[Term]:
+def candidate_selectors(transitions: Iterable[GuardedTransition]) -> list[Term]:
     """Linear terms that are ≤ 0 in a condition of some path."""
     found: dict[Term, None] = {}
-    for piece in pieces:
-        _collect(piece.where.rough_condition(), frozenset(piece.control), found)
+    for transition in transitions:
+        _collect(transition.where.rough_condition(), frozenset(transition.control), found)
     return list(found)
 
 
@@ -145,87 +149,89 @@ def _step_of(term: Term, moves: Mapping[Var, int]) -> int:
     return total
 
 
-def side_of(piece: Piece, low: Term) -> bool | None:
-    """Whether the piece is high (True) or low for the selector, None where it is neither throughout."""
-    is_low = Region.of(at_most_zero(low), piece.where.variables)
+def side_of(transition: GuardedTransition, low: Term) -> bool | None:
+    """Whether the transition is high (True) or low for the selector, None where it is neither throughout."""
+    is_low = Region.of(at_most_zero(low), transition.where.variables)
     try:
-        if piece.where.is_subset(is_low):
+        if transition.where.is_subset(is_low):
             return False
-        return True if piece.where.disjoint(is_low) else None
+        return True if transition.where.disjoint(is_low) else None
     except ValueError:
         return None
 
 
-def _memberships(low: Term, pieces: Iterable[Piece]) -> list[list[tuple[Piece, bool]]]:
-    """The sets of pieces that ``low`` may select between: one for each pair of steps."""
-    lows: dict[int, list[Piece]] = {}
-    highs: dict[int, list[Piece]] = {}
-    for piece in pieces:
-        if not low.variables <= set(piece.where.variables):
+def _memberships(low: Term, transitions: Iterable[GuardedTransition]) -> list[list[tuple[GuardedTransition, bool]]]:
+    """The sets of transitions that ``low`` may select between: one for each pair of steps."""
+    lows: dict[int, list[GuardedTransition]] = {}
+    highs: dict[int, list[GuardedTransition]] = {}
+    for transition in transitions:
+        if not low.variables <= set(transition.where.variables):
             continue
-        side = side_of(piece, low)
-        if side is None:
+        obligation = side_of(transition, low)
+        if obligation is None:
             continue
-        moves = steps(piece)
+        moves = steps(transition)
         assert moves is not None
         step = _step_of(low, moves)
-        if not side and step > 0:
-            lows.setdefault(step, []).append(piece)
-        elif side and step < 0:
-            highs.setdefault(-step, []).append(piece)
+        if not obligation and step > 0:
+            lows.setdefault(step, []).append(transition)
+        elif obligation and step < 0:
+            highs.setdefault(-step, []).append(transition)
     return [
-        [(piece, False) for piece in below] + [(piece, True) for piece in above]
+        [(transition, False) for transition in below] + [(transition, True) for transition in above]
         for below in lows.values()
         for above in highs.values()
     ]
 
 
-def _grouped(members: list[tuple[Piece, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
+def _grouped(members: list[tuple[GuardedTransition, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
     """The group of these members, with further selectors where the first does not decide all movement."""
-    pieces = tuple(piece for piece, _ in members)
+    transitions = tuple(transition for transition, _ in members)
     first_selector = _selector(low, members)
     if first_selector.up == first_selector.down:
         return None  # strict alternation: elimination finds it, with the trace
     selectors = [first_selector]
     columns = [[high for _, high in members]]
-    group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
+    group = Group(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
     if _is_separable(group):
         return group
     for other in candidates:
         if other is low or len(selectors) == MAX_SELECTORS:
             continue
-        found = [m for m in _memberships(other, pieces) if len(m) == len(pieces)]
+        found = [m for m in _memberships(other, transitions) if len(m) == len(transitions)]
         if not found:
             continue
-        sides = {id(piece): high for piece, high in found[0]}
-        column = [sides[id(piece)] for piece in pieces]
+        obligations = {id(transition): high for transition, high in found[0]}
+        column = [obligations[id(transition)] for transition in transitions]
         if column in columns or [not high for high in column] in columns:
             continue
         selectors.append(_selector(other, found[0]))
         columns.append(column)
-        group = Group(pieces, tuple(selectors), tuple(zip(*columns, strict=True)))
+        group = Group(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
         if _is_separable(group):
             return group
     return None
 
 
-def _of_one_step(members: list[tuple[Piece, bool]], low: Term, candidates: Iterable[Term]) -> list[Group]:
+def _of_one_step(members: list[tuple[GuardedTransition, bool]], low: Term, candidates: Iterable[Term]) -> list[Group]:
     """The groups of those members of each side that move alike: others wrap around, say."""
-    classes: dict[tuple[bool, tuple[tuple[Var, int], ...]], list[tuple[Piece, bool]]] = {}
-    for piece, high in members:
-        moves = tuple(sorted((steps(piece) or {}).items()))
-        classes.setdefault((high, moves), []).append((piece, high))
+    classes: dict[tuple[bool, tuple[tuple[Var, int], ...]], list[tuple[GuardedTransition, bool]]] = {}
+    for transition, high in members:
+        moves = tuple(sorted((steps(transition) or {}).items()))
+        classes.setdefault((high, moves), []).append((transition, high))
     if len(classes) <= 2:
         return []
-    sides = [[found for (high, _), found in classes.items() if high is side] for side in (False, True)]
-    groups = [_grouped(below + above, low, candidates) for below in sides[0] for above in sides[1]]
+    obligations = [
+        [found for (high, _), found in classes.items() if high is obligation] for obligation in (False, True)
+    ]
+    groups = [_grouped(below + above, low, candidates) for below in obligations[0] for above in obligations[1]]
     return [group for group in groups if group is not None]
 
 
-def _selector(low: Term, members: Iterable[tuple[Piece, bool]]) -> Selector:
+def _selector(low: Term, members: Iterable[tuple[GuardedTransition, bool]]) -> Selector:
     found = {}
-    for piece, high in members:
-        moves = steps(piece)
+    for transition, high in members:
+        moves = steps(transition)
         assert moves is not None
         found[high] = abs(_step_of(low, moves))
     return Selector(low, found[False], found[True])
@@ -233,7 +239,7 @@ def _selector(low: Term, members: Iterable[tuple[Piece, bool]]) -> Selector:
 
 def _is_separable(group: Group) -> bool:
     """Whether the selectors decide, each on its own, how the control variables move."""
-    moves = [steps(piece) or {} for piece in group.members]
+    moves = [steps(transition) or {} for transition in group.members]
     control = {var for move in moves for var in move}
     return all(separated(group.signs, [move.get(var, 0) for move in moves]) is not None for var in control)
 
@@ -265,11 +271,11 @@ def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[in
     return [int(x) for x in result] if all(x.denominator == 1 for x in result) else None
 
 
-def _goes_round(group: Group, pieces: Iterable[Piece]) -> bool:
-    """Whether inside the intervals that the selectors go round no other piece takes over."""
+def _goes_round(group: Group, transitions: Iterable[GuardedTransition]) -> bool:
+    """Whether inside the intervals that the selectors go round no other transition takes over."""
     variables = group.members[0].where.variables
     core = Region.of(conjunction(s.inside for s in group.selectors), variables)
-    others = [piece for piece in pieces if piece not in group.members]
+    others = [transition for transition in transitions if transition not in group.members]
     for member in group.members:
         begun = member.where & core
         if begun.is_empty():

@@ -1,8 +1,8 @@
 """The values of invariants, divided into sets in which the loop is simpler.
 
-Where nothing can wrap around or be undefined the summary is the one over ℤ; the rest is the margin (prototype-widths,
-section 1). Paths that exclude each other by invariants never take turns, and an accumulator to which an invariant is
-added moves one way for each of its signs.
+Where nothing can wrap around or be undefined the summary is the one over ℤ; the rest is the margin. Paths that exclude
+each other by invariants never take turns, and an accumulator to which an invariant is added moves one way for each of
+its signs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def cells(system: System) -> list[System]:
     """The system for sets of invariants that exclude each other. Raises :class:`loopless.logic.BudgetExceeded`."""
     invariants = [v for v in system.variables if v not in system.control]
     whole = system.universe.project_onto(invariants)
-    shadows = [piece.where.project_onto(invariants).coalesce() for piece in system.pieces]
+    shadows = [transition.where.project_onto(invariants).coalesce() for transition in system.transitions]
     margins = [region.project_onto(invariants).coalesce() for region in system.rare]
     apart = [shadow for shadow in shadows if any(shadow.disjoint(other) for other in shadows)]
     signs = [Region.of(sign, invariants) for sign in system.signs]
@@ -73,8 +73,8 @@ def _singled_out(margin: Region, cuts: Iterable[Region]) -> list[Region]:
 
 
 def _divided(parts: list[Region], cuts: Iterable[Region]) -> list[Region]:
-    for cut in cuts:
-        halves = [half for part in parts for half in ((part - cut).coalesce(), (part & cut).coalesce())]
+    for accelerated in cuts:
+        halves = [half for part in parts for half in ((part - accelerated).coalesce(), (part & accelerated).coalesce())]
         halves = [half for half in halves if not half.is_empty()]
         if len(halves) > MAX_CELLS:
             break

@@ -1,17 +1,17 @@
-"""The longest runs of one piece that may land in itself: how long they last, and what they come to."""
+"""The longest runs of one transition that may land in itself: how long they last, and what they come to."""
 
 from __future__ import annotations
 
-from loopless.automaton.runs import effect
+from loopless.automaton.runs import iterated
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.run_length import run_lengths
 from loopless.summary.model import Run
 from loopless.summary.rewrite.auxiliary import moving, preimage
 from loopless.summary.transitions.guarded import composed, resolved
-from loopless.summary.transitions.nonlinear_repeat import cut
+from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.system import System, where
-from loopless.summary.transitions.transformer import COUNTER, Piece, Repeat
+from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, Wrap, brief, equal, substitute, walk
 
 MAX_ROUNDS = 70
@@ -21,7 +21,7 @@ FEW_ROUNDS = 8
 """And fewer than this where values are reduced in each of them: isl takes ever longer, and counts no operations."""
 
 SHORT_OPERATIONS = 1_000_000
-"""isl's operations for following the runs of one piece."""
+"""isl's operations for following the runs of one transition."""
 
 BRIEF_ROUNDS = 2
 """Runs of at most so many rounds are followed before anything else is tried on a step without closed form."""
@@ -32,31 +32,31 @@ _CONDITION = "their condition changes from round to round, and is not affine"
 
 
 class Stuck(Exception):
-    """The runs of a piece are not known; carries the refusal."""
+    """The runs of a transition are not known; carries the refusal."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
         self.refused = refused
 
 
-def is_simple(piece: Piece) -> bool:
-    """Whether the piece's step has closed forms that the logic can follow."""
-    cached = piece.effect.__dict__.setdefault("simple_by_control", {})
-    key = tuple(sorted(piece.control.items()))
+def is_simple(transition: GuardedTransition) -> bool:
+    """Whether the transition's step has closed forms that the logic can follow."""
+    cached = transition.transformer.simple_by_control
+    key = tuple(sorted(transition.control.items()))
     if key not in cached:
-        cached[key] = isinstance(control_forms(piece), dict)
-    return bool(cached[key])
+        cached[key] = isinstance(control_forms(transition), dict)
+    return cached[key]
 
 
-def control_forms(piece: Piece) -> dict[Var, Term] | str:
+def control_forms(transition: GuardedTransition) -> dict[Var, Term] | str:
     """The control variables after :data:`COUNTER` ≥ 1 rounds; or why there are no forms that the logic can follow."""
-    for var, term in sorted(piece.control.items()):
-        if moving(term.variables, piece.control):
+    for var, term in sorted(transition.control.items()):
+        if moving(term.variables, transition.control):
             return f"{var.name} moves by a number that changes from round to round, and is not affine"
-    if moving(piece.where.variables, piece.control):
+    if moving(transition.where.variables, transition.control):
         return _CONDITION
     try:
-        found = effect(piece.control, frozenset())
+        found = iterated(transition.control, frozenset())
     except TermTooLarge:
         return "its closed form is too large"
     if found.scattered:
@@ -71,67 +71,69 @@ def control_forms(piece: Piece) -> dict[Var, Term] | str:
     return dict(found.forms)
 
 
-def _read(piece: Piece) -> set[Var]:
-    return {v for term in piece.control.values() for v in term.variables}
+def _read(transition: GuardedTransition) -> set[Var]:
+    return {v for term in transition.control.values() for v in term.variables}
 
 
-def longest_runs(system: System, piece: Piece, *, cutting: bool = True) -> tuple[list[Piece], Region]:
-    """The longest runs of a piece that may land in itself, and where it never lands outside.
+def longest_runs(
+    system: System, transition: GuardedTransition, *, cutting: bool = True
+) -> tuple[list[GuardedTransition], Region]:
+    """The longest runs of a transition that may land in itself, and where it never lands outside.
 
     Raises :class:`Stuck`, :class:`BudgetExceeded`.
     """
-    forms = control_forms(piece)
+    forms = control_forms(transition)
     if isinstance(forms, str):
-        found = cut(piece) if cutting else None
+        found = accelerated(transition) if cutting else None
         if found is not None:
             return found.runs()
-        few = _short_runs_within(SHORT_OPERATIONS, piece, MAX_ROUNDS)
+        few = _short_runs_within(SHORT_OPERATIONS, transition, MAX_ROUNDS)
         if few is not None:
             return few, Region.empty(system.variables)
-        word = piece.effect.trace()
+        word = transition.transformer.trace()
         several = len(word) != 1 or not isinstance(word[0], Run)
         reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
         if forms is _CONDITION:
             reason = Reason.NON_AFFINE_CONDITION
         raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
-    lengths, never = run_lengths(piece.where, [piece], forms)
-    runs: list[Piece] = []
+    lengths, never = run_lengths(transition.where, [transition], forms)
+    runs: list[GuardedTransition] = []
     for region, count in lengths:
         if count is ONE:
-            runs.append(piece.within(region))
+            runs.append(transition.within(region))
             continue
         control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
-        runs += resolved(Piece(region, control, Repeat(piece, count, region)))
+        runs += resolved(GuardedTransition(region, control, Repeat(transition, count, region)))
     return runs, never
 
 
-def brief_runs(piece: Piece) -> list[Piece] | None:
-    """The longest runs of a piece that never takes more than a few rounds; None if it may, or that takes too long."""
-    return _short_runs_within(BRIEF_OPERATIONS, piece, BRIEF_ROUNDS)
+def brief_runs(transition: GuardedTransition) -> list[GuardedTransition] | None:
+    """The longest runs of a transition that never takes more than a few rounds; None if it may, or takes too long."""
+    return _short_runs_within(BRIEF_OPERATIONS, transition, BRIEF_ROUNDS)
 
 
-def _short_runs_within(operations: int, piece: Piece, rounds: int) -> list[Piece] | None:
-    """:func:`short_runs`; None also where that takes too long, so that other pieces get their share."""
+def _short_runs_within(operations: int, transition: GuardedTransition, rounds: int) -> list[GuardedTransition] | None:
+    """:func:`short_runs`; None also where that takes too long, so that other transitions get their share."""
     try:
         with budget(operations):
-            return short_runs(piece, rounds)
+            return short_runs(transition, rounds)
     except BudgetExceeded:
         return None
 
 
-def short_runs(piece: Piece, rounds: int = MAX_ROUNDS) -> list[Piece] | None:
-    """The longest runs of a piece that never takes many rounds; None if it may take more than ``rounds``."""
-    if moving({*piece.where.variables, *_read(piece)}, piece.control):
+def short_runs(transition: GuardedTransition, rounds: int = MAX_ROUNDS) -> list[GuardedTransition] | None:
+    """The longest runs of a transition that never takes many rounds; None if it may take more than ``rounds``."""
+    if moving({*transition.where.variables, *_read(transition)}, transition.control):
         return None
-    runs: list[Piece] = []
-    going_on = piece
-    reduced = any(isinstance(node, Wrap) for term in piece.control.values() for node in walk(term))
+    runs: list[GuardedTransition] = []
+    going_on = transition
+    reduced = any(isinstance(node, Wrap) for term in transition.control.values() for node in walk(term))
     for _ in range(min(rounds, FEW_ROUNDS) if reduced else rounds):
-        staying = preimage(piece.where, going_on.control) & going_on.where
+        staying = preimage(transition.where, going_on.control) & going_on.where
         leaving = (going_on.where - staying).coalesce()
         if not leaving.is_empty():
             runs.append(going_on.within(leaving))
         if staying.is_empty():
             return runs
-        going_on = composed(going_on, piece, staying.coalesce())
+        going_on = composed(going_on, transition, staying.coalesce())
     return None

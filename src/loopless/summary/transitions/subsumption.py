@@ -1,4 +1,6 @@
-"""Pieces with the same effect as one: short runs and ties often are instances of a longer word, with counts of 0."""
+"""Subsumption: transitions with the same transformer as one. Short runs and ties often are instances of a longer word,
+with counts of 0.
+"""
 
 from __future__ import annotations
 
@@ -6,65 +8,70 @@ from collections.abc import Callable, Mapping, Sequence
 
 from loopless.logic import NotPresburger, Region
 from loopless.summary.model import Cycle, Interleaving, Run, Step
-from loopless.summary.transitions.transformer import Nothing, Piece, joined
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing, joined
 from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
 MAX_COMPARED = 60
-"""Of more pieces than this not all pairs are compared."""
+"""Of more transitions than this not all pairs are compared."""
 
 Same = Callable[[Term, Term], bool]
 
 
-def gathered(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces, those whose effect and word are instances of another one's put together with that one.
+def gathered(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition]:
+    """The transitions, those whose transformer and word are instances of another one's put together with that one.
 
-    Not those with checks on the side: what these require was worked out for the domain that the piece has.
+    Not those with checks on the side: what these require was worked out for the domain that the transition has.
     """
-    if len(pieces) < 2 or len(pieces) > MAX_COMPARED:
-        return list(pieces)
-    fixed = [piece.where.equalities() for piece in pieces]
+    if len(transitions) < 2 or len(transitions) > MAX_COMPARED:
+        return list(transitions)
+    fixed = [transition.where.equalities() for transition in transitions]
     # The most general ones come first, so that the others are put together with these.
-    order = sorted(range(len(pieces)), key=lambda i: len(fixed[i]))
+    order = sorted(range(len(transitions)), key=lambda i: len(fixed[i]))
     fixed = [fixed[i] for i in order]
-    kept: list[Piece | None] = [pieces[i] for i in order]
-    for i, piece in enumerate(kept):
-        if piece is None or piece.effect.checked or isinstance(piece.effect, Nothing):
+    kept: list[GuardedTransition | None] = [transitions[i] for i in order]
+    for i, transition in enumerate(kept):
+        if transition is None or transition.transformer.checked or isinstance(transition.transformer, Nothing):
             continue
         for j, other in enumerate(kept):
-            if other is None or other is piece or other.effect.checked or isinstance(other.effect, Nothing):
+            if (
+                other is None
+                or other is transition
+                or other.transformer.checked
+                or isinstance(other.transformer, Nothing)
+            ):
                 continue
-            if _is_instance(piece, other, fixed[i]):
-                whole = other.within((other.where | piece.where).coalesce())
+            if _is_instance(transition, other, fixed[i]):
+                whole = other.within((other.where | transition.where).coalesce())
                 kept[j] = whole
                 fixed[j] = {} if not fixed[j] else whole.where.equalities()
                 kept[i] = None
                 break
-    return [piece for piece in kept if piece is not None]
+    return [transition for transition in kept if transition is not None]
 
 
-def _is_instance(piece: Piece, of: Piece, equalities: Mapping[Var, Term]) -> bool:
-    """Whether ``of`` describes ``piece`` too: the same values and the same word wherever ``piece`` applies."""
+def _is_instance(transition: GuardedTransition, of: GuardedTransition, equalities: Mapping[Var, Term]) -> bool:
+    """Whether ``of`` describes ``transition`` too: the same values and word wherever ``transition`` applies."""
     if equalities:
-        first, second = (_normal(p.effect.trace(), equalities) for p in (piece, of))
+        first, second = (_normal(p.transformer.trace(), equalities) for p in (transition, of))
         if first == second:
-            return _same_values(piece, of, lambda a, b: substitute(sub(a, b), equalities) is ZERO)
-    first, second = piece.effect.trace(), of.effect.trace()
+            return _same_values(transition, of, lambda a, b: substitute(sub(a, b), equalities) is ZERO)
+    first, second = transition.transformer.trace(), of.transformer.trace()
     if _shape(first) != _shape(second):
         return False
-    sample = piece.where.sample()
+    sample = transition.where.sample()
     if sample is None:
         return False
     pairs = list(zip(_times(first), _times(second), strict=True))
-    here, everywhere = _agreeing_at(sample), _agreeing(piece.where)
+    here, everywhere = _agreeing_at(sample), _agreeing(transition.where)
     # One state first: it tells most that differ apart, and asks nothing of the logic.
-    return all(all(same(a, b) for a, b in pairs) and _same_values(piece, of, same) for same in (here, everywhere))
+    return all(all(same(a, b) for a, b in pairs) and _same_values(transition, of, same) for same in (here, everywhere))
 
 
-def _same_values(piece: Piece, of: Piece, same: Same) -> bool:
-    if piece.effect.lost or of.effect.lost:
+def _same_values(transition: GuardedTransition, of: GuardedTransition, same: Same) -> bool:
+    if transition.transformer.lost or of.transformer.lost:
         return False
-    first = {**piece.effect.values, **piece.control}
-    second = {**of.effect.values, **of.control}
+    first = {**transition.transformer.values, **transition.control}
+    second = {**of.transformer.values, **of.control}
     # Counters too: a form may have been shortened by what holds on its own domain only.
     compared = ((first.get(v, v), second.get(v, v)) for v in sorted({*first, *second}))
     return all(a is b or same(a, b) for a, b in compared)

@@ -1,8 +1,8 @@
 """A loop as a piecewise map on its control variables: what the strategies for several paths work on.
 
-Control variables are those on which some condition depends. The others are accumulators: no piece is chosen by them, so
-they follow by sums. A check (that nothing is undefined) on control variables is part of a path's domain; one on an
-accumulator is kept on the side (prototype-widths, section 3).
+Control variables are those on which some condition depends. The others are accumulators: no transition is chosen by
+them, so they follow by sums. A check (that nothing is undefined) on control variables is part of a path's domain; one
+on an accumulator is kept on the side.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from loopless.summary.model import first_to_fail
 from loopless.summary.obligations.lifting import Lifted, find_lifted, lift
 from loopless.summary.obligations.totals import Total, find_totals
 from loopless.summary.rewrite.abstraction import Names
-from loopless.summary.rewrite.auxiliary import Revealed, bounds, ghosts_in
+from loopless.summary.rewrite.auxiliary import Revealed, auxiliaries_in, bounds
 from loopless.summary.rewrite.divisors import with_few_quotients
 from loopless.summary.transitions.guarded import chosen
-from loopless.summary.transitions.transformer import Once, Piece, Side
+from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -68,7 +68,7 @@ class System:
     """A loop in terms of its control variables.
 
     ``variables``: control variables and the invariants beside them, over which the regions are; ``universe`` their
-    ranges. ``pieces`` partition with ``ended`` the universe.
+    ranges. ``transitions`` partition with ``ended`` the universe.
     """
 
     paths: LoopPaths
@@ -76,7 +76,7 @@ class System:
     control: frozenset[Var]
     variables: tuple[Var, ...]
     universe: Region
-    pieces: list[Piece]
+    transitions: list[GuardedTransition]
     exits: list[ExitView]
     ended: Region
     rare: list[Region]
@@ -87,11 +87,11 @@ class System:
     """Counters that are numbers without bound here."""
     totals: list[Total] = field(default_factory=list)
     """Accumulators and counters whose checks are left to their final values."""
-    phases: list[list[Piece]] = field(default_factory=list)
-    """The pieces, if only those of one phase are looked at as taking turns."""
+    phases: list[list[GuardedTransition]] = field(default_factory=list)
+    """The transitions, if only those of one phase are looked at as taking turns."""
     beside: Region | None = None
     """The states that the system stands for, where variables that it leaves out have a part in that."""
-    ghosts: bool = False
+    auxiliaries: bool = False
     """Whether steps or domains speak of terms that the logic does not know, and that change."""
 
     @property
@@ -114,14 +114,14 @@ class System:
         def part(where: Region) -> Region:
             return (where & region).coalesce()
 
-        restricted = [piece.within(part(piece.where)) for piece in self.pieces]
-        pieces, totals = find_totals([piece for piece in restricted if not piece.where.is_empty()])
+        restricted = [transition.within(part(transition.where)) for transition in self.transitions]
+        transitions, totals = find_totals([transition for transition in restricted if not transition.where.is_empty()])
         exits = [replace(view, where=part(view.where)) for view in self.exits]
         return replace(
             self,
             universe=part(self.universe),
-            pieces=pieces,
-            # Those found before stand for checks that the pieces no longer have.
+            transitions=transitions,
+            # Those found before stand for checks that the transitions no longer have.
             totals=list(dict.fromkeys((*self.totals, *self._lifted_totals(), *totals))),
             exits=[view for view in exits if not view.where.is_empty()],
             ended=part(self.ended),
@@ -217,19 +217,21 @@ def _without_implied(paths: LoopPaths) -> LoopPaths:
 
 def _is_partition(system: System) -> bool:
     """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
-    regions = [piece.where for piece in system.pieces]
+    regions = [transition.where for transition in system.transitions]
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
-    eased = [piece.where for piece in system.pieces] if system.lifted or _has_sides(system) else []
+    eased = [transition.where for transition in system.transitions] if system.lifted or _has_obligations(system) else []
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
 
 
 def _is_closed(system: System) -> bool:
     """Whether no step leads out of the universe: with a counter out of its range another variable may leave its own."""
-    return all(piece.where.is_subset(system.universe.preimage(piece.control)) for piece in system.pieces)
+    return all(
+        transition.where.is_subset(system.universe.preimage(transition.control)) for transition in system.transitions
+    )
 
 
-def _has_sides(system: System) -> bool:
-    return any(piece.effect.sides() for piece in system.pieces)
+def _has_obligations(system: System) -> bool:
+    return any(transition.transformer.obligations() for transition in system.transitions)
 
 
 class _Builder:
@@ -245,7 +247,9 @@ class _Builder:
                 if exit is not None:
                     self.checks[part] = exit
         self.control = self._control(all_control=all_control)
-        self.side = {part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control}
+        self.obligation = {
+            part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control
+        }
 
     def _control(self, *, all_control: bool) -> frozenset[Var]:
         likely = set() if all_control else set(self.checks) | {negate(part) for part in self.checks}
@@ -274,36 +278,38 @@ class _Builder:
     def build(self) -> System:
         domains = [self._domain(path) for path in self.paths.iterative]
         controls = [self._control_update(path) for path in self.paths.iterative]
-        landings = [self._landing(path) for path in self.paths.exits]
+        builders = [self._builder(path) for path in self.paths.exits]
         signs = self._signs()
         used: set[Var] = set(self.control) | set(self.names.variables) | {v for sign in signs for v in sign.variables}
-        for condition in (*domains, *(plain for plain, _ in landings)):
+        for condition in (*domains, *(plain for plain, _ in builders)):
             used |= condition.variables
         for control in controls:
             used |= {v for term in control.values() for v in term.variables}
-        ghosts = ghosts_in(used)
-        variables = tuple(sorted(used.difference(ghosts)))
+        auxiliaries = auxiliaries_in(used)
+        variables = tuple(sorted(used.difference(auxiliaries)))
         limits = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
                   for x in self.lifted]  # fmt: skip
         universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *limits)), variables)
-        pieces: list[Piece] = []
+        transitions: list[GuardedTransition] = []
         wrapping: list[Region] = []
         ended = universe
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
-            region = Region.of(domain, (*variables, *ghosts_in(domain.variables))) & universe
-            checks = [part for part in conjuncts(path.condition) if part in self.side]
+            region = Region.of(domain, (*variables, *auxiliaries_in(domain.variables))) & universe
+            checks = [part for part in conjuncts(path.condition) if part in self.obligation]
             # What the conditions of the path, checks on control variables among them, say anyway is no check.
-            sides = tuple(Side(p, self.side[p]) for p in checks if feasible(conjunction((domain, negate(p)))))
+            obligations = tuple(
+                Obligation(p, self.obligation[p]) for p in checks if feasible(conjunction((domain, negate(p))))
+            )
             given = bounds({v for node in (domain, *control.values()) for v in node.variables})
             limited = region & Region.of(given) if given is not TRUE else region
-            once = Piece(limited, control, Once(path, control, sides))
+            once = GuardedTransition(limited, control, Once(path, control, obligations))
             split = [part for choice in chosen(once) for part in _wrap_branches(choice)]
-            pieces += split
+            transitions += split
             wrapping += [part.where for part in split[1:]] if len(split) > 1 else []
             ended -= region
         exits = [
             ExitView(path, Region.of(plain, variables) & universe, rest)
-            for path, (plain, rest) in zip(self.paths.exits, landings, strict=True)
+            for path, (plain, rest) in zip(self.paths.exits, builders, strict=True)
         ]
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
         rare = [view.where & ended for view in undefined if view.rest is TRUE]
@@ -316,13 +322,13 @@ class _Builder:
             self.control,
             variables,
             universe,
-            pieces,
+            transitions,
             exits,
             ended.coalesce(),
             rare,
             signs,
             self.lifted,
-            ghosts=bool(ghosts),
+            auxiliaries=bool(auxiliaries),
         )
 
     def _failing(self, universe: Region) -> list[Region]:
@@ -332,13 +338,13 @@ class _Builder:
             parts = list(conjuncts(path.condition))
             chosen = conjunction(self._named(part, path) for part in parts if part not in self.checks)
             for part in parts:
-                if part in self.checks and part not in self.side:
+                if part in self.checks and part not in self.obligation:
                     failed = conjunction((chosen, negate(self._named(part, path))))
                     found.append(Region.of(failed) & universe)
         return found
 
     def _signs(self) -> list[Condition]:
-        checked = {v for part in self.side for v in part.variables & self.changing - self.control}
+        checked = {v for part in self.obligation for v in part.variables & self.changing - self.control}
         found: dict[Condition, None] = {}
         for path in self.paths.iterative:
             for var in sorted(checked & path.update.keys()):
@@ -352,7 +358,7 @@ class _Builder:
         return NotSummarized(Refused(reason, where(self.paths), detail))
 
     def _domain(self, path: Path) -> Condition:
-        parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.side]
+        parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.obligation]
         return conjunction(parts)
 
     def _named(self, part: Condition, path: Path) -> Condition:
@@ -374,7 +380,7 @@ class _Builder:
                 self._only_invariants(detail, Reason.NO_CLOSED_FORM)
         return found
 
-    def _landing(self, path: Path) -> tuple[Condition, Condition]:
+    def _builder(self, path: Path) -> tuple[Condition, Condition]:
         """The condition of an exit path on control variables, and the rest of it."""
         plain, rest = [], []
         for part in conjuncts(path.condition):
@@ -390,47 +396,47 @@ class _Builder:
         return not any(term.variables & self.changing for term in trial.terms)
 
 
-def _wrap_branches(piece: Piece) -> list[Piece]:
-    """The piece split by how often each control variable's new value wraps around."""
-    result = [piece]
-    for var in sorted(piece.control):
-        branches: list[Piece] = []
+def _wrap_branches(transition: GuardedTransition) -> list[GuardedTransition]:
+    """The transition split by how often each control variable's new value wraps around."""
+    result = [transition]
+    for var in sorted(transition.control):
+        branches: list[GuardedTransition] = []
         for part in result:
             branches += _branches(part, var)
         result = branches
     return result
 
 
-def _branches(piece: Piece, var: Var) -> list[Piece]:
-    value = piece.control[var]
+def _branches(transition: GuardedTransition, var: Var) -> list[GuardedTransition]:
+    value = transition.control[var]
     wraps = _wraps_in(value)
     if not wraps:
-        return [piece]
+        return [transition]
     wrapped = wraps[0]
     width, lowest = wrapped.type.width, wrapped.type.min
     if width is None or lowest is None:
-        return [piece]
+        return [transition]
     try:
-        low, high = piece.where.range_of(wrapped.arg)
+        low, high = transition.where.range_of(wrapped.arg)
     except NotPresburger:
-        return [piece]
+        return [transition]
     except ValueError:
         return []
     modulus = 1 << width
     if low is None or high is None:
-        return [piece]
+        return [transition]
     first, last = (low - lowest) // modulus, (high - lowest) // modulus
     if last - first >= MAX_WRAP_BRANCHES:
-        return [piece]
-    found: list[Piece] = []
+        return [transition]
+    found: list[GuardedTransition] = []
     for quotient in sorted(range(first, last + 1), key=abs):
         least = lowest + quotient * modulus
-        here = piece.where & Region.of(between(least, wrapped.arg, least + modulus - 1))
+        here = transition.where & Region.of(between(least, wrapped.arg, least + modulus - 1))
         if here.is_empty():
             continue
         plain = sub(wrapped.arg, const(quotient * modulus))
-        control = {**piece.control, var: _replaced(value, wrapped, plain)}
-        found += _branches(Piece(here.coalesce(), control, piece.effect), var)
+        control = {**transition.control, var: _replaced(value, wrapped, plain)}
+        found += _branches(GuardedTransition(here.coalesce(), control, transition.transformer), var)
     return found
 
 

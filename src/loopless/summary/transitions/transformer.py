@@ -1,7 +1,8 @@
-"""What a piece of a run does: one path, one piece after another, a piece repeated, paths that take turns.
+"""What a transition of a run does: one path, one transition after another, a transition repeated, paths that take
+turns.
 
-A piece keeps the effect on control variables, on which the logic works, as terms. What it does to accumulators and path
-counters, and its trace, is worked out when it is asked for: most pieces vanish before that.
+A transition keeps the transformer on control variables, on which the logic works, as terms. What it does to
+accumulators and path counters, and its trace, is worked out when it is asked for: most transitions vanish before that.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Obligation:
     """``condition``, on the values at the entry, holds exactly if a check along the run does; else ``exit``.
 
     For a run that never ends: the check is made only after those rounds for which ``made`` holds, and
@@ -69,13 +70,19 @@ def counter_of(path: Path) -> Var:
     return Var(f"#{path.id}", INTEGERS)
 
 
-class Effect(ABC):
+class Transformer(ABC):
     """What a run does to all variables and path counters."""
 
     def __init__(self) -> None:
         self._values: dict[Var, Term] | None = None
         self._lost: dict[Var, str] = {}
         self._trace: tuple[Step, ...] | None = None
+        self.simple_by_control: dict[tuple[tuple[Var, Term], ...], bool] = {}
+        """Whether repeating the transformer has closed forms that the logic can follow, by what it does to control
+        variables: two transitions may share a transformer and differ in how that is written.
+        """
+        self.forms_by_control: dict[tuple[tuple[Var, Term], ...], Forms] = {}
+        """The closed forms of repeating it, by the same."""
 
     @property
     def values(self) -> Values:
@@ -113,11 +120,11 @@ class Effect(ABC):
         """Whether there may be checks along the run that are not part of the domain."""
 
     @abstractmethod
-    def sides(self) -> tuple[Side, ...]:
+    def obligations(self) -> tuple[Obligation, ...]:
         """The checks along the run that are not part of the domain. Raises :class:`Undecided`, :class:`Lost`."""
 
 
-class Nothing(Effect):
+class Nothing(Transformer):
     """No iteration."""
 
     def _compute(self) -> dict[Var, Term]:
@@ -130,18 +137,18 @@ class Nothing(Effect):
     def checked(self) -> bool:
         return False
 
-    def sides(self) -> tuple[Side, ...]:
+    def obligations(self) -> tuple[Obligation, ...]:
         return ()
 
 
-class Once(Effect):
+class Once(Transformer):
     """One iteration of a path, with those of its checks that are not part of the domain."""
 
-    def __init__(self, path: Path, control: Values, sides: tuple[Side, ...]) -> None:
+    def __init__(self, path: Path, control: Values, obligations: tuple[Obligation, ...]) -> None:
         super().__init__()
         self.path = path
         self._control = control
-        self._sides = sides
+        self._obligations = obligations
 
     def _compute(self) -> dict[Var, Term]:
         counter = counter_of(self.path)
@@ -152,35 +159,35 @@ class Once(Effect):
 
     @property
     def checked(self) -> bool:
-        return bool(self._sides)
+        return bool(self._obligations)
 
-    def sides(self) -> tuple[Side, ...]:
-        return self._sides
+    def obligations(self) -> tuple[Obligation, ...]:
+        return self._obligations
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
-    """Entry values in ``where`` do ``effect``, by which the control variables get the values ``control``.
+class GuardedTransition:
+    """Entry values in ``where`` do ``transformer``, by which the control variables get the values ``control``.
 
-    ``effect`` is right on ``where`` only, and so is ``control``, which may be simpler than the effect says.
+    ``transformer`` is right on ``where`` only, and so is ``control``, which may be simpler than the transformer says.
     """
 
     where: Region
     control: Values
-    effect: Effect
+    transformer: Transformer
 
-    def within(self, where: Region) -> Piece:
-        """The same effect on a smaller domain."""
-        return Piece(where, self.control, self.effect)
+    def within(self, where: Region) -> GuardedTransition:
+        """The same transformer on a smaller domain."""
+        return GuardedTransition(where, self.control, self.transformer)
 
 
-class Then(Effect):
+class Then(Transformer):
     """``second`` after ``first``, where the ``equalities`` hold."""
 
-    def __init__(self, first: Piece, second: Piece, equalities: Values) -> None:
+    def __init__(self, first: GuardedTransition, second: GuardedTransition, equalities: Values) -> None:
         super().__init__()
         self.first, self.second, self.equalities = first, second, equalities
-        self._length = first.effect.length + second.effect.length
+        self._length = first.transformer.length + second.transformer.length
 
     @property
     def length(self) -> int:
@@ -188,10 +195,10 @@ class Then(Effect):
 
     def _compute(self) -> dict[Var, Term]:
         first, second = self.first, self.second
-        before = {**first.effect.values, **first.control}
+        before = {**first.transformer.values, **first.control}
         state = dict(before)
-        lost = dict(first.effect.lost)
-        for var, term in {**second.effect.values, **second.control}.items():
+        lost = dict(first.transformer.lost)
+        for var, term in {**second.transformer.values, **second.control}.items():
             reads = sorted(v for v in term.variables if v in lost)
             if reads:
                 lost[var] = lost[reads[0]]
@@ -199,7 +206,7 @@ class Then(Effect):
             else:
                 state[var] = later(term, before)
                 lost.pop(var, None)
-        for var, why in second.effect.lost.items():
+        for var, why in second.transformer.lost.items():
             if var not in second.control:
                 lost[var] = why
                 state.pop(var, None)
@@ -214,60 +221,62 @@ class Then(Effect):
         return add(var, moved) if len(polynomial(moved)) < len(polynomial(term)) else term
 
     def _word(self) -> tuple[Step, ...]:
-        second = (_step_after(step, self.first.control) for step in self.second.effect.trace())
-        steps = joined((*self.first.effect.trace(), *second))
+        second = (_step_after(step, self.first.control) for step in self.second.transformer.trace())
+        steps = joined((*self.first.transformer.trace(), *second))
         return tuple(_step_after(step, self.equalities) for step in steps) if self.equalities else steps
 
     @property
     def checked(self) -> bool:
-        return self.first.effect.checked or self.second.effect.checked
+        return self.first.transformer.checked or self.second.transformer.checked
 
-    def sides(self) -> tuple[Side, ...]:
-        sides = self.second.effect.sides()
-        if sides:
-            lost = self.first.effect.lost
-            before = {**self.first.effect.values, **self.first.control}
-            for side in sides:
-                gone = sorted(v for v in side.condition.variables if v in lost)
+    def obligations(self) -> tuple[Obligation, ...]:
+        obligations = self.second.transformer.obligations()
+        if obligations:
+            lost = self.first.transformer.lost
+            before = {**self.first.transformer.values, **self.first.control}
+            for obligation in obligations:
+                gone = sorted(v for v in obligation.condition.variables if v in lost)
                 if gone:
                     raise Lost(lost[gone[0]])
-            sides = tuple(Side(later(side.condition, before), side.exit) for side in sides)
-        return tuple(dict.fromkeys((*self.first.effect.sides(), *sides)))
+            obligations = tuple(
+                Obligation(later(obligation.condition, before), obligation.exit) for obligation in obligations
+            )
+        return tuple(dict.fromkeys((*self.first.transformer.obligations(), *obligations)))
 
 
-class Repeat(Effect):
+class Repeat(Transformer):
     """``body`` as often as ``count`` ≥ 1 says, which speaks of the values before the run; ``where`` is their region."""
 
-    def __init__(self, body: Piece, count: Term, where: Region) -> None:
+    def __init__(self, body: GuardedTransition, count: Term, where: Region) -> None:
         super().__init__()
         self.body, self.count, self.where = body, count, where
 
     @property
     def length(self) -> int:
-        return self.body.effect.length
+        return self.body.transformer.length
 
     def _compute(self) -> dict[Var, Term]:
         forms, self._lost = closed_forms(self.body)
         return {var: after(var, form, COUNTER, self.count) for var, form in forms.items()}
 
     def _word(self) -> tuple[Step, ...]:
-        return repeated(self.body.effect.trace(), self.count)
+        return repeated(self.body.transformer.trace(), self.count)
 
     @property
     def checked(self) -> bool:
-        return self.body.effect.checked
+        return self.body.transformer.checked
 
-    def sides(self) -> tuple[Side, ...]:
+    def obligations(self) -> tuple[Obligation, ...]:
         found = []
-        for side in self.body.effect.sides():
-            early, shown = along(self.body, side.condition)
+        for obligation in self.body.transformer.obligations():
+            early, shown = along(self.body, obligation.condition)
             try:
-                needed = in_all_rounds(side.condition, early, shown, COUNTER, self.count, self.where)
+                needed = in_all_rounds(obligation.condition, early, shown, COUNTER, self.count, self.where)
             except Undecided:
                 if early:
                     raise
-                needed = tightest(side.condition, shown, COUNTER, self._during(), self.where.variables)
-            found += [Side(whole, side.exit) for whole in needed]
+                needed = tightest(obligation.condition, shown, COUNTER, self._during(), self.where.variables)
+            found += [Obligation(whole, obligation.exit) for whole in needed]
         return tuple(dict.fromkeys(found))
 
     def _during(self) -> Region:
@@ -277,7 +286,7 @@ class Repeat(Effect):
             raise Undecided(str(failure)) from None
 
 
-def along(body: Piece, condition: Condition) -> tuple[list[Condition], Condition]:
+def along(body: GuardedTransition, condition: Condition) -> tuple[list[Condition], Condition]:
     """``condition`` after 0, 1, … rounds of ``body``, as far as its final form is not right; and that form, for
     :data:`COUNTER` more rounds. Raises :class:`Lost`, :class:`Undecided`.
     """
@@ -290,27 +299,26 @@ def along(body: Piece, condition: Condition) -> tuple[list[Condition], Condition
     return found.along(condition)
 
 
-def closed_forms(body: Piece) -> tuple[dict[Var, Term], dict[Var, str]]:
+def closed_forms(body: GuardedTransition) -> tuple[dict[Var, Term], dict[Var, str]]:
     """What all variables hold after :data:`COUNTER` ≥ 1 rounds of ``body``, and which have no closed form, and why."""
     found = forms_of_body(body)
     return dict(found.values), dict(found.lost)
 
 
-def forms_of_body(body: Piece) -> Forms:
+def forms_of_body(body: GuardedTransition) -> Forms:
     """The forms of repeating ``body``."""
-    cached = body.effect.__dict__.setdefault("forms_by_control", {})
+    cached = body.transformer.forms_by_control
     key = tuple(sorted(body.control.items()))
     if key not in cached:
-        update = {**body.effect.values, **body.control}
+        update = {**body.transformer.values, **body.control}
         gone = {v: f"{v.name} changes by a number that is another one in each round"
-                for v, term in update.items() if moving(term.variables, {*update, *body.effect.lost})}  # fmt: skip
+                for v, term in update.items() if moving(term.variables, {*update, *body.transformer.lost})}  # fmt: skip
         known = {v: term for v, term in update.items() if v not in gone}
-        found = forms_of(known, COUNTER, {**body.effect.lost, **gone})
-        lost = {v: _uncounted(v) if v.name.startswith("#") and v not in body.effect.lost else why
+        found = forms_of(known, COUNTER, {**body.transformer.lost, **gone})
+        lost = {v: _uncounted(v) if v.name.startswith("#") and v not in body.transformer.lost else why
                 for v, why in found.lost.items()}  # fmt: skip
         cached[key] = replace(found, lost=lost)
-    forms: Forms = cached[key]
-    return forms
+    return cached[key]
 
 
 def _uncounted(counter: Var) -> str:
@@ -332,12 +340,12 @@ class TurnForms:
     checked: bool = True
 
 
-class Turns(Effect):
+class Turns(Transformer):
     """``count`` ≥ 1 iterations of paths that take turns."""
 
-    def __init__(self, forms: TurnForms, count: Term, sides: Callable[[], tuple[Side, ...]]) -> None:
+    def __init__(self, forms: TurnForms, count: Term, obligations: Callable[[], tuple[Obligation, ...]]) -> None:
         super().__init__()
-        self.forms, self.count, self._sides = forms, count, sides
+        self.forms, self.count, self._obligations = forms, count, obligations
 
     def _compute(self) -> dict[Var, Term]:
         self._lost = dict(self.forms.lost)
@@ -350,8 +358,8 @@ class Turns(Effect):
     def checked(self) -> bool:
         return self.forms.checked
 
-    def sides(self) -> tuple[Side, ...]:
-        return self._sides()
+    def obligations(self) -> tuple[Obligation, ...]:
+        return self._obligations()
 
 
 # -- traces -----------------------------------------------------------------------------------------------------------
