@@ -1,4 +1,4 @@
-"""Inner loops that are paid for by what the laps around them use up, against runs of the judge's interpreter."""
+"""Inner loops that are paid for by what the iterations around them use up, against runs of the judge's interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What laps of inner loops use up and give back: no bound on a call is below the counts of runs that use it to the full."""
+"""What iterations of inner loops use up and give back: no bound on a call is below the counts of runs that use it to the full."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_block_is_come_to_once_more_in_each_entry_that_is_left_behind_it(tmp_p
 
 
 def test_no_bound_is_over_what_another_part_of_the_lap_writes(tmp_path):
-    """The inner loop adds 20 from the second lap of the outer one on, whatever ``cell`` holds at the entry."""
+    """The inner loop adds 20 from the second iteration of the outer one on, whatever ``cell`` holds at the entry."""
     inner = "while (b > 0 && more()) { a += cell[c & 7]; b--; }"
     text = f"int cell[64]; void f(int a, int b, unsigned char c) {{ while (a > 0) {{ {inner} cell[c & 7] = 20; a--; }} }}"
     _, graph = read(tmp_path, text)

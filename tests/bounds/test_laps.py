@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from loopless.bounds.iterations import lap_paths
+from loopless.bounds.iterations import iteration_paths
 from loopless.bounds.methods.ranking import rank
 from loopless.bounds.scopes import scopes_of
 from loopless.check.interpret import Interpreter
@@ -38,7 +38,7 @@ def test_no_bound_on_the_laps_of_one_entry_is_below_the_truth(name):
     scopes = scopes_of(g)
     found = {}
     for loop in g.loops:
-        paths = lap_paths(scopes, loop.header)
+        paths = iteration_paths(scopes, loop.header)
         assert isinstance(paths, LoopPaths), paths
         outcome = rank(paths)
         found[loop.name] = () if isinstance(outcome, Refused) else outcome
@@ -76,7 +76,7 @@ def test_an_inner_loop_that_raises_is_not_ignored():
     source = INPUT + "int f(int x) { while (x > 0) { x--; while (__VERIFIER_nondet_int()) x++; } return x; }"
     g = graph(source)
     outer = next(loop for loop in g.loops if loop.parent is None)
-    paths = lap_paths(scopes_of(g), outer.header)
+    paths = iteration_paths(scopes_of(g), outer.header)
     assert isinstance(paths, LoopPaths)
     found = rank(paths)
     assert isinstance(found, Refused) or all(r.by_type for r in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import loopless
-from loopless.bounds.methods.looperman import LAPS, Counter
+from loopless.bounds.methods.looperman import ITERATIONS, Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import evaluate, holds
@@ -13,17 +13,17 @@ FALLING = """void f(int x, int y, int n, int p, int q, int r, int s, int t, int 
 
 
 def test_measures_that_never_fall_take_no_place_of_a_bound(tmp_path) -> None:
-    """All of p < q, r < s, ... stay true; that the loop has no lap where one fails at first is no bound."""
+    """All of p < q, r < s, ... stay true; that the loop has no iteration where one fails at first is no bound."""
     file = tmp_path / "falling.c"
     file.write_text(FALLING, encoding="utf-8")
     graph = loopless.load(file, mathematical=True)["f"].graph()
     assert isinstance(graph, Flowgraph)
     header = graph.loops[0].header
-    (bound,) = Counter(scopes_of(graph)).count(header, header, LAPS)
+    (bound,) = Counter(scopes_of(graph)).count(header, header, ITERATIONS)
     start = dict(zip("xynpqrstuvw", (0, 7, 1, 0, 1, 0, 1, 0, 90, 0, 1), strict=True))
-    laps, x = 0, start["x"]
+    iterations, x = 0, start["x"]
     while x + 2 * start["y"] + start["n"] < 3 * start["u"]:
-        x, laps = x + start["y"], laps + 1
+        x, iterations = x + start["y"], iterations + 1
     values = {var: start[var.name] for var in bound.term.variables}
     assert holds(bound.when, values)
-    assert evaluate(bound.term, values) == laps
+    assert evaluate(bound.term, values) == iterations

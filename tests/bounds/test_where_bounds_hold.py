@@ -34,7 +34,7 @@ LEFT = {"int *e": "while (k > 0 && nondet()) k--;", "int t": "if (nondet()) brea
 
 @pytest.mark.parametrize("text", READ_ANEW.values(), ids=READ_ANEW)
 def test_no_bound_that_holds_nowhere_is_given(text):
-    """The inner loop is not said to make 0 laps in a call under a condition that is never true."""
+    """The inner loop is not said to make 0 iterations in a call under a condition that is never true."""
     rest = next(rest for begin, rest in LEFT.items() if begin in text)
     g = graph("int nondet(void); " + text.replace("REST", rest))
     for loop in function_bounds(g).loops.values():

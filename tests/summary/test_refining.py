@@ -125,7 +125,7 @@ def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
         "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
     )
     i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
-    monkeypatch.setattr(multipath, "_landing", lambda smaller, *_, **__: multipath._given_up(smaller))
+    monkeypatch.setattr(multipath, "_builder", lambda smaller, *_, **__: multipath._given_up(smaller))
     builder = multipath._in_smaller_parts(1_000_000, 400, None, cell)
     for value in (1, 7, 10, 12, 255):
         state = {i: value, x: 3}

@@ -1,4 +1,4 @@
-"""What holds at a loop's header in every call of the function: facts of its entry that no lap destroys."""
+"""What holds at a loop's header in every call of the function: facts of its entry that no iteration destroys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopless.bounds.measures import entails
-from loopless.bounds.scopes import Lap, Scope, Scopes, Stand
+from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
 from loopless.refusals import Refused
 from loopless.terms import (
     ONE,
@@ -27,8 +27,8 @@ MAX_FACTS = 16
 """So many conditions are tried for one loop."""
 
 
-def with_facts(scopes: Scopes) -> Scopes:
-    """The scopes with what is known at each header added to the conditions of its laps and visits."""
+def with_invariants(scopes: Scopes) -> Scopes:
+    """The scopes with what is known at each header added to the conditions of its iterations and visits."""
     found = dict(scopes.scopes)
     for loop in sorted(scopes.by_header.values(), key=lambda loop: loop.depth):
         scope, around = found[loop.header], found[loop.parent or ""]
@@ -41,44 +41,46 @@ def with_facts(scopes: Scopes) -> Scopes:
 
 
 def _facts(scope: Scope, around: Scope, variables: frozenset[Var]) -> Iterator[Condition]:
-    stands = around.visits.get(scope.header, ())
-    if not stands:
+    states = around.visits.get(scope.header, ())
+    if not states:
         return
-    candidates = dict.fromkeys(c for c in _candidates(stands[0], scope, variables))
+    candidates = dict.fromkeys(c for c in _candidates(states[0], scope, variables))
     for fact in list(candidates)[:MAX_FACTS]:
         try:
-            enters = all(entails(stand.holds, substitute(fact, stand.values)) for stand in stands)
-            stays = enters and all(_keeps(lap, fact) for lap in scope.laps)
+            enters = all(entails(state.holds, substitute(fact, state.values)) for state in states)
+            stays = enters and all(_keeps(iteration, fact) for iteration in scope.iterations)
         except TermTooLarge:
             continue
         if stays:
             yield fact
 
 
-def _keeps(lap: Lap, fact: Condition) -> bool:
-    after = substitute(fact, lap.values)
-    return after is fact or entails(conjunction((lap.condition, fact)), after)
+def _keeps(iteration: Iteration, fact: Condition) -> bool:
+    after = substitute(fact, iteration.values)
+    return after is fact or entails(conjunction((iteration.condition, fact)), after)
 
 
-def _candidates(stand: Stand, scope: Scope, variables: frozenset[Var]) -> Iterator[Condition]:
+def _candidates(state: SymbolicState, scope: Scope, variables: frozenset[Var]) -> Iterator[Condition]:
     """What a loop's entry says of variables that hold then what they held at the beginning of the scope around."""
-    for var in sorted(scope.changed & stand.values.keys() & variables):
-        value = stand.values[var]
-        if value.variables <= variables and value.variables.isdisjoint(stand.values):
+    for var in sorted(scope.changed & state.values.keys() & variables):
+        value = state.values[var]
+        if value.variables <= variables and value.variables.isdisjoint(state.values):
             yield greater_equal(var, value)
             yield less_equal(var, value)
-    for part in conjuncts(stand.holds):
-        if isinstance(part, Compare) and part.variables <= variables and part.variables.isdisjoint(stand.values):
+    for part in conjuncts(state.holds):
+        if isinstance(part, Compare) and part.variables <= variables and part.variables.isdisjoint(state.values):
             yield part
-    for var in sorted(stand.values.keys() & variables - scope.changed):
+    for var in sorted(state.values.keys() & variables - scope.changed):
         # What the way there has made of a value that the loop then leaves alone.
         yield from (greater_equal(var, ONE), greater_equal(var, ZERO), less_equal(var, ZERO))
 
 
 def _under(scope: Scope, facts: Condition) -> Scope:
-    laps = tuple(replace(lap, condition=conjunction((lap.condition, facts))) for lap in scope.laps)
+    iterations = tuple(
+        replace(iteration, condition=conjunction((iteration.condition, facts))) for iteration in scope.iterations
+    )
     visits = {
-        label: tuple(replace(s, condition=conjuncts(conjunction((*s.condition, facts)))) for s in stands)
-        for label, stands in scope.visits.items()
+        label: tuple(replace(s, condition=conjuncts(conjunction((*s.condition, facts)))) for s in states)
+        for label, states in scope.visits.items()
     }
-    return replace(scope, laps=laps, visits=visits)
+    return replace(scope, iterations=iterations, visits=visits)

@@ -13,7 +13,7 @@ from loopless.bounds.asymptotics import growth_of
 from loopless.bounds.cutpoints import ENTRY
 from loopless.bounds.methods.ranking import ceil_div
 from loopless.bounds.refinement import longest
-from loopless.bounds.size_bounds import MAX_DEPTH, Counted, Growth, small
+from loopless.bounds.size_bounds import MAX_DEPTH, Counted, SizeBounds, small
 from loopless.bounds.templates import Function, Template, bound_above, plain, total, unknown
 from loopless.bounds.transition_system import System, Transition
 from loopless.logic.farkas import Claim, Form
@@ -37,19 +37,19 @@ from loopless.terms import (
 )
 
 if TYPE_CHECKING:
-    from loopless.bounds.methods.components import Program
+    from loopless.bounds.methods.components import CallSearch
 
 
 _Group = tuple[list[Transition], Term, Mapping[str, Function]]
 """Transitions, how often they are taken, and the functions that fall with them."""
 
 
-class Sizes(Growth):
-    """How large terms become at the headers of a region, over the inputs of the call."""
+class Sizes(SizeBounds):
+    """How large terms become at the headers of a component, over the inputs of the call."""
 
-    def __init__(self, region: Region, made: System, *, by_value: bool) -> None:
-        super().__init__(made, region.program.engine, wide=False, by_value=by_value)
-        self.region = region
+    def __init__(self, component: Component, made: System, *, by_value: bool) -> None:
+        super().__init__(made, component.call.engine, wide=False, by_value=by_value)
+        self.component = component
         self._at: dict[tuple[str, Term], Term | None] = {}
         self._asked: set[tuple[str, Term]] = set()
 
@@ -59,12 +59,12 @@ class Sizes(Growth):
 
     def before(self, transition: Transition, term: Term) -> Term | None:
         """The most that the affine ``term`` is at the header where the transition begins."""
-        key = (self.region.program.source(transition), term)
+        key = (self.component.call.source(transition), term)
         if key not in self._at:
             if key in self._asked or len(self._asked) >= MAX_DEPTH:
                 return None
             self._asked.add(key)
-            self._at[key] = self.region.at_entry(term) if key[0] == ENTRY else self._most(*key)
+            self._at[key] = self.component.at_entry(term) if key[0] == ENTRY else self._most(*key)
             self._asked.discard(key)
         return self._at[key]
 
@@ -73,17 +73,17 @@ class Sizes(Growth):
         values: list[Term] = []
         amounts: dict[Counted, list[Term]] = {}
         seen, waiting = {header}, [header]
-        program = self.region.program
+        search = self.component.call
         while waiting:
             here = waiting.pop()
-            for region, entering in self.region.entering:
-                if program.target(entering) == here:
-                    value = region.after(entering, term)
+            for component, entering in self.component.entering:
+                if search.target(entering) == here:
+                    value = component.after(entering, term)
                     if value is None:
                         return None
                     values.append(value)
-            for transition in self.region.transitions:
-                if program.target(transition) != here:
+            for transition in self.component.transitions:
+                if search.target(transition) != here:
                     continue
                 value, raises = self._set_or_raised(transition, term)
                 if value is not None:
@@ -95,9 +95,9 @@ class Sizes(Growth):
                     counted = self.group(transition)
                     assert counted is not None
                     amounts.setdefault(counted, []).append(raises)
-                if program.source(transition) not in seen:
-                    seen.add(program.source(transition))
-                    waiting.append(program.source(transition))
+                if search.source(transition) not in seen:
+                    seen.add(search.source(transition))
+                    waiting.append(search.source(transition))
         try:
             more = [mul(c.bound, maximum(ZERO, *each)) for c, each in amounts.items()]
             return small(add(maximum(*values), *more)) if values else None
@@ -119,26 +119,26 @@ class Sizes(Growth):
         return (effect.amount, None) if effect.resets else (None, effect.amount)
 
 
-class Region:
+class Component:
     """Headers that lead to one another, and what is known of how often the transitions between them are taken."""
 
     def __init__(
         self,
-        program: Program,
+        search: CallSearch,
         headers: frozenset[str],
         inside: Sequence[Transition],
-        entering: Sequence[tuple[Region, Transition]],
+        entering: Sequence[tuple[Component, Transition]],
     ) -> None:
-        self.program = program
+        self.call = search
         self.headers = sorted(headers)
         self.transitions = tuple(inside)
         self.entering = tuple(entering)
-        whole = program.system
+        whole = search.system
         made = System(whole.paths, self.transitions, whole.state, whole.parameters, whole.fixed)
         self.sizes = [Sizes(self, made, by_value=by_value) for by_value in (False, True)]
         self.counted: list[Counted] = []
         self.clocks: dict[Counted, Mapping[str, Function]] = {}
-        """The functions by which transitions were counted, where no transition of the region raises them."""
+        """The functions by which transitions were counted, where no transition of the component raises them."""
         used = {v for t in self.transitions for r in t.rows for v in r.variables}
         moved = {v for t in self.transitions for v in t.after}
         self.variables = tuple(v for v in (*whole.state, *whole.parameters) if v in used or v in moved)
@@ -148,10 +148,10 @@ class Region:
     def at_entry(self, term: Term) -> Term | None:
         """The value of an affine term where the call begins, if it is of inputs."""
         known = self.sizes[0].meaning(term)
-        return known if known.variables <= self.program.cuts.inputs else None
+        return known if known.variables <= self.call.cutpoints.inputs else None
 
     def after(self, transition: Transition, term: Term) -> Term | None:
-        """The most that an affine term is after a transition that begins in the region."""
+        """The most that an affine term is after a transition that begins in the component."""
         return _least(bound for sizes in self.sizes for bound in sizes.after(transition, term))
 
     # -- counts -------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class Region:
     def search(self) -> None:
         """Counts transition after transition, as long as one is found that can be counted."""
         remaining = list(self.transitions)
-        chain = longest(remaining, lambda a, b: self.program.target(a) == self.program.source(b))
+        chain = longest(remaining, lambda a, b: self.call.target(a) == self.call.source(b))
         if chain is not None:
             self.counted.append(Counted(frozenset(t.name for t in remaining), const(chain)))
             return
@@ -217,12 +217,12 @@ class Region:
         return None
 
     def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
-        """Which transitions are to fall together: all laps, the laps of one loop, each by itself."""
-        back = self.program.cuts.back
-        laps = tuple(t for t in remaining if t.path.id in back)
+        """Which transitions are to fall together: all iterations, the iterations of one loop, each by itself."""
+        back = self.call.cutpoints.back
+        iterations = tuple(t for t in remaining if t.path.id in back)
         seen: set[tuple[str, ...]] = set()
-        each = [tuple(t for t in laps if back[t.path.id] == header) for header in self.headers]
-        for choice in (tuple(remaining), laps, *each, *((t,) for t in remaining)):
+        each = [tuple(t for t in iterations if back[t.path.id] == header) for header in self.headers]
+        for choice in (tuple(remaining), iterations, *each, *((t,) for t in remaining)):
             names = tuple(t.name for t in choice)
             if choice and names not in seen:
                 seen.add(names)
@@ -239,7 +239,7 @@ class Region:
         raised by ``steady``, raised by a constant, as little as possible, by ``limited``; proved. ``drops``: instead of
         1, by the names of transitions.
         """
-        engine = self.program.engine
+        engine = self.call.engine
         if engine.left <= 0:
             return None
         templates = {header: Template(f"f{at} ", self.variables) for at, header in enumerate(self.headers)}
@@ -294,18 +294,18 @@ class Region:
     def added(self, transition: Transition, variable: Var) -> int | None:
         """The most that a transition adds to a variable, where that is a number."""
         change = sub(transition.step(variable), variable)
-        most = bound_above(self.program.engine, transition.rows, change, ())
+        most = bound_above(self.call.engine, transition.rows, change, ())
         exact = sub(self.sizes[0].exact(transition, variable), variable)
         if most is None or not isinstance(most.floor, Const):
             return None
         return most.floor.value if self.sizes[0].proves(transition, less_equal(exact, most.floor)) else None
 
     def _forms(self, templates: Mapping[str, Template], t: Transition) -> tuple[Form, Form]:
-        source, target = self.program.source(t), self.program.target(t)
+        source, target = self.call.source(t), self.call.target(t)
         return templates[source].now(), templates[target].then(t, -1)
 
     def _sides(self, found: Mapping[str, Function], t: Transition) -> tuple[Function, Function]:
-        return found[self.program.source(t)], found[self.program.target(t)]
+        return found[self.call.source(t)], found[self.call.target(t)]
 
     def _falls(self, found: Mapping[str, Function], t: Transition, by: int = 1) -> bool:
         before, after = self._sides(found, t)
@@ -319,7 +319,7 @@ class Region:
         return self.sizes[0].proves(t, greater_equal(before.term, self.sizes[0].exact(t, after.term)))
 
     def _start(self, found: Mapping[str, Function], falling: Sequence[Transition]) -> Term | None:
-        """The most that the functions are where a run comes into the region; or, since only that counts, before it
+        """The most that the functions are where a run comes into the component; or, since only that counts, before it
         first takes one of those transitions.
         """
         before = [_least(self.sizes[0].bounded(t, f.term, f.term)) for t in falling for f in self._sides(found, t)[:1]]
@@ -329,7 +329,7 @@ class Region:
             return first
         if not self.entering:
             return ZERO  # no run comes here
-        starts = [region.after(t, found[self.program.target(t)].term) for region, t in self.entering]
+        starts = [component.after(t, found[self.call.target(t)].term) for component, t in self.entering]
         values = [value for value in starts if value is not None]
         return maximum(*values) if len(values) == len(starts) else first
 
@@ -394,7 +394,7 @@ class Region:
         then = t.step(after.term)
         exact = sizes.exact(t, after.term)
         change = sub(then, before.term)
-        constant = bound_above(self.program.engine, t.rows, change, ())
+        constant = bound_above(self.call.engine, t.rows, change, ())
         if constant is not None:
             most = constant.floor
             if sizes.proves(t, less_equal(sub(exact, before.term), most)):

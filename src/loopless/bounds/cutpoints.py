@@ -1,4 +1,4 @@
-"""The ways between headers: a function as transitions from its entry and from each loop's header to the next header.
+"""The paths between headers: a function as transitions from its entry and from each loop's header to the next header.
 
 Every cycle of the flowgraph goes through a header, so that a run is a sequence of such transitions and a last way to
 the end. A nest is looked at as a whole so, the header at which a run stands being its program counter (Alias et al.,
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loopless.bounds.scopes import Around, Stand, deciding
+from loopless.bounds.scopes import Around, SymbolicState, deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.paths import LoopPaths, Path, Unknown
@@ -26,12 +26,12 @@ ENTRY = ""
 END = "~end"
 """Where a call ends."""
 
-MAX_CUTS = 60
+MAX_CUTPOINTS = 60
 """Functions with more transitions between headers than this are not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class CutpointGraph:
     """All transitions of a function as the iterative ``paths`` of one loop, each from the header ``source`` to the
     header ``target`` by the path's id. ``inputs``: what a call is given.
     """
@@ -44,7 +44,7 @@ class Cuts:
     """Of the transitions that take the way back of a loop, by id: the loop's header."""
 
 
-def cuts_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Cuts | Refused:
+def cutpoints_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> CutpointGraph | Refused:
     """The transitions between headers; those to the end of a call too where something is ``watched``."""
     wanted = deciding(graph, watched)
     live = live_at_entry(graph.blocks, watched)
@@ -61,31 +61,31 @@ def cuts_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Cuts | R
             return Refused(Reason.BUDGET, between.where, "there are too many ways between the loops")
         except Unreadable as unreadable:
             return unreadable.refused
-        known = [(label, stand) for label, stands in between.arrived.items() for stand in between.merged(label, stands)]
+        known = [(label, state) for label, states in between.arrived.items() for state in between.merged(label, states)]
         if watched:
-            known += [(END, stand) for stand in between.ends]
-        for label, stand in known:
+            known += [(END, state) for state in between.ends]
+        for label, state in known:
             name = f"{len(found) + 1}"
-            found.append(_path(graph, name, stand))
+            found.append(_path(graph, name, state))
             source[name], target[name] = start, label
         ends += between.undefined
-    if len(found) > MAX_CUTS:
+    if len(found) > MAX_CUTPOINTS:
         return Refused(Reason.BUDGET, graph.source_name, "there are too many ways between the loops")
     changed = {v for path in found for v in path.update} & set(graph.variables)
     occurring = {v for p in found for node in (p.condition, *p.update.values()) for v in node.variables}
-    state = tuple(sorted(changed, key=lambda v: v.key))
+    moved = tuple(sorted(changed, key=lambda v: v.key))
     invariants = tuple(sorted((occurring & set(graph.variables)) - changed, key=lambda v: v.key))
     inputs = {p.var for p in graph.parameters if p.var is not None}
     inputs |= {v for v, info in graph.variables.items() if info.kind.name == "GLOBAL"}
-    paths = LoopPaths(graph.loops[0], tuple(found), tuple(ends), state, invariants, state, ())
+    paths = LoopPaths(graph.loops[0], tuple(found), tuple(ends), moved, invariants, moved, ())
     inside = {loop.header: loop.blocks for loop in graph.loops}
     back = {i: h for i, h in target.items() if h in inside and source[i] in inside[h]}
-    return Cuts(paths, source, target, frozenset(inputs), back)
+    return CutpointGraph(paths, source, target, frozenset(inputs), back)
 
 
-def _path(graph: Flowgraph, name: str, stand: Stand) -> Path:
-    condition = stand.holds
-    values = {var: simplest(term, condition) for var, term in stand.values.items()}
+def _path(graph: Flowgraph, name: str, state: SymbolicState) -> Path:
+    condition = state.holds
+    values = {var: simplest(term, condition) for var, term in state.values.items()}
     update = {v: t for v, t in values.items() if t is not v and v in graph.variables}
     occurring = {v for node in (condition, *update.values()) for v in node.variables} - set(graph.variables)
     unknowns = tuple(Unknown(v, Origin.UNSUPPORTED, v.name, None) for v in sorted(occurring, key=lambda v: v.key))
@@ -107,12 +107,12 @@ class _Between(Around):
         self.at_entry = start == ENTRY
         self.start = graph.entry if self.at_entry else start
         self.headers = headers
-        self.arrived: dict[str, list[Stand]] = {}
+        self.arrived: dict[str, list[SymbolicState]] = {}
         self.undefined: list[Path] = []
 
     def run(self) -> None:
         if self.at_entry and self.start in self.headers:
-            self.arrived[self.start] = [Stand((), self._entry_values(), (), ())]
+            self.arrived[self.start] = [SymbolicState((), self._entry_values(), (), ())]
             return
         super().run()
 
@@ -122,7 +122,7 @@ class _Between(Around):
     def _following(self, label: str) -> Iterable[str]:
         return (target for target in self.graph.blocks[label].successors if target not in self.headers)
 
-    def _onward(self, label: str, states: Sequence[Stand]) -> Iterable[tuple[str, Stand]]:
+    def _onward(self, label: str, states: Sequence[SymbolicState]) -> Iterable[tuple[str, SymbolicState]]:
         block = self.graph.blocks[label]
         for state in states:
             for after in self.through(block, state):
@@ -138,15 +138,13 @@ class _Between(Around):
         if sum(map(len, self.arrived.values())) > MAX_PATHS:
             raise TooManyPaths
 
-    def leave(self, state: Stand, condition: Condition, exit: Exit) -> None:  # noqa: ARG002
+    def leave(self, state: SymbolicState, condition: Condition, exit: Exit) -> None:  # noqa: ARG002
         """Where behaviour is undefined the run ends; the condition tells what only checks are about."""
         if exit.kind == "undefined":
             self.undefined.append(Path(f"u{len(self.undefined)}", condition, {}, exit, (), ()))
 
 
-def under(paths: LoopPaths, held: Mapping[str, Condition]) -> LoopPaths:
+def under(paths: LoopPaths, invariants: Mapping[str, Condition]) -> LoopPaths:
     """The paths with what holds where each begins, by their ids."""
-    known = tuple(replace(p, condition=conjunction((held[p.id], p.condition))) for p in paths.iterative)
+    known = tuple(replace(p, condition=conjunction((invariants[p.id], p.condition))) for p in paths.iterative)
     return replace(paths, iterative=known)
-
-

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from loopless.bounds.call_invariants import with_facts
+from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.measures import without_larger
-from loopless.bounds.methods.looperman import LAPS, Counter
+from loopless.bounds.methods.looperman import ITERATIONS, Counter
 from loopless.bounds.methods.nested import of_any_entry, over_call
 from loopless.bounds.model import Bound, Bounds, kept
 from loopless.bounds.scopes import Scope, Scopes, deciding, scopes_of
@@ -19,10 +19,10 @@ from loopless.refusals import Reason, Refused
 class LoopBounds:
     """Upper bounds for one loop.
 
-    ``per_entry``: on the laps (taken back edges) of one entry, over the values there; ``any_entry``: the same for
-    whichever entry, over the function's values at entry. ``total``: on the laps in one call of the function, over its
-    values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why there is
-    no bound on one entry; ``refused_total``: why there is none on the call.
+    ``per_entry``: on the iterations (taken back edges) of one entry, over the values there; ``any_entry``: the same for
+    whichever entry, over the function's values at entry. ``total``: on the iterations in one call of the function, over
+    its values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why
+    there is no bound on one entry; ``refused_total``: why there is none on the call.
     """
 
     loop: LoopInfo
@@ -48,7 +48,7 @@ def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None)
     told = frozenset(v for bounds in given.values() for b in bounds for v in b.term.variables | b.when.variables)
     # What was found by other means may speak of variables that decide nothing, as those that only checks are about.
     scopes = scopes_of(graph, told & frozenset(graph.variables) - deciding(graph))
-    counters = Counter(scopes, given), Counter(with_facts(scopes), given, in_call=True)
+    counters = Counter(scopes, given), Counter(with_invariants(scopes), given, in_call=True)
     whole = scopes.scopes[""]
     found = {loop.name: _loop(*counters, loop) for loop in graph.loops}
     return FunctionBounds(found, whole if isinstance(whole, Refused) else None)
@@ -59,9 +59,9 @@ def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
     scope = scopes.scopes[header]
     if isinstance(scope, Refused) and header not in counter.given:
         return LoopBounds(loop, refused=scope, refused_total=scope)
-    per_entry = without_larger(counter.count(header, header, LAPS))
+    per_entry = without_larger(counter.count(header, header, ITERATIONS))
     any_entry = kept(b for bound in per_entry for b in of_any_entry(counter, header, bound))
-    total = _over_call(in_call, header, LAPS)
+    total = _over_call(in_call, header, ITERATIONS)
     blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
     where = str(loop.loc) if loop.loc is not None else loop.name
     missing = Refused(Reason.NO_BOUND, where, _why(scopes, scope))
@@ -77,7 +77,8 @@ def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
         any_entry,
         total,
         blocks,
-        refused=None if per_entry else missing, refused_total=None if total else beyond
+        refused=None if per_entry else missing,
+        refused_total=None if total else beyond,
     )
 
 

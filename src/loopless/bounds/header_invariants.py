@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from loopless.bounds.cutpoints import ENTRY, Cuts
+from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.terms import (
@@ -38,33 +38,33 @@ MAX_QUESTIONS = 3_000
 """So often the logic is asked; beyond that nothing is said to hold."""
 
 
-def held_at(cuts: Cuts) -> Mapping[str, Condition]:
+def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, Condition]:
     """By header, what holds there whenever a run comes there; the entry included."""
-    headers = dict.fromkeys((ENTRY, *cuts.source.values()))
-    known = frozenset((*cuts.paths.state, *cuts.paths.invariants))
-    proposed = list(_candidates(cuts, known))[:MAX_CANDIDATES]
-    held = {header: list(proposed) if header != ENTRY else [] for header in headers}
+    headers = dict.fromkeys((ENTRY, *cutpoints.source.values()))
+    known = frozenset((*cutpoints.paths.state, *cutpoints.paths.invariants))
+    proposed = list(_candidates(cutpoints, known))[:MAX_CANDIDATES]
+    invariants = {header: list(proposed) if header != ENTRY else [] for header in headers}
     asked = 0
     changed = True
     while changed:
         changed = False
-        for path in cuts.paths.iterative:
-            target = cuts.target[path.id]
-            if not held.get(target):
+        for path in cutpoints.paths.iterative:
+            target = cutpoints.target[path.id]
+            if not invariants.get(target):
                 continue
-            before = conjunction((*held[cuts.source[path.id]], path.condition))
+            before = conjunction((*invariants[cutpoints.source[path.id]], path.condition))
             if before is FALSE or not feasible(before, solver=False):
                 continue
             stays: list[Condition] = []
-            for fact in held[target]:
+            for fact in invariants[target]:
                 asked += 1
                 if asked > MAX_QUESTIONS:
                     return dict.fromkeys(headers, TRUE)
                 if _kept(before, fact, path):
                     stays.append(fact)
-            changed = changed or len(stays) < len(held[target])
-            held[target] = stays
-    return {header: conjunction(facts) for header, facts in held.items()}
+            changed = changed or len(stays) < len(invariants[target])
+            invariants[target] = stays
+    return {header: conjunction(facts) for header, facts in invariants.items()}
 
 
 def _kept(before: Condition, fact: Condition, path: Path) -> bool:
@@ -75,9 +75,9 @@ def _kept(before: Condition, fact: Condition, path: Path) -> bool:
     return not feasible(conjunction((before, negate(after))), solver=False)
 
 
-def _candidates(cuts: Cuts, known: frozenset[Var]) -> Iterator[Condition]:
+def _candidates(cutpoints: CutpointGraph, known: frozenset[Var]) -> Iterator[Condition]:
     seen: set[Condition] = set()
-    for term in _terms(cuts):
+    for term in _terms(cutpoints):
         if not term.variables or not term.variables <= known or not _affine(term):
             continue
         condition = greater_equal(term, ZERO)
@@ -86,34 +86,34 @@ def _candidates(cuts: Cuts, known: frozenset[Var]) -> Iterator[Condition]:
             yield condition
 
 
-def _terms(cuts: Cuts) -> Iterator[Term]:
+def _terms(cutpoints: CutpointGraph) -> Iterator[Term]:
     """Terms that may be ≥ 0: the signs of variables, what they are set to, conditions, and what is left of these."""
-    for path in cuts.paths.iterative:
-        yield from _assigned(cuts, path)
-    for path in cuts.paths.iterative:
-        yield from _beside(cuts, path)
-    for path in cuts.paths.iterative:
+    for path in cutpoints.paths.iterative:
+        yield from _assigned(cutpoints, path)
+    for path in cutpoints.paths.iterative:
+        yield from _beside(cutpoints, path)
+    for path in cutpoints.paths.iterative:
         yield from _renamed(path)
-    for variable in cuts.paths.state:
+    for variable in cutpoints.paths.state:
         yield from (variable, sub(variable, ONE))
-    for path in cuts.paths.iterative:
+    for path in cutpoints.paths.iterative:
         for row in _rows(path.condition):
             yield from (row, add(row, ONE))
-    for variable in cuts.paths.state:
+    for variable in cutpoints.paths.state:
         yield from (neg(variable), sub(const(-1), variable))
 
 
-def _assigned(cuts: Cuts, path: Path) -> Iterator[Term]:
+def _assigned(cutpoints: CutpointGraph, path: Path) -> Iterator[Term]:
     """A variable beside the constant, or the variable that does not change, that it is set to."""
     for variable, value in path.update.items():
         plain = isinstance(value, Const) or (isinstance(value, Var) and value not in path.update)
-        if variable in cuts.paths.state and plain:
+        if variable in cutpoints.paths.state and plain:
             yield from (sub(variable, value), sub(value, variable))
 
 
-def _beside(cuts: Cuts, path: Path) -> Iterator[Term]:
+def _beside(cutpoints: CutpointGraph, path: Path) -> Iterator[Term]:
     """Two variables that a transition makes differ by a constant."""
-    changed = [v for v in cuts.paths.state if v in path.update]
+    changed = [v for v in cutpoints.paths.state if v in path.update]
     for at, variable in enumerate(changed):
         value = path.update[variable]
         for other in (*changed[at + 1 :], *(v for v in value.variables if v not in path.update)):

@@ -1,11 +1,11 @@
-"""The laps of a loop as iterative paths, with the loops inside as steps of which only their drift is known.
+"""The iterations of a loop as iterative paths, with the loops inside as steps of which only their drift is known.
 
 An inner loop that has no summary, or whose summary is too long, is passed over: what it changes has new values behind
-it. Each complete lap of it changes a variable by an amount between two numbers, so with k1, k2, … laps of each kind the
-new value differs from the old one by an amount between the same combinations of k1, k2, …: linear facts with the
-numbers of laps as unknowns ≥ 0, shared by all variables (the convex closure of translations; Ancourt, Coelho, Irigoin,
-A modular static analysis approach to affine loop invariants detection, NSAD 2010). The last, incomplete lap is part of
-the path.
+it. Each complete iteration of it changes a variable by an amount between two numbers, so with k1, k2, … iterations of
+each kind the new value differs from the old one by an amount between the same combinations of k1, k2, …: linear facts
+with the numbers of iterations as unknowns ≥ 0, shared by all variables (the convex closure of translations; Ancourt,
+Coelho, Irigoin, A modular static analysis approach to affine loop invariants detection, NSAD 2010). The last,
+incomplete iteration is part of the path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.bounds.linearize import Range
-from loopless.bounds.scopes import Lap, Passage, Scope, Scopes
+from loopless.bounds.scopes import HavocLoop, Iteration, Scope, Scopes
 from loopless.flowgraph.model import Origin
 from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
@@ -42,11 +42,11 @@ from loopless.terms import (
     sub,
 )
 
-MAX_LAPS = 16
-"""An inner loop of more kinds of laps than this may change its variables in any way."""
+MAX_ITERATIONS = 16
+"""An inner loop of more kinds of iterations than this may change its variables in any way."""
 
 
-def lap_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
+def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
     """The iterative paths of a loop, without its exits; a refusal where the loop could not be followed."""
     scope = scopes.scopes[header]
     if isinstance(scope, Refused):
@@ -54,7 +54,9 @@ def lap_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
     assert scope.loop is not None
     drifts = _Drifts(scopes)
     known = frozenset(scopes.graph.variables)
-    iterative = tuple(_path(number, lap, drifts, known) for number, lap in enumerate(scope.laps, start=1))
+    iterative = tuple(
+        _path(number, iteration, drifts, known) for number, iteration in enumerate(scope.iterations, start=1)
+    )
     changed = {v for path in iterative for v in path.update}
     occurring = {v for p in iterative for node in (p.condition, *p.update.values()) for v in node.variables} & known
     state = tuple(sorted(changed & known, key=lambda v: v.key))
@@ -62,19 +64,19 @@ def lap_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
     return LoopPaths(scope.loop, iterative, (), state, invariants, state, ())
 
 
-def _path(number: int, lap: Lap, drifts: _Drifts, known: frozenset[Var]) -> Path:
-    condition = drifts.condition(lap)
-    occurring = {v for node in (condition, *lap.values.values()) for v in node.variables}
+def _path(number: int, iteration: Iteration, drifts: _Drifts, known: frozenset[Var]) -> Path:
+    condition = drifts.condition(iteration)
+    occurring = {v for node in (condition, *iteration.values.values()) for v in node.variables}
     unknowns = tuple(
         Unknown(v, Origin.UNSUPPORTED, v.name, None) for v in sorted(occurring - known, key=lambda v: v.key)
     )
-    update = {v: t for v, t in lap.values.items() if v in known}
+    update = {v: t for v, t in iteration.values.items() if v in known}
     return Path(str(number), condition, update, None, unknowns, ())
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What one kind of lap does to a variable: the ranges of the difference and of the value after it."""
+    """What one kind of iteration does to a variable: the ranges of the difference and of the value after it."""
 
     by: Range
     to: Range
@@ -82,24 +84,26 @@ class _Change:
 
 @dataclass(slots=True)
 class _Drifts:
-    """What each kind of lap of inner loops does to variables, worked out once for each loop."""
+    """What each kind of iteration of inner loops does to variables, worked out once for each loop."""
 
     scopes: Scopes
     found: dict[str, tuple[Mapping[Var, _Change], ...] | None] = field(default_factory=dict)
 
-    def condition(self, lap: Lap) -> Condition:
-        """What must hold for a lap, with what is known of the inner loops that it passes."""
-        return conjunction((lap.condition, *(part for passage in lap.passed for part in self._relation(passage))))
+    def condition(self, iteration: Iteration) -> Condition:
+        """What must hold for an iteration, with what is known of the inner loops that it passes."""
+        return conjunction(
+            (iteration.condition, *(part for havoc in iteration.passed for part in self._relation(havoc)))
+        )
 
-    def _relation(self, passage: Passage) -> Iterator[Condition]:
-        """What the complete laps of an inner loop make of its variables."""
-        kinds = self._of(passage.header)
+    def _relation(self, havoc: HavocLoop) -> Iterator[Condition]:
+        """What the complete iterations of an inner loop make of its variables."""
+        kinds = self._of(havoc.header)
         if kinds is None:
             return
-        counts = [Var(f"laps {passage.number}.{i}", INTEGERS) for i in range(len(kinds))]
+        counts = [Var(f"laps {havoc.number}.{i}", INTEGERS) for i in range(len(kinds))]
         yield from (greater_equal(count, ZERO) for count in counts)
-        before = passage.entry()
-        for variable, symbol in passage.after:
+        before = havoc.entry()
+        for variable, symbol in havoc.after:
             start = before.get(variable, variable)
             for side, order in ((0, greater_equal), (1, less_equal)):
                 limits = [kind[variable].by[side] if variable in kind else 0 for kind in kinds]
@@ -110,18 +114,16 @@ class _Drifts:
                 if end is not None:
                     yield order(symbol, (minimum, maximum)[side](start, end))
         if kinds:
-            yield self._none_or_some(passage, counts, kinds)
+            yield self._none_or_some(havoc, counts, kinds)
 
     @staticmethod
-    def _none_or_some(
-        passage: Passage, counts: Sequence[Var], kinds: Sequence[Mapping[Var, _Change]]
-    ) -> Condition:
-        """Without a lap all is as it was; with one, what every lap sets is as some lap sets it."""
-        before = passage.entry()
+    def _none_or_some(havoc: HavocLoop, counts: Sequence[Var], kinds: Sequence[Mapping[Var, _Change]]) -> Condition:
+        """Without an iteration all is as it was; with one, what every iteration sets is as some iteration sets it."""
+        before = havoc.entry()
         none = [equal(count, ZERO) for count in counts]
-        none += [equal(symbol, before.get(variable, variable)) for variable, symbol in passage.after]
+        none += [equal(symbol, before.get(variable, variable)) for variable, symbol in havoc.after]
         some = [greater_equal(add(*counts), ONE)]
-        for variable, symbol in passage.after:
+        for variable, symbol in havoc.after:
             if all(variable in kind for kind in kinds):
                 ends = (_end(variable, kinds, side) for side in (0, 1))
                 orders = zip((greater_equal, less_equal), ends, strict=True)
@@ -129,24 +131,24 @@ class _Drifts:
         return disjunction((conjunction(none), conjunction(some)))
 
     def _of(self, header: str) -> tuple[Mapping[Var, _Change], ...] | None:
-        """For each kind of lap, what it does to each variable that it changes."""
+        """For each kind of iteration, what it does to each variable that it changes."""
         if header not in self.found:
             self.found[header] = None  # of a loop inside itself nothing is known
             scope = self.scopes.scopes[header]
-            if not isinstance(scope, Refused) and len(scope.laps) <= MAX_LAPS and self._all_read(scope):
-                self.found[header] = tuple(self._changes(lap) for lap in scope.laps)
+            if not isinstance(scope, Refused) and len(scope.iterations) <= MAX_ITERATIONS and self._all_read(scope):
+                self.found[header] = tuple(self._changes(iteration) for iteration in scope.iterations)
         return self.found[header]
 
     def _all_read(self, scope: Scope) -> bool:
         return not any(isinstance(self.scopes.scopes[h], Refused) for h in self.scopes.inside(scope.header))
 
-    def _changes(self, lap: Lap) -> Mapping[Var, _Change]:
-        condition = self.condition(lap)
-        return {v: _Change(_range(sub(t, v), condition), _range(t, condition)) for v, t in lap.values.items()}
+    def _changes(self, iteration: Iteration) -> Mapping[Var, _Change]:
+        condition = self.condition(iteration)
+        return {v: _Change(_range(sub(t, v), condition), _range(t, condition)) for v, t in iteration.values.items()}
 
 
 def _end(variable: Var, kinds: Sequence[Mapping[Var, _Change]], side: int) -> Term | None:
-    """The least (``side`` 0) or greatest value that some lap gives the variable, if that says more than its type."""
+    """The least (``side`` 0) or greatest value that an iteration gives the variable, if that says more than its type."""
     ends = [kind[variable].to[side] for kind in kinds if variable in kind]
     known = [end for end in ends if end is not None]
     if not known or len(known) < len(ends):

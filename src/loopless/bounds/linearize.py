@@ -224,4 +224,3 @@ def range_under(term: Term, condition: Condition) -> Range:
 
 
 _RESULT = Var("'result", INTEGERS)
-

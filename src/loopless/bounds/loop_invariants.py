@@ -117,13 +117,13 @@ def kept(paths: LoopPaths, proposed: Iterable[Condition], entry: Condition) -> t
     """Those of the ``proposed`` that hold in all states at the header if ``entry`` does at the entry: what the entry
     implies and the iterations keep, all of it together.
     """
-    held = [c for c in dict.fromkeys(proposed) if not feasible(conjunction((entry, negate(c))), solver=False)]
-    while held:
-        together = conjunction(held)
-        lost = [c for c in held if not _keeps(paths, c, together)]
+    invariants = [c for c in dict.fromkeys(proposed) if not feasible(conjunction((entry, negate(c))), solver=False)]
+    while invariants:
+        together = conjunction(invariants)
+        lost = [c for c in invariants if not _keeps(paths, c, together)]
         if not lost:
-            return tuple(held)
-        held = [c for c in held if c not in lost]
+            return tuple(invariants)
+        invariants = [c for c in invariants if c not in lost]
     return ()
 
 
@@ -133,4 +133,3 @@ def _keeps(paths: LoopPaths, condition: Condition, together: Condition) -> bool:
         for path in paths.iterative
         if substitute(condition, path.update) is not condition
     )
-

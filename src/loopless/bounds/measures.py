@@ -1,4 +1,4 @@
-"""What a lap does to a measure: how much it grows at most, or to what it is set."""
+"""What an iteration does to a measure: how much it grows at most, or to what it is set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from loopless.bounds.model import Bounds
-from loopless.bounds.scopes import Passage
+from loopless.bounds.scopes import HavocLoop
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, feasible, over_approximation
 from loopless.terms import (
     FALSE,
@@ -33,7 +33,7 @@ from loopless.terms import (
 _OPERATIONS = 300_000
 _MOST_DEGREE = 2
 _MOST_GROWTH = 1 << 20
-"""A measure that a single lap raises by more than this, for no reason that is in the source, is no measure."""
+"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +68,20 @@ def _degree(term: Sum) -> int:
     return max(sum(e for _, e in monomial) for monomial, _ in term.items)
 
 
-def straight(term: Term, passed: Iterable[Passage], measure: Term | None = None) -> Term | None:
+def straight(term: Term, passed: Iterable[HavocLoop], measure: Term | None = None) -> Term | None:
     """``term`` as if the inner loops that were passed over had changed nothing; None where it is not linear in that.
 
-    ``measure``: what ``term`` is later on. What the laps of the inner loops do to it is to be added, which is right
-    only where ``term`` speaks of what they make of the variables in the way that the measure does: not where it was
-    saved before and is put back, or something else that they change is added to it. None there, too.
+    ``measure``: what ``term`` is later on. What the iterations of the inner loops do to it is to be added, which is
+    right only where ``term`` speaks of what they make of the variables in the way that the measure does: not where it
+    was saved before and is put back, or something else that they change is added to it. None there, too.
     """
-    for passage in reversed(tuple(passed)):
-        symbols = {symbol: var for var, symbol in passage.after}
+    for havoc in reversed(tuple(passed)):
+        symbols = {symbol: var for var, symbol in havoc.after}
         if not _linear_in(term, symbols):
             return None
-        if measure is not None and not _moves_alike(term, measure, passage):
+        if measure is not None and not _moves_alike(term, measure, havoc):
             return None
-        entry = passage.entry()
+        entry = havoc.entry()
         try:
             term = substitute(term, {symbol: entry.get(var, var) for symbol, var in symbols.items()})
         except TermTooLarge:
@@ -97,10 +97,10 @@ def _linear_in(term: Term, symbols: Mapping[Var, Var]) -> bool:
     return True
 
 
-def _moves_alike(term: Term, measure: Term, passage: Passage) -> bool:
+def _moves_alike(term: Term, measure: Term, havoc: HavocLoop) -> bool:
     """Whether ``term``, over the values behind an inner loop, changes with these as ``measure`` does."""
-    behind = {symbol for _, symbol in passage.after}
-    moved = substitute(measure, dict(passage.after))
+    behind = {symbol for _, symbol in havoc.after}
+    moved = substitute(measure, dict(havoc.after))
     first, second = ({m: c for m, c in polynomial(t).items() if _speaks_of(m, behind)} for t in (term, moved))
     return first == second
 
@@ -112,7 +112,7 @@ def _speaks_of(monomial: Monomial, symbols: Collection[Var]) -> bool:
 def step(
     measure: Term,
     values: Mapping[Var, Term],
-    passed: tuple[Passage, ...],
+    passed: tuple[HavocLoop, ...],
     condition: Condition,
     variables: frozenset[Var],
     changed: frozenset[Var],
@@ -122,7 +122,7 @@ def step(
     ``variables`` are those of the program, all else being symbols for what is not known; ``changed`` are those that
     change while the measure is watched. None where nothing useful is known.
     """
-    touched = values.keys() | {var for passage in passed for var, _ in passage.after}
+    touched = values.keys() | {var for havoc in passed for var, _ in havoc.after}
     if measure.variables.isdisjoint(touched):
         return Grows(const(0))
     try:

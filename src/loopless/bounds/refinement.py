@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loopless.bounds.cutpoints import ENTRY, Cuts
+from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.bounds.transition_system import System, Transition
 from loopless.logic import feasible
 from loopless.paths import Path
@@ -32,30 +32,32 @@ LONGEST = 5
 """Chains of so many transitions are long."""
 
 
-def refined(cuts: Cuts, made: System) -> Cuts | Refused:
+def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:
     """The same transitions, each header told apart by the transition that led to it."""
     found: list[Path] = []
     source: dict[str, str] = {}
     target: dict[str, str] = {}
     back: dict[str, str] = {}
     for transition in made.transitions:
-        here = cuts.source[transition.path.id]
-        before = [t for t in made.transitions if cuts.target[t.path.id] == here and _can_follow(t, transition)]
+        here = cutpoints.source[transition.path.id]
+        before = [t for t in made.transitions if cutpoints.target[t.path.id] == here and _can_follow(t, transition)]
         for earlier in (None,) if here == ENTRY else before:
             name = f"{transition.name}/{earlier.name}" if earlier is not None else transition.name
             found.append(replace(transition.path, id=name, condition=transition.condition))
-            source[name] = _node(cuts, earlier) if earlier is not None else ENTRY
-            target[name] = _node(cuts, transition)
-            if transition.path.id in cuts.back:
-                back[name] = cuts.back[transition.path.id]
+            source[name] = _node(cutpoints, earlier) if earlier is not None else ENTRY
+            target[name] = _node(cutpoints, transition)
+            if transition.path.id in cutpoints.back:
+                back[name] = cutpoints.back[transition.path.id]
         if len(found) > MAX_PAIRS:
-            place = cuts.paths.loop.name
+            place = cutpoints.paths.loop.name
             return Refused(Reason.BUDGET, place, "there are too many ways between the loops that follow one another")
-    return replace(cuts, paths=replace(cuts.paths, iterative=tuple(found)), source=source, target=target, back=back)
+    return replace(
+        cutpoints, paths=replace(cutpoints.paths, iterative=tuple(found)), source=source, target=target, back=back
+    )
 
 
-def _node(cuts: Cuts, transition: Transition) -> str:
-    return f"{cuts.target[transition.path.id]} {transition.name}"
+def _node(cutpoints: CutpointGraph, transition: Transition) -> str:
+    return f"{cutpoints.target[transition.path.id]} {transition.name}"
 
 
 def _can_follow(earlier: Transition, later: Transition) -> bool:

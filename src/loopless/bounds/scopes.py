@@ -1,9 +1,9 @@
-"""Once around: the ways through one lap of a loop, or through the whole function, with inner loops passed over.
+"""Once around: the paths through one iteration of a loop, or through the whole function, with inner loops passed over.
 
-A run falls apart into complete laps of loops and one way without repetition through the function (Looperman, section
-2.1: a backbone). Here both are executed on symbols. An inner loop is entered, does its laps, which gives what it
-changes new values that nothing is known of yet, and is left by its last, incomplete lap, which is executed like
-straight code.
+A run falls apart into complete iterations of loops and one path without repetition through the function (Looperman,
+section 2.1: a backbone). Here both are executed on symbols. An inner loop is entered, does its iterations, which gives
+what it changes new values that nothing is known of yet, and is left by its last, incomplete iteration, which is
+executed like straight code.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ from loopless.terms import (
 Moves = tuple[frozenset[Var], frozenset[Var]]
 """The variables that a loop never raises, and those that it never lowers."""
 
-MAX_LAPS = 16
-"""Alternatives of one effect are looked at each by itself where that makes no more laps than this."""
+MAX_ITERATIONS = 16
+"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this."""
 
 MAX_HARD = 40
 """So many conditions on bits and memory are put to Z3 for one loop."""
@@ -77,9 +77,9 @@ Relation = Callable[[Term, Term], Condition]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class HavocLoop:
     """An inner loop that is passed over: the values at its entry (those that differ from the beginning of the scope),
-    and the symbols for what its complete laps make of the variables that it changes.
+    and the symbols for what its complete iterations make of the variables that it changes.
     """
 
     header: str
@@ -93,10 +93,10 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand(State):
-    """Where a way stands: a state, the inner loops that it passed, the blocks of the scope that it may have visited."""
+class SymbolicState(State):
+    """Where a path is: a state, the inner loops that it passed, the blocks of the scope that it may have visited."""
 
-    passed: tuple[Passage, ...] = ()
+    passed: tuple[HavocLoop, ...] = ()
     visited: frozenset[str] = frozenset()
 
     @property
@@ -106,36 +106,40 @@ class Stand(State):
 
 
 @dataclass(frozen=True, slots=True)
-class Lap:
-    """One complete lap of a loop: from its header back to it. ``values`` are those that change."""
+class Iteration:
+    """One complete iteration of a loop: from its header back to it. ``values`` are those that change."""
 
     condition: Condition
     values: Mapping[Var, Term]
-    passed: tuple[Passage, ...]
+    passed: tuple[HavocLoop, ...]
     visited: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A loop, or the function (``loop`` None): its complete laps, and by block the stands in which it is visited.
+    """A loop, or the function (``loop`` None): its complete iterations, and by block the symbolic states in which it is
+    visited.
 
-    Blocks of inner loops are not listed but for the headers of the loops directly inside, where the stands are those at
-    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end;
-    ``exits``: where they leave the loop.
+    Blocks of inner loops are not listed but for the headers of the loops directly inside, where the symbolic states are
+    those at the entry. ``changed``: the variables that iterations of this loop or of inner ones change; ``ends``: where
+    runs end; ``exits``: where they leave the loop.
     """
 
     loop: LoopInfo | None
-    laps: tuple[Lap, ...]
-    visits: Mapping[str, tuple[Stand, ...]]
+    iterations: tuple[Iteration, ...]
+    visits: Mapping[str, tuple[SymbolicState, ...]]
     changed: frozenset[Var]
     labels: frozenset[str]
-    ends: tuple[Stand, ...] = ()
-    exits: tuple[Stand, ...] = ()
+    ends: tuple[SymbolicState, ...] = ()
+    exits: tuple[SymbolicState, ...] = ()
 
-    def passages(self) -> tuple[Passage, ...]:
-        """All passages over inner loops, in the order in which they were met."""
-        stands: list[Lap | Stand] = [*self.laps, *(stand for stands in self.visits.values() for stand in stands)]
-        found = {passage.number: passage for stand in stands for passage in stand.passed}
+    def havocs(self) -> tuple[HavocLoop, ...]:
+        """All havocs over inner loops, in the order in which they were met."""
+        states: list[Iteration | SymbolicState] = [
+            *self.iterations,
+            *(state for states in self.visits.values() for state in states),
+        ]
+        found = {havoc.number: havoc for state in states for havoc in state.passed}
         return tuple(found[number] for number in sorted(found))
 
     @property
@@ -224,8 +228,8 @@ def deciding(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> frozens
     return frozenset(wanted)
 
 
-class Around(Execution[Stand]):
-    """One lap of a loop, or the function, executed on symbols."""
+class Around(Execution[SymbolicState]):
+    """One iteration of a loop, or the function, executed on symbols."""
 
     questions: ClassVar[int] = 2
 
@@ -248,18 +252,18 @@ class Around(Execution[Stand]):
         inside = [info for info in graph.loops if info.blocks < labels or (loop is None and info.blocks <= labels)]
         self.inner = {info.header: info for info in inside}
         self.changed_by = {header: changed_variables(graph, info) & wanted for header, info in self.inner.items()}
-        self.visits: dict[str, tuple[Stand, ...]] = {}
-        self.ends: list[Stand] = []
-        self.exits: list[Stand] = []
+        self.visits: dict[str, tuple[SymbolicState, ...]] = {}
+        self.ends: list[SymbolicState] = []
+        self.exits: list[SymbolicState] = []
         self._numbers = 0
         self._hard = 0
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """All ways. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
+        """All paths. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
         following = {label: list(self._following(label)) for label in self.labels}
-        waiting: dict[str, list[Stand]] = {self.start: [Stand((), self._entry_values(), (), ())]}
+        waiting: dict[str, list[SymbolicState]] = {self.start: [SymbolicState((), self._entry_values(), (), ())]}
         visits = 0
         for label in forward_order(self.start, following):
             states = self.merged(label, waiting.pop(label, []))
@@ -276,9 +280,9 @@ class Around(Execution[Stand]):
         """What was found."""
         changed = changed_variables(self.graph, self.loop) if self.loop is not None else frozenset[Var]()
         complete = self.merged(self.start, [done.state for done in self.finished])
-        apart = [part for stand in complete for part in _apart(stand)]
-        laps = tuple(_lap(stand) for stand in (apart if len(apart) <= MAX_LAPS else complete))
-        return Scope(self.loop, laps, self.visits, changed, self.labels, tuple(self.ends), tuple(self.exits))
+        apart = [part for state in complete for part in _apart(state)]
+        iterations = tuple(_iteration(state) for state in (apart if len(apart) <= MAX_ITERATIONS else complete))
+        return Scope(self.loop, iterations, self.visits, changed, self.labels, tuple(self.ends), tuple(self.exits))
 
     def _following(self, label: str) -> Iterable[str]:
         for target in self.graph.blocks[label].successors:
@@ -304,7 +308,7 @@ class Around(Execution[Stand]):
         parent = self.inner[header].parent
         return parent == (self.loop.header if self.loop is not None else None)
 
-    def _onward(self, label: str, states: Sequence[Stand]) -> Iterable[tuple[str, Stand]]:
+    def _onward(self, label: str, states: Sequence[SymbolicState]) -> Iterable[tuple[str, SymbolicState]]:
         block = self.graph.blocks[label]
         inner = label in self.inner and label != self.start
         if self._innermost(label) or (inner and self._directly_inside(label)):
@@ -330,14 +334,14 @@ class Around(Execution[Stand]):
             raise TooManyPaths
 
     @staticmethod
-    def followed(block: Block, state: Stand) -> Stand:
+    def followed(block: Block, state: SymbolicState) -> SymbolicState:
         """The state; raises :class:`Unreadable` where the run goes on from the block in a way that is not followed."""
         found = obstacle(block)
         if found is not None:
             raise Unreadable(found)
         return state
 
-    def _passed_over(self, header: str, state: Stand) -> Stand:
+    def _passed_over(self, header: str, state: SymbolicState) -> SymbolicState:
         """The state at the last visit of an inner loop's header."""
         self._numbers += 1
         live = self.live[header]
@@ -350,11 +354,11 @@ class Around(Execution[Stand]):
         before = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
         known = [relation(state.values.get(var, var), after[var]) for var, relation in self._directions(header, live)]
         state = replace(state, condition=conjuncts(conjunction((*state.condition, *known))))
-        passage = Passage(header, before, tuple(symbols), self._numbers)
-        return replace(state, values={**state.values, **after}, passed=(*state.passed, passage))
+        havoc = HavocLoop(header, before, tuple(symbols), self._numbers)
+        return replace(state, values={**state.values, **after}, passed=(*state.passed, havoc))
 
     def _directions(self, header: str, live: Collection[Var]) -> Iterator[tuple[Var, Relation]]:
-        """How the old value of a variable relates to what the laps of a loop make of it."""
+        """How the old value of a variable relates to what the iterations of a loop make of it."""
         falls, rises = self.moves.get(header, (frozenset(), frozenset()))
         yield from ((var, greater_equal) for var in sorted(falls) if var in live)
         yield from ((var, less_equal) for var in sorted(rises) if var in live)
@@ -377,27 +381,27 @@ class Around(Execution[Stand]):
     def beyond(self) -> bool:
         return True
 
-    def leave(self, state: Stand, condition: Condition, exit: Exit) -> None:
-        """Runs that end are no laps, and what they visit before is counted where it is visited."""
+    def leave(self, state: SymbolicState, condition: Condition, exit: Exit) -> None:
+        """Runs that end are no iterations, and what they visit before is counted where it is visited."""
 
-    def same(self, state: Stand) -> tuple[object, ...]:
-        return (state.unknowns, tuple(passage.number for passage in state.passed))
+    def same(self, state: SymbolicState) -> tuple[object, ...]:
+        return (state.unknowns, tuple(havoc.number for havoc in state.passed))
 
-    def merged(self, label: str, states: list[Stand]) -> list[Stand]:
+    def merged(self, label: str, states: list[SymbolicState]) -> list[SymbolicState]:
         """As for other executions; but what is used no more is unknown from here on, not unchanged."""
         needed = self.live[label] & self.variables
-        groups: dict[tuple[object, ...], list[Stand]] = {}
+        groups: dict[tuple[object, ...], list[SymbolicState]] = {}
         for state in states:
             kept = {v: t if v in needed else _dead(v) for v, t in state.values.items() if t is not v}
             key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
 
-    def union(self, group: list[Stand]) -> Stand:
+    def union(self, group: list[SymbolicState]) -> SymbolicState:
         visited = frozenset[str]().union(*(state.visited for state in group))
         return replace(super().union(group), visited=visited)
 
-    def effect(self, state: Stand, statement: Statement) -> tuple[Stand]:
+    def effect(self, state: SymbolicState, statement: Statement) -> tuple[SymbolicState]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc):
                 return (self._unknown(state, target, origin, name, loc),)
@@ -412,14 +416,14 @@ class Around(Execution[Stand]):
             case _:
                 raise AssertionError(statement)
 
-    def _unknown(self, state: Stand, target: Var, origin: Origin, name: str, loc: Loc | None) -> Stand:
+    def _unknown(self, state: SymbolicState, target: Var, origin: Origin, name: str, loc: Loc | None) -> SymbolicState:
         if not self.wanted(target):
             return state
         self._numbers += 1
         var = Var(f"{name}()'{self._numbers}", target.type)
         return self.take(state, Unknown(var, origin, name, loc), target)
 
-    def _load(self, state: Stand, load: Load) -> Stand:
+    def _load(self, state: SymbolicState, load: Load) -> SymbolicState:
         if not any(self.wanted(target) for target in defined_by(load)):
             return state
         found = self.loaded(state, load)
@@ -431,14 +435,15 @@ class Around(Execution[Stand]):
 
 
 def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[Var]) -> Moves:
-    """The variables that no lap of the loop raises, and those that none lowers."""
+    """The variables that no iteration of the loop raises, and those that none lowers."""
     assert scope.loop is not None
     changed = changed_variables(graph, scope.loop) & wanted
 
     def never(var: Var, wrong: Relation) -> bool:
         return not any(
-            var in lap.values and feasible(conjunction((lap.condition, wrong(lap.values[var], var))), solver=False)
-            for lap in scope.laps
+            var in iteration.values
+            and feasible(conjunction((iteration.condition, wrong(iteration.values[var], var))), solver=False)
+            for iteration in scope.iterations
         )
 
     return frozenset(v for v in changed if never(v, greater)), frozenset(v for v in changed if never(v, less))
@@ -449,16 +454,16 @@ def _dead(var: Var) -> Var:
     return Var(f"{var.name}'dead", var.type)
 
 
-def _apart(stand: Stand) -> list[Stand]:
+def _apart(state: SymbolicState) -> list[SymbolicState]:
     """The alternatives of a condition, each by itself, where one conjunct has some: each may have its own bound."""
-    either = [part for part in stand.condition if isinstance(part, Or)]
+    either = [part for part in state.condition if isinstance(part, Or)]
     if len(either) != 1:
-        return [stand]
-    rest = tuple(part for part in stand.condition if part is not either[0])
-    return [replace(stand, condition=(*rest, *conjuncts(part))) for part in either[0].args]
+        return [state]
+    rest = tuple(part for part in state.condition if part is not either[0])
+    return [replace(state, condition=(*rest, *conjuncts(part))) for part in either[0].args]
 
 
-def _lap(stand: Stand) -> Lap:
-    condition = stand.holds
-    values = {var: simplest(term, condition) for var, term in stand.values.items()}
-    return Lap(condition, {v: t for v, t in values.items() if t is not v}, stand.passed, stand.visited)
+def _iteration(state: SymbolicState) -> Iteration:
+    condition = state.holds
+    values = {var: simplest(term, condition) for var, term in state.values.items()}
+    return Iteration(condition, {v: t for v, t in values.items() if t is not v}, state.passed, state.visited)

@@ -61,7 +61,7 @@ class Effect:
     amount: Term
 
 
-class Growth:
+class SizeBounds:
     """Upper bounds on affine terms in all states at the header, by the counts known so far."""
 
     def __init__(self, system: System, engine: Farkas, *, wide: bool, by_value: bool = False) -> None:

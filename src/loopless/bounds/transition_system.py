@@ -288,4 +288,3 @@ def _replaced(condition: Condition, node: Term, value: Term) -> Condition:
 def difference(transition: Transition, term: Term) -> Term:
     """By how much a step changes the affine ``term``."""
     return sub(transition.step(term), term)
-

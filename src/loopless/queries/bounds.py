@@ -22,10 +22,10 @@ from loopless.bounds import (
     function_bounds,
     least,
 )
-from loopless.bounds.iterations import lap_paths
+from loopless.bounds.iterations import iteration_paths
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.components import CallBounds, call_bounds
-from loopless.bounds.methods.lower import LeastLaps
+from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
 from loopless.bounds.methods.ranking import rank
 from loopless.bounds.model import by_types, kept
@@ -276,7 +276,7 @@ class _Search:
         paths = {
             headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers
         }
-        lowers = functools.cache(lambda: LeastLaps(scopes_of(graph), paths))
+        lowers = functools.cache(lambda: LeastIterations(scopes_of(graph), paths))
         asked = lower and self.method == "all"
         uppers = [claim_of_call(answer.summary, name, ()).upper for name in found.loops]
         bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
@@ -406,7 +406,7 @@ def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) ->
     loop = next((info for info in scopes().graph.loops if info.name == answer.loop.name), None)
     if loop is None or not any(info.parent == loop.header for info in scopes().graph.loops):
         return ()
-    laps = lap_paths(scopes(), loop.header)
+    laps = iteration_paths(scopes(), loop.header)
     found = laps if isinstance(laps, Refused) else rank(laps)
     if isinstance(found, Refused):
         return ()

@@ -293,7 +293,7 @@ class Ways(Execution[Way]):
 
     # -- memory and inputs --------------------------------------------------------------------------------------------
 
-    def transformer(self, state: Way, statement: Statement) -> Sequence[Way]:
+    def effect(self, state: Way, statement: Statement) -> Sequence[Way]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc):
                 if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:

@@ -1,9 +1,9 @@
-"""Sums over the entries of an inner loop that are paid for by what the laps around it use up.
+"""Sums over the entries of an inner loop that are paid for by what the iterations around it use up.
 
-Where every lap of the outer loop lowers a measure by as much as the inner loop then takes, all entries together take no
-more than the measure's first value, however they share it out: a total of m where m is used up in pieces of p at most,
-not the number of pieces times p (the potential method of amortized analysis: Tarjan, SIAM J. Algebraic Discrete Methods
-1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
+Where every iteration of the outer loop lowers a measure by as much as the inner loop then takes, all entries together
+take no more than the measure's first value, however they share it out: a total of m where m is used up in pieces of p
+at most, not the number of pieces times p (the potential method of amortized analysis: Tarjan, SIAM J. Algebraic
+Discrete Methods 1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from loopless.bounds.measures import entails, most_of
 from loopless.bounds.model import by_types, positive
-from loopless.bounds.scopes import Lap, Scope
+from loopless.bounds.scopes import Iteration, Scope
 from loopless.logic import is_quasi_affine
 from loopless.terms import (
     Condition,
@@ -50,11 +50,11 @@ def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterat
     """
     if not all(is_quasi_affine(term) for _, term in each):
         return
-    past = [lap for lap in scope.laps if header in lap.visited]
+    past = [iteration for iteration in scope.iterations if header in iteration.visited]
     for measure in _measures(counter, scope, each):
         try:
-            if any(isinstance(sub(measure, substitute(measure, lap.values)), Const) for lap in past):
-                continue  # what laps lower by a constant pays for no more than that
+            if any(isinstance(sub(measure, substitute(measure, iteration.values)), Const) for iteration in past):
+                continue  # what iterations lower by a constant pays for no more than that
             apart = _apart(scope, header, each, positive(measure))
         except TermTooLarge:
             continue
@@ -63,8 +63,9 @@ def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterat
 
 
 def _measures(counter: Counter, scope: Scope, each: Each) -> list[Term]:
-    """Measures that laps may lower by as much as ``each``: the loop's own, these without what ``each`` is about (as
-    ``m`` where laps need ``p`` <= ``m``), and the variables of ``each``; as they are, and times its largest factor.
+    """Measures that iterations may lower by as much as ``each``: the loop's own, these without what ``each`` is about
+    (as ``m`` where iterations need ``p`` <= ``m``), and the variables of ``each``; as they are, and times its largest
+    factor.
     """
     found: dict[Term, None] = {}
     amounts = frozenset[Var]().union(*(term.variables for _, term in each)) - scope.changed
@@ -93,16 +94,16 @@ def _coefficients(node: object) -> Iterator[int]:
 def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
     """How much more than what is used up of ``measure`` an entry takes at most; None where that is not known.
 
-    The last entry takes no more than what is left, and that much more: its lap need not be complete.
+    The last entry takes no more than what is left, and that much more: its iteration need not be complete.
     """
     most = 0
-    for lap in scope.laps:
-        after = substitute(measure, lap.values)
-        if not entails(lap.condition, less_equal(after, measure)):
+    for iteration in scope.iterations:
+        after = substitute(measure, iteration.values)
+        if not entails(iteration.condition, less_equal(after, measure)):
             return None
-        if header not in lap.visited:
+        if header not in iteration.visited:
             continue
-        more = _most_apart(lap, each, sub(measure, after))
+        more = _most_apart(iteration, each, sub(measure, after))
         if more is None:
             return None
         most = max(most, more)
@@ -114,11 +115,11 @@ def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
     return most
 
 
-def _most_apart(lap: Lap, each: Each, drop: Term) -> int | None:
-    """How much more than ``drop`` the entry in a lap takes at most, whichever way leads there."""
+def _most_apart(iteration: Iteration, each: Each, drop: Term) -> int | None:
+    """How much more than ``drop`` the entry in an iteration takes at most, whichever way leads there."""
     most = 0
     for when, term in each:
-        both = conjunction((lap.condition, when))
+        both = conjunction((iteration.condition, when))
         more = most_of(sub(term, drop), both)
         if more is None or more > MOST_APART:
             return None

@@ -1,10 +1,10 @@
 """How often loops run in a call, by ranking functions that differ from header to header.
 
-The headers of a nest, or of loops that lead back to one another, are a region; a run comes into a region at most
-once. In a region transition after transition gets a function, affine at each header, that falls with it and that
+The headers of a nest, or of loops that lead back to one another, are a component; a run comes into a component at most
+once. In a component transition after transition gets a function, affine at each header, that falls with it and that
 others do not raise, or raise or renew only so often (Alias et al., SAS 2010; Brockschmidt et al., Analyzing runtime
 and size complexity of integer programs, TOPLAS 2016). What the functions are at most where a run comes into the
-region follows from how large variables have become in the regions before.
+component follows from how large variables have become in the components before.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.bounds.compare import lesser
-from loopless.bounds.component_search import Region
-from loopless.bounds.cutpoints import END, ENTRY, Cuts, cuts_of, under
-from loopless.bounds.header_invariants import held_at
+from loopless.bounds.component_search import Component
+from loopless.bounds.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
+from loopless.bounds.header_invariants import invariants_at
 from loopless.bounds.model import Bound
 from loopless.bounds.refinement import refined
 from loopless.bounds.transition_system import Transition, system
@@ -49,7 +49,9 @@ OPERATIONS = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class CallBounds:
-    """Upper bounds over the inputs of a call: of the laps of loops, by header, and of those of all loops together."""
+    """Upper bounds over the inputs of a call: of the iterations of loops, by header, and of those of all loops
+    together.
+    """
 
     loops: Mapping[str, Bound] = field(default_factory=dict)
     whole: Bound | None = None
@@ -59,37 +61,37 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
     """Bounds on how often the loops of a function run in one call; those that are found."""
     if not graph.loops:
         return CallBounds()
-    cuts = cuts_of(graph)
-    if isinstance(cuts, Refused):
-        return cuts
+    cutpoints = cutpoints_of(graph)
+    if isinstance(cutpoints, Refused):
+        return cutpoints
     try:
         with budget(OPERATIONS):
-            first = Program(cuts)
+            first = CallSearch(cutpoints)
             found = first.answer()
             if found.whole is not None:
-                return _least(found, _inputs_apart(cuts)) if first.relates_inputs else found
-            apart = refined(cuts, first.system)
-            return found if isinstance(apart, Refused) else _either(found, Program(apart).answer())
+                return _least(found, _inputs_apart(cutpoints)) if first.relates_inputs else found
+            apart = refined(cutpoints, first.system)
+            return found if isinstance(apart, Refused) else _either(found, CallSearch(apart).answer())
     except (TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, graph.source_name, f"the search for a bound came to a limit: {error}")
 
 
-def _inputs_apart(cuts: Cuts) -> CallBounds:
+def _inputs_apart(cutpoints: CutpointGraph) -> CallBounds:
     """The bounds without how inputs compare with one another; none where that takes too long."""
     try:
-        return Program(cuts, inputs_apart=True).answer()
+        return CallSearch(cutpoints, inputs_apart=True).answer()
     except (TermTooLarge, BudgetExceeded):
         return CallBounds()
 
 
 def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
     """By how much a variable is larger than ``start`` at the end of a call, at most, over the call's inputs."""
-    cuts = cuts_of(graph, frozenset((variable,)))
-    if isinstance(cuts, Refused):
+    cutpoints = cutpoints_of(graph, frozenset((variable,)))
+    if isinstance(cutpoints, Refused):
         return None
     try:
         with budget(OPERATIONS):
-            return Program(cuts).growth(variable, start)
+            return CallSearch(cutpoints).growth(variable, start)
     except (TermTooLarge, BudgetExceeded):
         return None
 
@@ -116,74 +118,76 @@ def _either(first: CallBounds, second: CallBounds) -> CallBounds:
     return CallBounds({**second.loops, **first.loops}, first.whole or second.whole)
 
 
-class Program:
-    """The regions of a function, each after those that lead to it.
+class CallSearch:
+    """The components of a function, each after those that lead to it.
 
     ``inputs_apart``: nothing is made of how inputs compare with one another. A bound in the smaller one of two is then
     not given in the larger one, which either may be to the search.
     """
 
-    def __init__(self, cuts: Cuts, *, inputs_apart: bool = False) -> None:
-        self.cuts = cuts
-        held = held_at(cuts)
-        self.relates_inputs = any(map(self._is_about_inputs, held.values()))
+    def __init__(self, cutpoints: CutpointGraph, *, inputs_apart: bool = False) -> None:
+        self.cutpoints = cutpoints
+        invariants = invariants_at(cutpoints)
+        self.relates_inputs = any(map(self._is_about_inputs, invariants.values()))
         if inputs_apart:
-            held = {header: self._without_inputs(facts) for header, facts in held.items()}
-        known = under(cuts.paths, {path.id: held[cuts.source[path.id]] for path in cuts.paths.iterative})
+            invariants = {header: self._without_inputs(facts) for header, facts in invariants.items()}
+        known = under(
+            cutpoints.paths, {path.id: invariants[cutpoints.source[path.id]] for path in cutpoints.paths.iterative}
+        )
         self.engine = Farkas()
         self.engine.allow(WORK)
         self.system = system(known, TRUE, split=True)
-        self.regions: dict[str, Region] = {}
+        self.components: dict[str, Component] = {}
 
     def _is_about_inputs(self, facts: Condition) -> bool:
-        return any(fact.variables <= frozenset(self.cuts.paths.invariants) for fact in conjuncts(facts))
+        return any(fact.variables <= frozenset(self.cutpoints.paths.invariants) for fact in conjuncts(facts))
 
     def _without_inputs(self, facts: Condition) -> Condition:
         return conjunction(fact for fact in conjuncts(facts) if not self._is_about_inputs(fact))
 
     def answer(self) -> CallBounds:
-        """The bounds of all regions together."""
+        """The bounds of all components together."""
         order = self._searched()
-        back = self.cuts.back
+        back = self.cutpoints.back
         loops = {header: self._together(order, (header,)) for header in set(back.values())}
         whole = self._together(order, set(back.values()))
         known = {h: Bound(often) for h, often in sorted(loops.items()) if often is not None}
         return CallBounds(known, Bound(whole) if whole is not None else None)
 
-    def _searched(self) -> list[Region]:
-        """The regions but for the entry's, their transitions counted, each after those that lead to it."""
-        self.regions[ENTRY] = Region(self, frozenset((ENTRY,)), (), ())
-        order: list[Region] = []
+    def _searched(self) -> list[Component]:
+        """The components but for the entry's, their transitions counted, each after those that lead to it."""
+        self.components[ENTRY] = Component(self, frozenset((ENTRY,)), (), ())
+        order: list[Component] = []
         for headers in self._in_order():
             inside = [t for t in self.system.transitions if self.source(t) in headers and self.target(t) in headers]
             entering = [
-                (self.regions[self.source(t)], t)
+                (self.components[self.source(t)], t)
                 for t in self.system.transitions
-                if self.target(t) in headers and self.source(t) not in headers and self.source(t) in self.regions
+                if self.target(t) in headers and self.source(t) not in headers and self.source(t) in self.components
             ]
-            region = Region(self, headers, inside, entering)
-            self.regions |= dict.fromkeys(headers, region)
-            region.search()
-            order.append(region)
+            component = Component(self, headers, inside, entering)
+            self.components |= dict.fromkeys(headers, component)
+            component.search()
+            order.append(component)
         return order
 
     def growth(self, variable: Var, start: Term) -> Term | None:
-        """By how much a variable is larger than ``start`` at the end at most: what the regions on the way add, and the
-        transitions between them.
+        """By how much a variable is larger than ``start`` at the end at most: what the components on the way add, and
+        the transitions between them.
         """
         order = self._searched()
-        raised = {id(region): region.raised(variable) for region in order}
+        raised = {id(component): component.raised(variable) for component in order}
         pieces: list[tuple[Condition, Term]] = []
         others: list[Term] = []
         for first in self.system.transitions:
             if self.source(first) != ENTRY:
                 continue
-            value = self.regions[ENTRY].after(first, sub(variable, start) if start is ZERO else variable)
+            value = self.components[ENTRY].after(first, sub(variable, start) if start is ZERO else variable)
             more = self._on_the_way(order, first, variable, raised)
             if value is None or more is None:
                 return None
             here = add(value, neg(start), more)
-            if first.condition.variables <= self.cuts.inputs:
+            if first.condition.variables <= self.cutpoints.inputs:
                 pieces.append((first.condition, here))
             else:
                 others.append(here)
@@ -192,10 +196,10 @@ class Program:
         result = maximum(*others) if others else pieces.pop()[1]
         for condition, here in reversed(pieces):
             result = ite(condition, maximum(here, *others), result)
-        return result if result.variables <= self.cuts.inputs else None
+        return result if result.variables <= self.cutpoints.inputs else None
 
     def _on_the_way(
-        self, order: Sequence[Region], first: Transition, variable: Var, raised: Mapping[int, Term | None]
+        self, order: Sequence[Component], first: Transition, variable: Var, raised: Mapping[int, Term | None]
     ) -> Term | None:
         """What is added to a variable at most between a transition from the entry and the end."""
         known: dict[int, Term] = {}
@@ -203,9 +207,9 @@ class Program:
         if final == END:
             return ZERO
         ends: list[Term] = []
-        for region in order:
-            ways: list[Term] = [ZERO] if final in region.headers else []
-            for before, t in region.entering:
+        for component in order:
+            ways: list[Term] = [ZERO] if final in component.headers else []
+            for before, t in component.entering:
                 if id(before) in known:
                     amount = before.added(t, variable)
                     if amount is None:
@@ -213,48 +217,50 @@ class Program:
                     ways.append(add(known[id(before)], const(amount)))
             if not ways:
                 continue
-            inside = raised[id(region)]
+            inside = raised[id(component)]
             if inside is None:
                 return None
-            known[id(region)] = add(maximum(*ways), inside)
-            if END in region.headers:
-                ends.append(known[id(region)])
+            known[id(component)] = add(maximum(*ways), inside)
+            if END in component.headers:
+                ends.append(known[id(component)])
         return maximum(*ends) if ends else ZERO
 
-    def _together(self, order: Sequence[Region], loops: Collection[str]) -> Term | None:
-        """The laps of loops, by header, in a call: those inside regions, and those on the way between them."""
+    def _together(self, order: Sequence[Component], loops: Collection[str]) -> Term | None:
+        """The iterations of loops, by header, in a call: those inside components, and those on the way between them."""
 
         def chosen(transition: Transition) -> bool:
-            return self.cuts.back.get(transition.path.id) in loops
+            return self.cutpoints.back.get(transition.path.id) in loops
 
         inside: list[Term] = []
         between: dict[int, int] = {}
-        for region in order:
-            often = region.often([t for t in region.transitions if chosen(t)])
-            if often is None or not often.variables <= self.cuts.inputs:
+        for component in order:
+            often = component.often([t for t in component.transitions if chosen(t)])
+            if often is None or not often.variables <= self.cutpoints.inputs:
                 return None
             inside.append(often)
-            ways = [between.get(id(before), 0) + chosen(t) for before, t in region.entering]
-            between[id(region)] = max(ways, default=0)
+            ways = [between.get(id(before), 0) + chosen(t) for before, t in component.entering]
+            between[id(component)] = max(ways, default=0)
         return add(*inside, const(max(between.values(), default=0)))
 
     def source(self, transition: Transition) -> str:
         """The header at which a transition begins."""
-        return self.cuts.source[transition.path.id]
+        return self.cutpoints.source[transition.path.id]
 
     def target(self, transition: Transition) -> str:
         """The header to which a transition leads."""
-        return self.cuts.target[transition.path.id]
+        return self.cutpoints.target[transition.path.id]
 
     def _in_order(self) -> Iterator[frozenset[str]]:
-        """The regions but for the entry's, each after those that lead to it."""
+        """The components but for the entry's, each after those that lead to it."""
         following: dict[str, list[str]] = {}
         for transition in self.system.transitions:
             following.setdefault(self.source(transition), []).append(self.target(transition))
         reached = {header: _reached(header, following) for header in _reached(ENTRY, following)}
-        regions = {frozenset({h, *(o for o in reached[h] if h in reached.get(o, ()))}) for h in reached}
-        # What is reached from a region reaches less than the region does.
-        yield from sorted(regions, key=lambda region: (-len(reached[min(region)] | region), sorted(region)))
+        components = {frozenset({h, *(o for o in reached[h] if h in reached.get(o, ()))}) for h in reached}
+        # What is reached from a component reaches less than the component does.
+        yield from sorted(
+            components, key=lambda component: (-len(reached[min(component)] | component), sorted(component))
+        )
 
 
 def _reached(start: str, following: Mapping[str, Iterable[str]]) -> frozenset[str]:

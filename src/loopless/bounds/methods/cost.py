@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from loopless.bounds.asymptotics import growth_of
-from loopless.bounds.call_invariants import with_facts
+from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.claims import MAX_PIECES, piecewise
 from loopless.bounds.methods.components import growth_in_call
 from loopless.bounds.methods.looperman import Counter
@@ -81,15 +81,15 @@ def _by_summary(summary: FunctionSummary, variable: Var, start: Term) -> Cost | 
 
 def _by_counts(graph: Flowgraph, variable: Var, start: Term) -> Cost:
     """How often loops run times what they add."""
-    scopes = with_facts(scopes_of(graph, frozenset((variable,))))
+    scopes = with_invariants(scopes_of(graph, frozenset((variable,))))
     counter = Counter(scopes, in_call=True)
     function = scopes.scopes[""]
     place = str(graph.loc) if graph.loc is not None else graph.source_name
     if isinstance(function, Refused):
         return Cost(None, None, function)
-    growths = [(sub(stand.values.get(variable, variable), start), stand) for stand in function.ends]
-    highs = [above(counter, growth, stand) for growth, stand in growths]
-    lows = [above(counter, neg(growth), stand) for growth, stand in growths]
+    growths = [(sub(state.values.get(variable, variable), start), state) for state in function.ends]
+    highs = [above(counter, growth, state) for growth, state in growths]
+    lows = [above(counter, neg(growth), state) for growth, state in growths]
     upper = maximum(*(h for h in highs if h is not None)) if highs and None not in highs else None
     lower = minimum(*(neg(low) for low in lows if low is not None)) if lows and None not in lows else None
     if upper is not None:

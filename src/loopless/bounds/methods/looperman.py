@@ -1,14 +1,15 @@
-"""How often: upper bounds on visits and laps by measures that the laps decrease.
+"""How often: upper bounds on visits and iterations by measures that the iterations decrease.
 
 A measure is a term r with r ≥ 1 wherever what is counted happens, taken from the conditions on the way there. Let every
-lap that comes past decrease it by at least d ≥ 1, and the others add g₁, g₂, … at most. Then it happens no more than
-ceil((r₀ + Σ gᵢ·nᵢ) / d) times, where nᵢ is how often the i-th of the others is done. This is the bound that Looperman's
-computeBounds draws from an inequality over path counters (section 3.3), without the closed forms: each lap is looked at
-by itself, with its condition known, so that what wraps around or is chosen by inputs needs no form.
+iteration that comes past decrease it by at least d ≥ 1, and the others add g₁, g₂, … at most. Then it happens no more
+than ceil((r₀ + Σ gᵢ·nᵢ) / d) times, where nᵢ is how often the i-th of the others is done. This is the bound that
+Looperman's computeBounds draws from an inequality over path counters (section 3.3), without the closed forms: each
+iteration is looked at by itself, with its condition known, so that what wraps around or is chosen by inputs needs no
+form.
 
-Laps that set the measure anew, to m, start another phase: each adds ceil(m / d) (Sinn, Zuleger, Veith, CAV 2014). Laps
-of inner loops count like the others, so that what an inner loop uses up for good is not counted once for every lap of
-the outer one, and what an inner loop gives back is counted (Looperman, section 7, the third case).
+Iterations that set the measure anew, to m, start another phase: each adds ceil(m / d) (Sinn, Zuleger, Veith, CAV 2014).
+Iterations of inner loops count like the others, so that what an inner loop uses up for good is not counted once for
+every iteration of the outer one, and what an inner loop gives back is counted (Looperman, section 7, the third case).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from loopless.bounds.measures import Becomes, Grows, Step, at_least_one, entails, step, straight
 from loopless.bounds.methods.progressions import by_progression
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
-from loopless.bounds.scopes import Lap, Scope, Scopes, Stand
+from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
@@ -49,8 +50,8 @@ from loopless.terms import (
 )
 
 What = str | tuple[int, ...]
-LAPS = "laps"
-"""What is counted: the complete laps of a loop."""
+ITERATIONS = "laps"
+"""What is counted: the complete iterations of a loop."""
 
 MAX_MEASURES = 40
 """More measures than this are not tried for one thing."""
@@ -58,20 +59,21 @@ MAX_MEASURES = 40
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is counted in a loop: ``conditions`` under which it happens in a lap, ``laps`` that may come past it."""
+    """What is counted in a loop: ``conditions`` under which it happens in an iteration, ``iterations`` that may come
+    past it.
+    """
 
     conditions: tuple[Condition, ...]
-    laps: frozenset[int]
+    iterations: frozenset[int]
 
 
 class Counter:
     """Bounds for the loops of one function. Bounds are over the values at the entry of a loop, the base."""
 
-    def __init__(
-        self, scopes: Scopes, given: Mapping[str, Bounds] | None = None, *, in_call: bool = False
-    ) -> None:
-        """``given``: bounds on the laps of one entry, by the loop's header, that are known from elsewhere. ``in_call``:
-        bounds need hold only for entries in calls of the function, so that constants at the entry are known.
+    def __init__(self, scopes: Scopes, given: Mapping[str, Bounds] | None = None, *, in_call: bool = False) -> None:
+        """``given``: bounds on the iterations of one entry, by the loop's header, that are known from elsewhere.
+        ``in_call``: bounds need hold only for entries in calls of the function, so that constants at the entry are
+        known.
         """
         self.scopes = scopes
         self.given = dict(given or {})
@@ -79,13 +81,13 @@ class Counter:
         self.variables = frozenset(scopes.graph.variables)
         self._known: dict[tuple[str, str, What], Bounds] = {}
         self._working: set[tuple[str, str, What]] = set()
-        self._lap_measures: dict[str, list[Term]] = {}
+        self._iteration_measures: dict[str, list[Term]] = {}
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
     def count(self, base: str, header: str, what: What) -> Bounds:
         """Bounds on how often ``what`` happens in the loop ``header`` during one entry of the loop ``base`` around it
-        (or itself): a block of the loop, some of its laps by number, or :data:`LAPS`. None is no bound.
+        (or itself): a block of the loop, some of its iterations by number, or :data:`ITERATIONS`. None is no bound.
         """
         key = (base, header, what)
         if key in self._known:
@@ -118,9 +120,11 @@ class Counter:
         scope = self.scope(base)
         return scope.changed if scope is not None else self.variables
 
-    def effect(self, base: str, measure: Term, done: Lap | Stand, known: Condition = TRUE) -> Step | None:
-        """What a lap, or a way, inside the loop ``base`` does to a measure, over what does not change in that loop."""
-        holds = both(done.holds if isinstance(done, Stand) else done.condition, known)
+    def effect(self, base: str, measure: Term, done: Iteration | SymbolicState, known: Condition = TRUE) -> Step | None:
+        """What an iteration, or a way, inside the loop ``base`` does to a measure, over what does not change in that
+        loop.
+        """
+        holds = both(done.holds if isinstance(done, SymbolicState) else done.condition, known)
         found = step(measure, done.values, done.passed, holds, self.variables, self.changed(base))
         if found is not None and self.reads_written(base, found.by if isinstance(found, Grows) else found.value):
             return None
@@ -139,7 +143,7 @@ class Counter:
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def _found(self, base: str, header: str, what: What) -> Iterator[Bound]:
-        if base == header and what == LAPS:
+        if base == header and what == ITERATIONS:
             yield from self.given.get(header, ())
         scope = self.scope(header)
         if scope is None:
@@ -153,14 +157,14 @@ class Counter:
         if what == header:
             yield from self._visits_of_header(base, header)
             return
-        if base != header and isinstance(what, str) and what != LAPS:
-            # Each entry of the loop may end in a lap that is not complete, and uses up nothing.
-            yield from self._in_laps_and_at_the_end(base, header, target)
+        if base != header and isinstance(what, str) and what != ITERATIONS:
+            # Each entry of the loop may end in an iteration that is not complete, and uses up nothing.
+            yield from self._in_iterations_and_at_the_end(base, header, target)
             yield from self._lifted(base, header, what)
             return
         measures = self._measures(base, scope, target)
         direct = [bound for measure in measures for bound in self._ranked(base, scope, target, measure)]
-        if base == header and what == LAPS:
+        if base == header and what == ITERATIONS:
             direct += [bound for measure in measures for bound in self._progressing(scope, target, measure)]
         yield from direct
         if base != header:
@@ -174,53 +178,55 @@ class Counter:
         yield from lifted(self, base, header, what)
 
     def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
-        """Laps and entries."""
-        yield from self._with_entries(base, header, self.count(base, header, LAPS))
+        """Iterations and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, ITERATIONS))
 
-    def _in_laps_and_at_the_end(self, base: str, header: str, target: Target) -> Iterator[Bound]:
-        """The laps that may come past, and entries."""
-        yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.laps))))
+    def _in_iterations_and_at_the_end(self, base: str, header: str, target: Target) -> Iterator[Bound]:
+        """The iterations that may come past, and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.iterations))))
 
-    def _with_entries(self, base: str, header: str, laps: Bounds) -> Iterator[Bound]:
+    def _with_entries(self, base: str, header: str, iterations: Bounds) -> Iterator[Bound]:
         around = self.scopes.parent(header)
         entries = (Bound(ONE),) if base == header or around is None else self.count(base, around, header)
-        for bound in laps:
+        for bound in iterations:
             yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
 
     def _by_parts(self, header: str, what: What, target: Target) -> Iterator[Bound]:
-        """Each lap counted for itself, and all laps for what happens in some of them."""
-        if not isinstance(what, tuple) and what != LAPS:
-            whole = self.count(header, header, LAPS)
+        """Each iteration counted for itself, and all iterations for what happens in some of them."""
+        if not isinstance(what, tuple) and what != ITERATIONS:
+            whole = self.count(header, header, ITERATIONS)
             yield from (Bound(plus(bound.term, ONE), bound.when) for bound in whole)
-        exactly = isinstance(what, tuple) or what == LAPS
-        if not exactly or len(target.laps) > 1:
-            parts = [self.count(header, header, (number,)) for number in sorted(target.laps)]
+        exactly = isinstance(what, tuple) or what == ITERATIONS
+        if not exactly or len(target.iterations) > 1:
+            parts = [self.count(header, header, (number,)) for number in sorted(target.iterations)]
             if all(parts):
                 last = ZERO if exactly else ONE
                 yield Bound(plus(last, *(part[0].term for part in parts)), conjunction(p[0].when for p in parts))
 
     def _target(self, scope: Scope, what: What) -> Target | None:
-        if what == LAPS:
-            return Target(tuple(lap.condition for lap in scope.laps), frozenset(range(len(scope.laps))))
+        if what == ITERATIONS:
+            return Target(
+                tuple(iteration.condition for iteration in scope.iterations), frozenset(range(len(scope.iterations)))
+            )
         if isinstance(what, tuple):
-            return Target(tuple(scope.laps[number].condition for number in what), frozenset(what))
+            return Target(tuple(scope.iterations[number].condition for number in what), frozenset(what))
         if what == scope.header:
-            return Target((TRUE,), frozenset(range(len(scope.laps))))
+            return Target((TRUE,), frozenset(range(len(scope.iterations))))
         if self.scopes.home(what) != scope.header and self.scopes.parent(what) != scope.header:
             raise ValueError(f"{what} does not lie directly in {scope.header}")
         if what not in scope.visits:
             return Target((), frozenset())
-        past = frozenset(n for n, lap in enumerate(scope.laps) if what in lap.visited)
-        return Target(tuple(stand.holds for stand in scope.visits[what]), past)
+        past = frozenset(n for n, iteration in enumerate(scope.iterations) if what in iteration.visited)
+        return Target(tuple(state.holds for state in scope.visits[what]), past)
 
     def measures(self, scope: Scope) -> list[Term]:
-        """Terms that are at least 1 wherever a lap of the loop is complete, the short ones first."""
-        found = self._lap_measures.get(scope.header)
+        """Terms that are at least 1 wherever an iteration of the loop is complete, the short ones first."""
+        found = self._iteration_measures.get(scope.header)
         if found is None:
-            target = self._target(scope, LAPS)
+            target = self._target(scope, ITERATIONS)
             assert target is not None
             found = [term for term, two_sided in self._measures(scope.header, scope, target) if not two_sided]
-            self._lap_measures[scope.header] = found
+            self._iteration_measures[scope.header] = found
         return found
 
     # -- measures -----------------------------------------------------------------------------------------------------
@@ -228,14 +234,14 @@ class Counter:
     def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[Term, bool]]:
         """Terms that may be measures, the short ones first; with True those that must be known not to be negative."""
         found: dict[tuple[Term, bool], None] = {}
-        passages = scope.passages()
+        havocs = scope.havocs()
         for condition in target.conditions:
             for node in walk(condition):
                 if not isinstance(node, Compare):
                     continue
                 for term, two_sided in _from(node):
                     # What inner loops have made of variables may be no more than the values before them.
-                    plain = term if term.variables <= self.variables else straight(term, passages)
+                    plain = term if term.variables <= self.variables else straight(term, havocs)
                     if plain is not None and plain.variables <= self.variables:
                         found[plain, two_sided] = None
         written = written_objects(self.scopes.graph, self.scopes.by_header[base].blocks)
@@ -261,17 +267,17 @@ class Counter:
                 if not measure.variables.isdisjoint(self._changed_by(header)):
                     return
                 continue
-            for number, lap in enumerate(inner.laps):
-                counted = header == scope.header and number in target.laps
+            for number, iteration in enumerate(inner.iterations):
+                counted = header == scope.header and number in target.iterations
                 # Inside, the measure may have been lowered on the way there.
                 known = kept_up if header == base else TRUE
-                if not self._add(base, found, measure, lap, known, (header, number), counted=counted):
+                if not self._add(base, found, measure, iteration, known, (header, number), counted=counted):
                     return
         before = self._on_the_way(base, scope.header, measure)
         if before is None:
             return
         if any(place[0] != base for place, _ in found.resets):
-            # What was used up in the lap around by then would be used up once more.
+            # What was used up in the iteration around by then would be used up once more.
             return
         bound = self._total(base, measure, found, before)
         if bound is not None:
@@ -281,11 +287,12 @@ class Counter:
         """The bound that the closed form of a measure gives."""
         measure, two_sided = candidate
         if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):
-            yield from by_progression(measure, scope.laps, self.variables)
+            yield from by_progression(measure, scope.iterations, self.variables)
 
     def grown(self, base: str, growing: Sequence[tuple[tuple[str, int], Term]]) -> Bound | None:
-        """How much a measure grows in all during one entry of ``base``, where the laps of ``growing``, by their loop
-        and number, raise it by so much each; constants are added up level by level, over all laps that reach the level.
+        """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
+        loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
+        the level.
         """
         terms: list[Term] = []
         when: list[Condition] = []
@@ -317,11 +324,11 @@ class Counter:
             scope = self.scope(header)
             if scope is None:
                 return False
-            for lap in scope.laps:
-                after = substitute(measure, lap.values)
+            for iteration in scope.iterations:
+                after = substitute(measure, iteration.values)
                 if after is measure:
                     continue
-                known = both(lap.condition, greater_equal(measure, ZERO))
+                known = both(iteration.condition, greater_equal(measure, ZERO))
                 if not entails(known, greater_equal(after, ZERO)):
                     return False
         return True
@@ -331,21 +338,21 @@ class Counter:
         base: str,
         found: _Sum,
         measure: Term,
-        lap: Lap,
+        iteration: Iteration,
         kept_up: Condition,
         place: tuple[str, int],
         *,
         counted: bool,
     ) -> bool:
-        """What one lap does to the measure; whether that is any good."""
-        effect = self.effect(base, measure, lap, kept_up)
+        """What one iteration does to the measure; whether that is any good."""
+        effect = self.effect(base, measure, iteration, kept_up)
         if effect is None:
             return False
         if counted:
             if not isinstance(effect, Grows):
                 return False
             if not isinstance(effect.by, Const):
-                if not entails(both(lap.condition, kept_up), at_least_one(neg(effect.by)), solver=True):
+                if not entails(both(iteration.condition, kept_up), at_least_one(neg(effect.by)), solver=True):
                     return False
                 found.decrease.append(maximum(ONE, neg(effect.by)))
             elif effect.by.value >= 0:
@@ -359,7 +366,9 @@ class Counter:
         return True
 
     def _on_the_way(self, base: str, header: str, measure: Term) -> Term | None:
-        """How much the measure grows at most from the base's header through incomplete laps to that of ``header``."""
+        """How much the measure grows at most from the base's header through incomplete iterations to that of
+        ``header``.
+        """
         total: list[Term] = []
         current = header
         while current != base:
@@ -367,7 +376,7 @@ class Counter:
             scope = self.scope(around) if around is not None else None
             if scope is None or around is None:
                 return None
-            effects = [self.effect(base, measure, stand) for stand in scope.visits.get(current, ())]
+            effects = [self.effect(base, measure, state) for state in scope.visits.get(current, ())]
             known = [effect.by for effect in effects if isinstance(effect, Grows)]
             if len(known) < len(effects):
                 return None
@@ -402,15 +411,15 @@ def _constants(scopes: Scopes, header: str) -> dict[Var, Term]:
     around = scopes.scopes[scopes.parent(header) or ""]
     if isinstance(around, Refused):
         return {}
-    stands = around.visits.get(header, ())
-    common = [frozenset((v, t) for v, t in stand.values.items() if isinstance(t, Const)) for stand in stands]
+    states = around.visits.get(header, ())
+    common = [frozenset((v, t) for v, t in state.values.items() if isinstance(t, Const)) for state in states]
     return dict(frozenset.intersection(*common)) if common else {}
 
 
 @dataclass(slots=True)
 class _Sum:
-    """What the laps do to a measure: by how much those that count decrease it, by how much others raise it, to what
-    they set it. ``decrease`` is the least where there are several.
+    """What the iterations do to a measure: by how much those that count decrease it, by how much others raise it, to
+    what they set it. ``decrease`` is the least where there are several.
     """
 
     decrease: list[Term]

@@ -1,7 +1,7 @@
-"""How often at least: lower bounds on laps, where there is no exact count.
+"""How often at least: lower bounds on iterations, where there is no exact count.
 
-A loop is left only where a measure t is no more than 0; if no lap lowers t by more than c, every run that leaves the
-loop has made ceil(t₀ / c) laps before. That is the mirror image of the bounds above
+A loop is left only where a measure t is no more than 0; if no iteration lowers t by more than c, every run that leaves
+the loop has made ceil(t₀ / c) iterations before. That is the mirror image of the bounds above
 (:mod:`loopless.bounds.methods.looperman`), and what a choice of inputs cannot go below.
 """
 
@@ -13,7 +13,7 @@ from typing import Final
 from loopless.bounds.linearize import range_under
 from loopless.bounds.measures import entails
 from loopless.bounds.model import LARGE, ceiling, positive, reads, size
-from loopless.bounds.scopes import Passage, Scope, Scopes, Stand
+from loopless.bounds.scopes import HavocLoop, Scope, Scopes, SymbolicState
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
@@ -56,20 +56,20 @@ OPERATIONS: Final = 2_000_000
 
 
 Step = tuple[Condition, Mapping[Var, Term]]
-"""A lap: when it is made, and the values after it of what it changes."""
+"""An iteration: when it is made, and the values after it of what it changes."""
 
 
-def least_laps(paths: LoopPaths) -> Term:
-    """The laps that every run from these values at the header makes which ends and meets no undefined behaviour."""
+def least_iterations(paths: LoopPaths) -> Term:
+    """The iterations of every run from these values at the header which ends and meets no undefined behaviour."""
     exits = [path.condition for path in paths.exits if path.exit is not None and path.exit.kind not in NO_RUN]
     steps = [(path.condition, path.update) for path in paths.iterative]
     return _least(exits, steps, frozenset(paths.state) | frozenset(paths.invariants))
 
 
-def least_laps_of(scope: Scope, variables: frozenset[Var]) -> Term:
-    """As :func:`least_laps`, with what inner loops do not known but for the directions in which they move values."""
-    exits = [stand.holds for stand in (*scope.exits, *scope.ends)]
-    return _least(exits, [(lap.condition, lap.values) for lap in scope.laps], variables)
+def least_iterations_of(scope: Scope, variables: frozenset[Var]) -> Term:
+    """As :func:`least_iterations`, of what inner loops do only knowing the directions in which they move values."""
+    exits = [state.holds for state in (*scope.exits, *scope.ends)]
+    return _least(exits, [(iteration.condition, iteration.values) for iteration in scope.iterations], variables)
 
 
 def _least(exits: Sequence[Condition], steps: Sequence[Step], known: frozenset[Var]) -> Term:
@@ -82,7 +82,7 @@ def _least(exits: Sequence[Condition], steps: Sequence[Step], known: frozenset[V
 
 
 def _before(exit: Condition, steps: Sequence[Step], known: frozenset[Var]) -> Term:
-    """The laps before an exit can be taken."""
+    """The iterations before an exit can be taken."""
     found: list[Term] = []
     for measure in _measures(exit, known)[:MAX_MEASURES]:
         if not entails(exit, less_equal(measure, ZERO)):
@@ -109,14 +109,14 @@ def _measures(exit: Condition, known: frozenset[Var]) -> list[Term]:
 
 
 def _fall(step: Step, measure: Term) -> int | None:
-    """By how much a lap lowers the measure at most."""
+    """By how much an iteration lowers the measure at most."""
     condition, values = step
     fall = sub(measure, substitute(measure, values))
     return fall.value if isinstance(fall, Const) else range_under(fall, condition)[1]
 
 
-class LeastLaps:
-    """Lower bounds on the laps of the loops of one function, over a call."""
+class LeastIterations:
+    """Lower bounds on the iterations of the loops of one function, over a call."""
 
     def __init__(self, scopes: Scopes, paths: Mapping[str, LoopPaths]) -> None:
         """``paths``: the paths of loops, by their headers, as far as they are known."""
@@ -126,17 +126,17 @@ class LeastLaps:
         self._known: dict[str, Term] = {}
 
     def per_entry(self, header: str) -> Term:
-        """The least laps of one entry of a loop, over the values there."""
+        """The least iterations of one entry of a loop, over the values there."""
         if header not in self._known:
             scope = self.scopes.scopes[header]
-            found = ZERO if isinstance(scope, Refused) else least_laps_of(scope, self.inputs)
+            found = ZERO if isinstance(scope, Refused) else least_iterations_of(scope, self.inputs)
             if found is ZERO and header in self.paths:
-                found = least_laps(self.paths[header])
+                found = least_iterations(self.paths[header])
             self._known[header] = found
         return self._known[header]
 
     def in_call(self, header: str) -> Term:
-        """The least laps of a loop in a call that ends and meets no undefined behaviour, over the inputs."""
+        """The least iterations of a loop in a call that ends and meets no undefined behaviour, over the inputs."""
         function = self.scopes.scopes[""]
         around = self.scopes.ancestors(header)
         outermost = around[-1] if around else header
@@ -144,30 +144,30 @@ class LeastLaps:
             return ZERO
         try:
             with budget(OPERATIONS):
-                laps = self._in_entry(outermost, header)
-                return self._at_ends(function.ends, outermost, laps) if laps is not ZERO else ZERO
+                iterations = self._in_entry(outermost, header)
+                return self._at_ends(function.ends, outermost, iterations) if iterations is not ZERO else ZERO
         except (BudgetExceeded, TermTooLarge):
             return ZERO
 
     def _in_entry(self, base: str, header: str) -> Term:
-        """The least laps of a loop during one entry of a loop around it, or itself."""
-        laps = self.per_entry(base)
-        if not laps.variables <= self.scopes.variables:
+        """The least iterations of a loop during one entry of a loop around it, or itself."""
+        iterations = self.per_entry(base)
+        if not iterations.variables <= self.scopes.variables:
             return ZERO
-        if base == header or laps is ZERO:
-            return laps
+        if base == header or iterations is ZERO:
+            return iterations
         scope = self.scopes.scopes[base]
-        if isinstance(scope, Refused) or not scope.laps:
+        if isinstance(scope, Refused) or not scope.iterations:
             return ZERO
         inside = [h for h in (header, *self.scopes.ancestors(header)) if self.scopes.by_header[h].parent == base]
         inner = self._in_entry(inside[0], header)
-        each = [self._passing(lap.passed, inside[0], inner) for lap in scope.laps]
+        each = [self._passing(iteration.passed, inside[0], inner) for iteration in scope.iterations]
         fewest = minimum(*each)
-        return mul(laps, fewest) if self._stays(fewest, scope) else ZERO
+        return mul(iterations, fewest) if self._stays(fewest, scope) else ZERO
 
-    def _passing(self, passed: Sequence[Passage], header: str, laps: Term) -> Term:
-        """The laps made on a way, over the values at its beginning; 0 for what these do not tell."""
-        found = [substitute(laps, passage.entry()) for passage in passed if passage.header == header]
+    def _passing(self, passed: Sequence[HavocLoop], header: str, iterations: Term) -> Term:
+        """The iterations made on a way, over the values at its beginning; 0 for what these do not tell."""
+        found = [substitute(iterations, havoc.entry()) for havoc in passed if havoc.header == header]
         # What is read from memory may have been written on the way.
         return add(*(term if term.variables <= self.inputs and not reads(term) else ZERO for term in found))
 
@@ -175,9 +175,9 @@ class LeastLaps:
     def _stays(term: Term, scope: Scope) -> bool:
         return term.variables.isdisjoint(scope.changed)
 
-    def _at_ends(self, ends: Sequence[Stand], header: str, laps: Term) -> Term:
+    def _at_ends(self, ends: Sequence[SymbolicState], header: str, iterations: Term) -> Term:
         """The least of what runs have made when they end."""
-        made = [(end, self._passing(end.passed, header, laps)) for end in ends]
+        made = [(end, self._passing(end.passed, header, iterations)) for end in ends]
         terms = {term for _, term in made}
         for most in sorted(terms - {ZERO}, key=lambda t: (-size(t), t.key)):
             others = [(end, term) for end, term in made if not _reaches(end, term, most)]
@@ -190,5 +190,5 @@ class LeastLaps:
         return minimum(*terms)
 
 
-def _reaches(end: Stand, made: Term, most: Term) -> bool:
+def _reaches(end: SymbolicState, made: Term, most: Term) -> bool:
     return made is most or entails(end.holds, less_equal(most, made))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import factorial, lcm
 
-from loopless.bounds.size_bounds import Growth
+from loopless.bounds.size_bounds import SizeBounds
 from loopless.bounds.templates import Function, Template, plain, total
 from loopless.bounds.transition_system import Transition
 from loopless.logic.farkas import Claim, affine
@@ -44,36 +44,36 @@ Phased = tuple[tuple[Function, ...], Term]
 """Functions, and the bound that follows from them."""
 
 
-def nested(growth: Growth, transitions: Sequence[Transition], basis: Sequence[Term]) -> Phased | None:
+def nested(sizes: SizeBounds, transitions: Sequence[Transition], basis: Sequence[Term]) -> Phased | None:
     """Two functions or more, each of which falls once the one before is negative, in all ``transitions``; proved."""
     for depth in range(2, MAX_PHASES + 1):
         templates = [Template(f"f{i}_", tuple(basis)) for i in range(depth)]
         claims: list[Claim] = []
         for t in transitions:
-            rows = growth.rows(t)
+            rows = sizes.rows(t)
             first, last = templates[0], templates[-1]
             claims.append(Claim(rows, total(first.now(), first.then(t, -1), plain(-1))))
             claims.append(Claim(rows, last.now()))
             for before, after in pairwise(templates):
                 claims.append(Claim(rows, total(after.now(), after.then(t, -1), before.now())))
-        sizes: dict[str, int] = {name: 1 for template in templates for name in template.size()}
+        of_size: dict[str, int] = {name: 1 for template in templates for name in template.size()}
         constants = (template.constant() for template in reversed(templates))
-        solution = growth.engine.solve(claims, least=(sizes, *constants))
+        solution = sizes.engine.solve(claims, least=(of_size, *constants))
         if solution is None:
             continue
         functions = tuple(template.found(solution) for template in templates)
         divisor = lcm(*(f.divisor for f in functions))
         terms = [scale(f.term, divisor // f.divisor) for f in functions]
-        if all(_nested_on(growth, t, terms, divisor) for t in transitions):
-            return functions, _until_negative([growth.meaning(term) for term in terms], divisor)
+        if all(_nested_on(sizes, t, terms, divisor) for t in transitions):
+            return functions, _until_negative([sizes.meaning(term) for term in terms], divisor)
     return None
 
 
-def _nested_on(growth: Growth, t: Transition, terms: Sequence[Term], divisor: int) -> bool:
-    drops = [sub(term, growth.exact(t, term)) for term in terms]
+def _nested_on(sizes: SizeBounds, t: Transition, terms: Sequence[Term], divisor: int) -> bool:
+    drops = [sub(term, sizes.exact(t, term)) for term in terms]
     parts = [greater_equal(drops[0], const(divisor)), greater_equal(terms[-1], ZERO)]
     parts += [greater_equal(add(drop, before), ZERO) for drop, before in zip(drops[1:], terms, strict=False)]
-    return growth.proves(t, conjunction(parts))
+    return sizes.proves(t, conjunction(parts))
 
 
 def _until_negative(terms: Sequence[Term], divisor: int) -> Term:
@@ -99,11 +99,11 @@ def _falling(count: int) -> list[int]:
 # -- geometric growth -------------------------------------------------------------------------------------------------
 
 
-def geometric(growth: Growth, transitions: Sequence[Transition], basis: Sequence[Term]) -> Phased | None:
+def geometric(sizes: SizeBounds, transitions: Sequence[Transition], basis: Sequence[Term]) -> Phased | None:
     """Two functions whose quotient falls by a constant factor in all ``transitions``; proved."""
     for numerator, denominator in _ratios(transitions):
         for shrinks in (True, False):
-            found = _quotient(growth, transitions, (() if shrinks else basis, basis), (numerator, denominator))
+            found = _quotient(sizes, transitions, (() if shrinks else basis, basis), (numerator, denominator))
             if found is not None:
                 return found
     return None
@@ -121,7 +121,7 @@ def _ratios(transitions: Sequence[Transition]) -> Iterator[tuple[int, int]]:
 
 
 def _quotient(
-    growth: Growth,
+    sizes: SizeBounds,
     transitions: Sequence[Transition],
     bases: tuple[Sequence[Term], Sequence[Term]],
     ratio: tuple[int, int],
@@ -132,7 +132,7 @@ def _quotient(
     shrinks = not bases[0]
     claims: list[Claim] = []
     for t in transitions:
-        rows = growth.rows(t)
+        rows = sizes.rows(t)
         claims.append(Claim(rows, total(low.now(), plain(-1))))
         claims.append(Claim(rows, total(high.now(), low.now(-1))))
         if shrinks:
@@ -141,29 +141,29 @@ def _quotient(
             claims.append(Claim(rows, total(low.then(t, b), low.now(-a))))
             claims.append(Claim(rows, total(high.now(), high.then(t, -1))))
     least = {**low.size(), **high.size()}
-    solution = growth.engine.solve(claims, least=(least, low.constant(), high.constant()))
+    solution = sizes.engine.solve(claims, least=(least, low.constant(), high.constant()))
     if solution is None:
         return None
     g, h = low.found(solution), high.found(solution)
-    if not all(growth.proves(t, _quotient_on(growth, t, (g, h), ratio, shrinks=shrinks)) for t in transitions):
+    if not all(sizes.proves(t, _quotient_on(sizes, t, (g, h), ratio, shrinks=shrinks)) for t in transitions):
         return None
-    start, limit = (growth.meaning(scale(f.term, other.divisor)) for f, other in ((g, h), (h, g)))
+    start, limit = (sizes.meaning(scale(f.term, other.divisor)) for f, other in ((g, h), (h, g)))
     curve: dict[tuple[int, int], Term] = {(a, 0): start}
     curve[b, 0] = add(curve.get((b, 0), ZERO), neg(limit))
     return (g, h), maximum(ZERO, first_positive(curve))
 
 
 def _quotient_on(
-    growth: Growth, t: Transition, pair: tuple[Function, Function], ratio: Sequence[int], *, shrinks: bool
+    sizes: SizeBounds, t: Transition, pair: tuple[Function, Function], ratio: Sequence[int], *, shrinks: bool
 ) -> Condition:
     g, h = pair
     a, b = ratio
     parts = [greater_equal(g.term, const(g.divisor)), greater_equal(scale(h.term, g.divisor), scale(g.term, h.divisor))]
     if shrinks:
-        parts.append(greater_equal(scale(h.term, b), scale(growth.exact(t, h.term), a)))
+        parts.append(greater_equal(scale(h.term, b), scale(sizes.exact(t, h.term), a)))
     else:
-        parts.append(greater_equal(scale(growth.exact(t, g.term), b), scale(g.term, a)))
-        parts.append(greater_equal(h.term, growth.exact(t, h.term)))
+        parts.append(greater_equal(scale(sizes.exact(t, g.term), b), scale(g.term, a)))
+        parts.append(greater_equal(h.term, sizes.exact(t, h.term)))
     return conjunction(parts)
 
 
@@ -174,4 +174,3 @@ def grows(transitions: Sequence[Transition]) -> bool:
 
 def _is_scaled(term: Term) -> bool:
     return any(v is not None and (abs(c) >= 2 or v.name.startswith("'")) for v, c in affine(term).items())
-

@@ -1,7 +1,7 @@
 """Bounds carried outwards: from the entry of an inner loop to that of the loop around it, and to the function's.
 
 An inner loop's bound at its k-th entry is summed over the entries, not multiplied by their number (Looperman, section
-3.4). What a loop has made of variables is bounded by what its laps add to them.
+3.4). What a loop has made of variables is bounded by what its iterations add to them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from loopless.bounds.measures import Becomes, Grows, most_of
 from loopless.bounds.methods.amortized import amortized
 from loopless.bounds.model import Bound, both, plus, positive
-from loopless.bounds.scopes import Passage, Scope, Stand
+from loopless.bounds.scopes import HavocLoop, Scope, SymbolicState
 from loopless.bounds.sums import sum_of_progression
 from loopless.terms import (
     INTEGERS,
@@ -84,8 +84,8 @@ def over_call(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
         return
     found: list[Term] = []
     when: Condition = TRUE
-    for stand in function.visits.get(header, ()):
-        at = _at(counter, function, stand, bound)
+    for state in function.visits.get(header, ()):
+        at = _at(counter, function, state, bound)
         if at is None:
             return
         found.append(at.term)
@@ -103,8 +103,8 @@ def of_any_entry(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]
     if scope is None:
         return
     found: list[Term] = []
-    for stand in scope.visits.get(header, ()):
-        at = _at(counter, scope, stand, bound)
+    for state in scope.visits.get(header, ()):
+        at = _at(counter, scope, state, bound)
         term = None if at is None or at.when is not TRUE else _worst(counter, scope, at.term)
         if term is None:
             return
@@ -120,13 +120,13 @@ def _worst(counter: Counter, scope: Scope, term: Term) -> Term | None:
         return None
 
 
-def _at(counter: Counter, scope: Scope, stand: Stand, bound: Bound) -> Bound | None:
-    """The bound, which is over where ``stand`` is, over the beginning of the scope; None where that is not possible."""
+def _at(counter: Counter, scope: Scope, state: SymbolicState, bound: Bound) -> Bound | None:
+    """The bound, which is over where ``state`` is, over the beginning of the scope; None where that is not possible."""
     if any(counter.reads_written(scope.header, term) for term in (bound.term, *_terms(bound.when))):
         return None
     try:
-        here = bound.at(stand.values)
-        term = above(counter, here.term, stand)
+        here = bound.at(state.values)
+        term = above(counter, here.term, state)
     except TermTooLarge:
         return None
     if term is None:
@@ -141,23 +141,22 @@ def _terms(condition: Condition) -> Iterator[Term]:
 # -- what is not known ------------------------------------------------------------------------------------------------
 
 
-def above(counter: Counter, term: Term, stand: Stand) -> Term | None:
+def above(counter: Counter, term: Term, state: SymbolicState) -> Term | None:
     """A term over the beginning of the scope that is nowhere less than ``term``, which may speak of values that inner
     loops have made or that come from outside.
     """
 
     def of_inputs(part: Term) -> Term | None:
-        most = most_of(part, stand.holds)
+        most = most_of(part, state.holds)
         return const(most) if most is not None and most <= _WORTH else None
 
-    for passage in reversed(stand.passed):
-        symbols = frozenset(symbol for _, symbol in passage.after)
+    for havoc in reversed(state.passed):
+        symbols = frozenset(symbol for _, symbol in havoc.after)
 
+        def of_havoc(part: Term, havoc: HavocLoop = havoc) -> Term | None:
+            return _after(counter, part, havoc) or of_inputs(part)
 
-        def of_passage(part: Term, passage: Passage = passage) -> Term | None:
-            return _after(counter, part, passage) or of_inputs(part)
-
-        found = raised(term, symbols, of_passage)
+        found = raised(term, symbols, of_havoc)
         if found is None:
             return None
         term = found
@@ -165,14 +164,14 @@ def above(counter: Counter, term: Term, stand: Stand) -> Term | None:
     return raised(term, foreign, of_inputs) if foreign else term
 
 
-def _after(counter: Counter, part: Term, passage: Passage) -> Term | None:
+def _after(counter: Counter, part: Term, havoc: HavocLoop) -> Term | None:
     """A bound on a linear term over what an inner loop has made of variables, at the loop's entry."""
-    back = {symbol: var for var, symbol in passage.after}
+    back = {symbol: var for var, symbol in havoc.after}
     measure = substitute(part, back)
-    grown = most_after(counter, passage.header, measure)
+    grown = most_after(counter, havoc.header, measure)
     if grown is None:
         return None
-    return substitute(grown, passage.entry())
+    return substitute(grown, havoc.entry())
 
 
 def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
@@ -183,8 +182,8 @@ def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
         scope = counter.scope(header)
         if scope is None:
             return None
-        for number, lap in enumerate(scope.laps):
-            effect = counter.effect(base, measure, lap)
+        for number, iteration in enumerate(scope.iterations):
+            effect = counter.effect(base, measure, iteration)
             if effect is None:
                 return None
             if isinstance(effect, Becomes):
@@ -273,15 +272,15 @@ def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterat
     terms: dict[Term, None] = {}
     each_way: list[tuple[Condition, Term]] = []
     when: Condition = TRUE
-    for stand in scope.visits.get(header, ()):
-        at = _at(counter, scope, stand, bound)
+    for state in scope.visits.get(header, ()):
+        at = _at(counter, scope, state, bound)
         if at is None:
             return
         if not at.when.variables.isdisjoint(scope.changed):
             return
         when = both(when, at.when) if at.when is not TRUE else when
         terms[at.term] = None
-        each_way.append((stand.holds, positive(at.term)))
+        each_way.append((state.holds, positive(at.term)))
     if when is not TRUE and not when.variables.isdisjoint(scope.changed):
         return
     each = maximum(ZERO, *terms)
@@ -293,7 +292,8 @@ def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterat
             yield Bound(mul(entries.term, each), valid)
             continue
         try:
-            # Where laps pay for their entries, what these take does not move steadily: its sum would be long and worse.
+            # Where iterations pay for their entries, what these take does not move steadily: its sum would be long and
+            # worse.
             found = _progression(counter, scope, header, each, entries.term) if not paid else None
             if found is not None:
                 yield Bound(found, valid)
@@ -350,11 +350,11 @@ def _pace(counter: Counter, scope: Scope, header: str, measure: Term) -> tuple[T
         inner = counter.scope(inside)
         if inner is None:
             return None
-        for number, lap in enumerate(inner.laps):
-            effect = counter.effect(scope.header, measure, lap)
+        for number, iteration in enumerate(inner.iterations):
+            effect = counter.effect(scope.header, measure, iteration)
             if not isinstance(effect, Grows):
                 return None
-            counted = inside == scope.header and header in lap.visited
+            counted = inside == scope.header and header in iteration.visited
             if counted:
                 if not isinstance(effect.by, Const):
                     return None

@@ -216,4 +216,3 @@ def _by_choice(paths: LoopPaths, condition: Condition) -> bool:
 def holds_for(sets: Iterable[Recurrent]) -> Condition:
     """The union of recurrent sets, which is one too."""
     return disjunction(found.condition for found in sets)
-

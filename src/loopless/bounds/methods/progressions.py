@@ -1,8 +1,9 @@
 """Bounds from closed forms over one path counter: polynomial, geometric and quotient progressions.
 
-Where all laps change the variables of a measure in the same way, the measure is a known function of the number of laps
-so far, and the laps end before it first falls below 1. That number is the least solution of an inequality, a square
-root or a logarithm in plain cases (Looperman, section 7, the first two cases, and the logarithmic bounds of section 1).
+Where all iterations change the variables of a measure in the same way, the measure is a known function of the number of
+iterations so far, and the iterations end before it first falls below 1. That number is the least solution of an
+inequality, a square root or a logarithm in plain cases (Looperman, section 7, the first two cases, and the logarithmic
+bounds of section 1).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import lcm
 
 from loopless.bounds.model import Bound
-from loopless.bounds.scopes import Lap
+from loopless.bounds.scopes import Iteration
 from loopless.recurrences import solve
 from loopless.terms import (
     INTEGERS,
@@ -42,9 +43,9 @@ Curve = dict[tuple[int, int], Term]
 """Σ c·b^k·k^d by (b, d)."""
 
 
-def by_progression(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]) -> Iterator[Bound]:
-    """A bound on the laps, each of which needs ``measure`` ≥ 1, where all change its variables alike."""
-    update = _common_update(measure, laps, variables)
+def by_progression(measure: Term, iterations: Sequence[Iteration], variables: frozenset[Var]) -> Iterator[Bound]:
+    """A bound on the iterations, each of which needs ``measure`` ≥ 1, where all change its variables alike."""
+    update = _common_update(measure, iterations, variables)
     if update is None:
         return
     try:
@@ -60,20 +61,22 @@ def by_progression(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]
         return
     low, high = range_of(found)
     if high is not None and high <= 0 and found is not ZERO:
-        return  # the measure never falls: what is left says that there is no lap where the first one fails
+        return  # the measure never falls: what is left says that there is no iteration where the first one fails
     grows = (low is not None and low >= 0) or _grows(curve)
     yield Bound(found, TRUE if grows else greater_equal(found, ZERO))
 
 
-def _common_update(measure: Term, laps: Sequence[Lap], variables: frozenset[Var]) -> Mapping[Var, Term] | None:
-    """What all laps do to the variables of the measure, and to those that they depend on; None where they differ."""
+def _common_update(
+    measure: Term, iterations: Sequence[Iteration], variables: frozenset[Var]
+) -> Mapping[Var, Term] | None:
+    """What all iterations do to the variables of the measure and those they depend on; None where they differ."""
     update: dict[Var, Term] = {}
     waiting = sorted(measure.variables)
     while waiting:
         var = waiting.pop()
         if var in update:
             continue
-        values = {lap.values.get(var, var) for lap in laps}
+        values = {iteration.values.get(var, var) for iteration in iterations}
         if len(values) != 1:
             return None
         (value,) = values

@@ -18,7 +18,7 @@ from itertools import islice
 
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.methods.multiphase import Phased, geometric, grows, nested
-from loopless.bounds.size_bounds import Counted, Growth, small
+from loopless.bounds.size_bounds import Counted, SizeBounds, small
 from loopless.bounds.templates import Function, Template, plain, total, unknown
 from loopless.bounds.transition_system import System, Transition, difference, system, with_untold
 from loopless.logic import BudgetExceeded, budget, feasible
@@ -68,7 +68,7 @@ _NONE = "no function of its variables is known to decrease in every iteration"
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class RankingFunction:
     """One function of the state: ``function`` / ``divisor`` decreases by at least 1 and is ≥ 0 in each iteration by
     one of ``paths`` (for "multi-phase" and "logarithmic" see :class:`Ranking`). ``bound``: how often, at most.
     """
@@ -92,7 +92,7 @@ class Ranking:
     """
 
     kind: str
-    components: tuple[Component, ...]
+    components: tuple[RankingFunction, ...]
     iterations: Term
     per_path: Mapping[str, Term]
     valid_when: Condition
@@ -219,7 +219,7 @@ def _covers(paths: LoopPaths, made: System, given: Condition) -> bool:
     return True
 
 
-Found = tuple[str, tuple[Component, ...], Term, Mapping[str, Term]]
+Found = tuple[str, tuple[RankingFunction, ...], Term, Mapping[str, Term]]
 
 
 class _Search:
@@ -227,8 +227,8 @@ class _Search:
 
     def __init__(self, made: System, engine: Farkas, *, wide: bool) -> None:
         self.system = made
-        self.growth = Growth(made, engine, wide=wide)
-        used = {v for t in made.transitions for r in self.growth.rows(t) for v in r.variables}
+        self.sizes = SizeBounds(made, engine, wide=wide)
+        used = {v for t in made.transitions for r in self.sizes.rows(t) for v in r.variables}
         moved = {v for t in made.transitions for v in t.after}
         useful = [v for v in (*made.state, *made.parameters) if v in used or v in moved]
         self.variables = tuple(useful)
@@ -236,7 +236,7 @@ class _Search:
     def result(self) -> Found | None:
         transitions = self.system.transitions
         if grows(transitions):
-            ratio = geometric(self.growth, transitions, self.variables)
+            ratio = geometric(self.sizes, transitions, self.variables)
             if ratio is not None:
                 return self._of_all("logarithmic", ratio)
         drifts = self._drifts()
@@ -246,39 +246,39 @@ class _Search:
                 found = self._function(transitions, (), (), self.variables)
                 linear = [found] if found is not None else []
             if linear:
-                components = tuple(self._component(f, transitions, _often(f)) for f in linear)
+                components = tuple(self._ranking_function(f, transitions, _often(f)) for f in linear)
                 return "linear", components, minimum(*(c.bound for c in components if c.bound is not None)), {}
         if len(transitions) > 1:
             found_in_turn = self._lexicographic()
             if found_in_turn is not None:
                 return found_in_turn
-        phases = nested(self.growth, transitions, self.variables) if drifts else None
+        phases = nested(self.sizes, transitions, self.variables) if drifts else None
         return self._of_all("multi-phase", phases) if phases is not None else None
 
     def _drifts(self) -> bool:
         """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
         template = Template("f", self.variables)
         claims = [
-            Claim(self.growth.rows(t), total(template.now(), template.then(t, -1), plain(-1)))
+            Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), plain(-1)))
             for t in self.system.transitions
         ]
-        return self.growth.engine.solve(claims) is not None
+        return self.sizes.engine.solve(claims) is not None
 
     def _of_all(self, kind: str, found: Phased) -> Found:
         functions, bound = found
-        return kind, tuple(self._component(f, self.system.transitions, None) for f in functions), bound, {}
+        return kind, tuple(self._ranking_function(f, self.system.transitions, None) for f in functions), bound, {}
 
-    def _component(self, f: Function, transitions: Sequence[Transition], bound: Term | None) -> Component:
+    def _ranking_function(self, f: Function, transitions: Sequence[Transition], bound: Term | None) -> RankingFunction:
         names = tuple(dict.fromkeys(t.path.id for t in transitions))
-        meaning = self.growth.meaning
-        return Component(meaning(f.term), f.divisor, names, meaning(bound) if bound is not None else None)
+        meaning = self.sizes.meaning
+        return RankingFunction(meaning(f.term), f.divisor, names, meaning(bound) if bound is not None else None)
 
     # -- one function
 
     def _from_conditions(self, transitions: Sequence[Transition]) -> list[Function]:
         """Functions that are the term of a condition, scaled and shifted."""
         known = frozenset(self.variables)
-        rows = dict.fromkeys(r for t in transitions for r in self.growth.rows(t) if r.variables <= known)
+        rows = dict.fromkeys(r for t in transitions for r in self.sizes.rows(t) if r.variables <= known)
         found: list[Function] = []
         for row in rows:
             if any(isinstance(d, Const) and d.value >= 0 for d in (difference(t, row) for t in transitions)):
@@ -300,19 +300,19 @@ class _Search:
         """A combination of ``basis`` that is ≥ 0 on and falls by 1 with each of ``falling``, never rises with
         ``steady``, and rises by a constant, as little as possible, with ``limited``; proved.
         """
-        if self.growth.engine.left < len(falling) + len(steady):
+        if self.sizes.engine.left < len(falling) + len(steady):
             return None
         template = Template("f", tuple(basis))
         claims: list[Claim] = []
         for t in falling:
-            claims.append(Claim(self.growth.rows(t), template.now()))
-            claims.append(Claim(self.growth.rows(t), total(template.now(), template.then(t, -1), plain(-1))))
-        claims += [Claim(self.growth.rows(t), total(template.now(), template.then(t, -1))) for t in steady]
+            claims.append(Claim(self.sizes.rows(t), template.now()))
+            claims.append(Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), plain(-1))))
+        claims += [Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1))) for t in steady]
         rises = [f"rise {t.name}" for t in limited]
         for t, rise in zip(limited, rises, strict=True):
-            claims.append(Claim(self.growth.rows(t), total(template.now(), template.then(t, -1), unknown(rise))))
+            claims.append(Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), unknown(rise))))
         least = (template.size(), template.constant())
-        solution = self.growth.engine.solve(claims, least=(dict.fromkeys(rises, 1), *least) if rises else least)
+        solution = self.sizes.engine.solve(claims, least=(dict.fromkeys(rises, 1), *least) if rises else least)
         if solution is None:
             return None
         f = template.found(solution)
@@ -321,36 +321,36 @@ class _Search:
         return None
 
     def _falls(self, f: Function, t: Transition) -> bool:
-        after = self.growth.exact(t, f.term)
+        after = self.sizes.exact(t, f.term)
         claim = conjunction((greater_equal(f.term, ZERO), greater_equal(sub(f.term, after), const(f.divisor))))
-        return self.growth.proves(t, claim)
+        return self.sizes.proves(t, claim)
 
     def _never_rises(self, f: Function, t: Transition) -> bool:
-        return self.growth.proves(t, greater_equal(f.term, self.growth.exact(t, f.term)))
+        return self.sizes.proves(t, greater_equal(f.term, self.sizes.exact(t, f.term)))
 
     # -- one function after another
 
     def _lexicographic(self) -> Found | None:
         """Group after group of transitions gets a function of its own; none of the later ones raises it."""
         remaining = list(self.system.transitions)
-        components: list[Component] = []
+        components: list[RankingFunction] = []
         while remaining:
             found = self._next(remaining)
             if found is None:
                 return None
             f, group, bound = found
-            components.append(self._component(f, group, bound))
-            self.growth.count(Counted(frozenset(t.name for t in group), self.growth.meaning(bound)))
+            components.append(self._ranking_function(f, group, bound))
+            self.sizes.count(Counted(frozenset(t.name for t in group), self.sizes.meaning(bound)))
             remaining = [t for t in remaining if t not in group]
         per_path = {p.id: self._bound_of(p.id) for p in self.system.paths.iterative}
-        whole = small(add(*(c.bound for c in self.growth.counted)))
+        whole = small(add(*(c.bound for c in self.sizes.counted)))
         if whole is None:
             return None
         return "lexicographic", tuple(components), whole, per_path
 
     def _bound_of(self, path: str) -> Term:
         own = {t.name for t in self.system.transitions if t.path.id == path}
-        return add(*(c.bound for c in self.growth.counted if own & c.names))
+        return add(*(c.bound for c in self.sizes.counted if own & c.names))
 
     def _next(self, remaining: Sequence[Transition]) -> tuple[Function, list[Transition], Term] | None:
         """A function for some of the ``remaining``, these, and how often they are taken."""
@@ -386,8 +386,8 @@ class _Search:
         raised: dict[Counted, list[Term]] = {}
         renewed: dict[Counted, list[Term]] = {}
         for t in done:
-            counted = self.growth.group(t)
-            effect = self.growth.effect(t, f.term, counted=True)
+            counted = self.sizes.group(t)
+            effect = self.sizes.effect(t, f.term, counted=True)
             if effect is None or counted is None:
                 return None
             if effect.resets:
@@ -397,7 +397,7 @@ class _Search:
         try:
             if not renewed:
                 more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
-                return small(_often(Function(add(self.growth.meaning(f.term), *more), f.divisor)))
+                return small(_often(Function(add(self.sizes.meaning(f.term), *more), f.divisor)))
             parts = [_often(f)]
             for c in dict.fromkeys((*renewed, *raised)):
                 rises = [ceil_div(maximum(ZERO, each), f.divisor) for each in raised.get(c, ())]
