@@ -94,11 +94,11 @@ def stages(files: list[Path]) -> None:
 
 
 SUMMARY_STAGES = {
-    "system": ("loopless.summary.methods.multipath", "build_system"),
-    "oscillation": ("loopless.summary.methods.multipath", "accelerate_groups"),
-    "elimination": ("loopless.summary.methods.multipath", "eliminate"),
-    "landing (cases as they are shown)": ("loopless.summary.methods.multipath", "Landing.add"),
-    "single path": ("loopless.summary.methods.earliest_exit", "summarize_single"),
+    "system": ("loopless.summary.parts", "build_system"),
+    "oscillation": ("loopless.summary.methods.elimination", "accelerate_groups"),
+    "elimination": ("loopless.summary.methods.elimination", "eliminate"),
+    "cases as they are shown": ("loopless.summary.case_builder", "CaseBuilder.add"),
+    "single path": ("loopless.summary.methods.acceleration", "Solver.solve"),
 }
 """Where the stages of summarizing begin: a module and the name by which it calls the stage."""
 

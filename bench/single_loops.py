@@ -144,7 +144,7 @@ def measured(name: str, ctype: str, runs: int, seed: int | None = None) -> dict[
         "status": "complete" if outcome.complete else "residual " + ", ".join(whys),
         "pieces": len(outcome.cases),
         "undefined": len(outcome.undefined),
-        "strategy": outcome.strategy,
+        "method": outcome.method,
     }
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from judged import judge, judge_alone
-from loopless.summary.methods.multipath import summarize_several
+from loopless.summary.portfolio import summarize_by_parts
 from loops_in_c import graph
 
 LOOP = "signed char f(signed char x, signed char y) { signed char i = 0; if (y < 70 && y > -60) %s return x + i; }"
@@ -35,7 +35,7 @@ EXHAUSTIVE = {
 @pytest.mark.parametrize("what", EXHAUSTIVE)
 def test_all_states_of_eight_bits(what):
     g = graph(LOOP % EXHAUSTIVE[what])
-    counts = judge(g, summarize_several, product(range(-128, 128), (-59, -1, 0, 1, 7, 20)))
+    counts = judge(g, summarize_by_parts, product(range(-128, 128), (-59, -1, 0, 1, 7, 20)))
     assert counts["case"] > 300
     assert counts["residual"] == 0
 
@@ -57,7 +57,7 @@ WIDE = {
 
 @pytest.mark.parametrize("what", WIDE)
 def test_states_of_all_sizes(what):
-    summary, regions = judge_alone(WIDE[what], summarize_several, count=300, near={"i": (-(2**31), -(10**9), 0, 7, 90)})
+    summary, regions = judge_alone(WIDE[what], summarize_by_parts, count=300, near={"i": (-(2**31), -(10**9), 0, 7, 90)})
     assert summary.complete, [str(part.why) for part in summary.residual]
     assert regions["case"] > 50
 
@@ -74,5 +74,5 @@ PARTIAL = {
 @pytest.mark.parametrize("what", PARTIAL)
 def test_what_is_left_open_is_left_in_the_residual(what):
     near = {"i": (-(2**31), -(10**9), 0, 90), "x": (-1, 0, 1, 9, 700)}
-    _, regions = judge_alone(PARTIAL[what], summarize_several, count=200, near=near)
+    _, regions = judge_alone(PARTIAL[what], summarize_by_parts, count=200, near=near)
     assert regions["case"] > 30

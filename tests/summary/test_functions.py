@@ -219,7 +219,7 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
         known.diverges,
         known.undefined,
         (loopless_residual(moved.when, why),),
-        known.strategy,
+        known.method,
     )
     summary = summarize_function(g, {loop.name: accelerated})
     assert isinstance(summary, FunctionSummary)

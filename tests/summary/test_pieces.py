@@ -11,8 +11,8 @@ from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import Region, budget
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.methods.multipath import summarize_several
 from loopless.summary.obligations.totals import find_totals
+from loopless.summary.portfolio import summarize_by_parts
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.repeat import control_forms, longest_runs
 from loopless.summary.transitions.subsumption import gathered
@@ -149,7 +149,7 @@ def test_a_total_fits_where_its_type_has_it():
 def test_sums_overflow_exactly_where_their_total_does(source, edge):
     inward = -1 if edge > 0 else 1
     near = [edge + inward * k for k in (1, 2, 3, 50, 120, 1000, 10**4, 10**5, 10**6, 3 * 10**6)]
-    _, regions = judge_alone(source, summarize_several, count=400, near={"s": near})
+    _, regions = judge_alone(source, summarize_by_parts, count=400, near={"s": near})
     assert regions["undefined"] > 20
     assert regions["case"] > 50
     assert not regions["residual"]

@@ -10,11 +10,17 @@ import pytest
 
 from judged import judge, judge_alone, natively, states
 from loopless import terms as t
+from loopless.portfolio import Tried
 from loopless.summary import summarize
-from loopless.summary.methods.earliest_exit import summarize_earliest_exit
+from loopless.summary.methods import earliest_exit
 from loops_in_c import graph, summary
 
 U8, U32 = t.IntType(8, signed=False), t.IntType(32, signed=False)
+
+
+def by_earliest_exit(paths):
+    return earliest_exit.METHOD.run(paths, Tried())
+
 
 
 def random_loop(seed: int) -> str:
@@ -45,7 +51,7 @@ def random_loop(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_loops_at_8_bits(seed):
     g = graph(random_loop(seed))
-    counts = judge(g, summarize_earliest_exit, states((U8, U8), 250, seed))
+    counts = judge(g, by_earliest_exit, states((U8, U8), 250, seed))
     assert not counts["residual"]
     assert counts["case"] + counts["diverges"] + counts["undefined"] > 100
 
@@ -63,7 +69,7 @@ EIGHT_BITS = [
 @pytest.mark.parametrize("source", EIGHT_BITS)
 def test_every_state_at_8_bits(source):
     counts = judge(
-        graph(source), summarize_earliest_exit, product(*(range(p.type.min, p.type.max + 1) for p in graph(source).parameters))
+        graph(source), by_earliest_exit, product(*(range(p.type.min, p.type.max + 1) for p in graph(source).parameters))
     )
     assert sum(counts.values()) == 65536
     assert not counts["residual"]
@@ -72,7 +78,7 @@ def test_every_state_at_8_bits(source):
 @pytest.mark.parametrize("source", EIGHT_BITS)
 def test_some_states_at_8_bits(source):
     types = [p.type for p in graph(source).parameters]
-    assert judge(graph(source), summarize_earliest_exit, states(types, 800, 3))["case"] > 100
+    assert judge(graph(source), by_earliest_exit, states(types, 800, 3))["case"] > 100
 
 
 SUMS = [
@@ -90,7 +96,7 @@ SUMS = [
 def test_sums_of_values_that_wrap(source):
     g = graph(source)
     counts = judge(
-        g, summarize_earliest_exit if ">= 10" in source else summarize, states([p.type for p in g.parameters], 300, 7)
+        g, by_earliest_exit if ">= 10" in source else summarize, states([p.type for p in g.parameters], 300, 7)
     )
     assert not counts["residual"]
     assert counts["case"] > 50

@@ -8,10 +8,17 @@ import loops_in_c
 from judged import judge_alone
 from loopless.logic import Region
 from loopless.paths import loop_paths
-from loopless.summary.methods import multipath
-from loopless.summary.methods.partitioning import by_signs, without_diverging, without_idle
+from loopless.portfolio import Tried
+from loopless.refusals import Reason, Refused
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.methods.elimination import DIVIDED_DOMAINS
+from loopless.summary.methods.partitioning import PARTITIONING, by_signs, without_diverging, without_idle
+from loopless.summary.parts import Answer, Part, summarize_parts
+from loopless.summary.portfolio import PART_METHODS
+from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.guarded import by_one_way_borders
 from loopless.summary.transitions.system import build_system
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing
 from loopless.terms import const, holds, less_equal
 from loops_in_c import graph
 
@@ -83,13 +90,14 @@ def test_nothing_to_divide_by_signs():
     )
 
 
-def test_domains_of_many_parts_are_divided(monkeypatch):
+def test_domains_of_many_parts_are_divided():
     text = "signed char f(signed char i, signed char n, signed char x)"
     text += " { while (i < x && n % 5 != 0) { i *= 2; n++; } return n; }"
     summary, _ = judge_alone(text, count=500)
     assert summary.complete
-    monkeypatch.setattr(multipath, "_by_divided_domains", lambda *_: None)
-    assert not judge_alone(text, count=100)[0].complete
+    assert "elimination on divided domains" in summary.method
+    others = [method for method in PART_METHODS if method is not DIVIDED_DOMAINS]
+    assert not judge_alone(text, lambda paths: summarize_parts(paths, others), count=100)[0].complete
 
 
 def test_borders_that_are_crossed_one_way_divide():
@@ -120,13 +128,19 @@ def test_parts_of_a_part_keep_what_stands_for_checks():
     assert whole.within(whole.universe).totals == whole.totals
 
 
-def test_states_that_never_end_are_told_where_the_others_have_gaps(monkeypatch):
+def given_up(system):
+    builder = CaseBuilder(system)
+    why = Refused(Reason.BUDGET, "here", "nothing is said")
+    builder.add(ExitSegment(GuardedTransition(system.universe, {}, Nothing()), "stuck", why=why))
+    return Answer(builder, ())
+
+
+def test_states_that_never_end_are_told_where_the_others_have_gaps():
     cell = system(
         "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
     )
     i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
-    monkeypatch.setattr(multipath, "_builder", lambda smaller, *_, **__: multipath._given_up(smaller))
-    builder = multipath._in_smaller_parts(1_000_000, 400, None, cell)
+    builder = PARTITIONING.run(Part(cell, 400, given_up), Tried())
     for value in (1, 7, 10, 12, 255):
         state = {i: value, x: 3}
         told = [*builder.diverges, *(part.when for part in builder.residual)]

@@ -10,7 +10,7 @@ from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import budget
 from loopless.summary import Cycle, Interleaving, Residual, Summary
-from loopless.summary.methods.multipath import summarize_several
+from loopless.summary.portfolio import summarize_by_parts
 from loopless.summary.transitions.guarded import split
 from loopless.summary.transitions.oscillating_groups import Selector, find_group, separated
 from loopless.summary.transitions.repeat import short_runs
@@ -63,7 +63,7 @@ def test_two_paths_that_take_turns(seed):
     chosen = random.Random(seed)
     up, down = chosen.sample(range(1, 9), 2)
     source = TWO.format(b=chosen.randrange(-20, 90), u=up, d=down, more="")
-    summary, regions = judge_alone(source, summarize_several, seed=seed)
+    summary, regions = judge_alone(source, summarize_by_parts, seed=seed)
     assert summary.complete
     assert Interleaving in kinds_of_step(summary)
     assert regions["case"] > 100
@@ -71,7 +71,7 @@ def test_two_paths_that_take_turns(seed):
 
 def test_the_border_may_be_a_variable():
     source = "int f(int x, int m, int n) { int i = 0; while (i < n) { if (x < m) x += 3; else x -= 5; i++; } return x; }"
-    summary, regions = judge_alone(source, summarize_several)
+    summary, regions = judge_alone(source, summarize_by_parts)
     assert summary.complete
     assert Interleaving in kinds_of_step(summary)
     assert regions["undefined"] > 0
@@ -82,7 +82,7 @@ def test_two_independent_turns_are_a_product():
     group = find_group(build_system(paths(source)).transitions)
     assert group is not None
     assert (len(group.members), len(group.selectors)) == (4, 2)
-    summary, _ = judge_alone(source, summarize_several)
+    summary, _ = judge_alone(source, summarize_by_parts)
     assert summary.complete
     long = max((case for case in summary.cases), key=lambda case: len(case.trace))
     assert any(isinstance(step, Interleaving) and len(step.paths) == 4 for step in long.trace)
@@ -90,7 +90,7 @@ def test_two_independent_turns_are_a_product():
 
 def test_strict_alternation_keeps_its_trace():
     source = TWO.format(b=0, u=4, d=4, more="")
-    summary, _ = judge_alone(source, summarize_several)
+    summary, _ = judge_alone(source, summarize_by_parts)
     assert summary.complete
     assert Cycle in kinds_of_step(summary)
     assert Interleaving not in kinds_of_step(summary)
@@ -116,7 +116,7 @@ def test_accumulators_of_paths_that_take_turns(what):
     source = (
         f"unsigned f(int x, unsigned s, int n) {{ for (int i = 0; i < n; i++) {{ {ACCUMULATORS[what]} }} return s + x; }}"
     )
-    summary, regions = judge_alone(source, summarize_several, near={"i": (0, 1, 5), "n": (3, 40, 700)})
+    summary, regions = judge_alone(source, summarize_by_parts, near={"i": (0, 1, 5), "n": (3, 40, 700)})
     assert summary.complete, [str(part.why) for part in summary.residual]
     assert regions["case"] > 150
     assert Interleaving in kinds_of_step(summary)
@@ -129,7 +129,7 @@ def test_a_small_ring():
         "{ if (x < 10) { x += 3; s += (unsigned)x; } else { x -= 5; s += 91; } } return s; }"
     )
     near = {"i": (0, 1), "n": (30, 900, 4000), "x": (5, 9, 10, 12)}
-    summary, regions = judge_alone(source, summarize_several, near=near)
+    summary, regions = judge_alone(source, summarize_by_parts, near=near)
     assert Interleaving in kinds_of_step(summary)
     assert regions["case"] > 100
 
@@ -141,7 +141,7 @@ def test_a_sum_in_turns_overflows_exactly_where_it_does():
     )
     edge = [2**31 - k for k in (1, 2, 6, 9, 60, 300, 1000, 4000)]
     near = {"s": edge, "i": (0, 1), "n": (3, 40, 700), "x": (5, 9, 10, 12, 30)}
-    summary, regions = judge_alone(source, summarize_several, count=600, near=near)
+    summary, regions = judge_alone(source, summarize_by_parts, count=600, near=near)
     assert summary.complete
     assert regions["undefined"] > 60
     assert regions["case"] > 100
@@ -168,7 +168,7 @@ def test_every_state_lies_in_one_region_and_does_what_is_said(what):
     """Where limits cut something off, the residual takes it, and nothing else."""
     source = f"unsigned f(unsigned char x, unsigned char n) {{ for (;;) {{ {AT_8_BITS[what]} }} return 256 * x + n; }}"
     count = 0 if what in EVERY_STATE else 4000
-    summary, regions = judge_alone(source, summarize_several, count=count)
+    summary, regions = judge_alone(source, summarize_by_parts, count=count)
     assert sum(regions.values()) == (count or 1 << 16)
     assert regions["case"] >= (256 if what == "subtraction" else 1000)
     assert summary.complete == (what != "subtraction")
@@ -177,7 +177,7 @@ def test_every_state_lies_in_one_region_and_does_what_is_said(what):
 def test_what_no_method_follows_is_left_over_with_its_reason():
     """The larger loses the smaller one, by an amount that no constant bounds."""
     source = "unsigned f(unsigned a, unsigned b) { while (a != b) { if (a > b) a -= b; else b -= a; } return a; }"
-    summary, regions = judge_alone(source, summarize_several)
+    summary, regions = judge_alone(source, summarize_by_parts)
     assert regions["residual"] > 0
     assert regions["case"] > 0
     assert all(isinstance(part, Residual) and "not affine" in part.why.detail for part in summary.residual)
@@ -233,7 +233,7 @@ LONG = {
 def test_long_runs_take_no_longer(name):
     """Ten states, or seven, come again and again: after whole rounds all is as it was."""
     source, entry, after = LONG[name]
-    summary = summarize_several(paths(source))
+    summary = summarize_by_parts(paths(source))
     found = summary(**entry)
     assert {key: found[key] for key in after if key in found} == {key: after[key] for key in after if key in found}
     assert len(set(after) & set(found)) > 1
@@ -248,7 +248,7 @@ def test_what_the_first_rounds_of_an_endless_run_do_may_be_undefined() -> None:
     }"""
     top = 2**31 - 1
     near = {"n": (0, 1, 2), "p": range(-1, 5), "z": range(top - 320, top - 80), "y": (0, 5, top - 100, top - 99, top)}
-    summary, regions = judge_alone(source, summarize_several, count=300, near=near)
+    summary, regions = judge_alone(source, summarize_by_parts, count=300, near=near)
     assert summary.complete
     assert regions["undefined"] > 20
     assert regions["diverges"] > 20

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from judged import judge, judge_alone
-from loopless.summary.methods.multipath import summarize_several
+from loopless.summary.portfolio import summarize_by_parts
 from loopless.terms import holds
 from loops_in_c import graph
 
@@ -57,7 +57,7 @@ def test_every_start_of_eight_bits(a, b):
         if (x > -60 && x < 60) while (t > 0) { if (x < 10) x += a; else x -= b; t--; }
         return x;
     }"""
-    counts = judge(graph(source), summarize_several, product((-1, 0, 1, 2, 3, 50, 127), range(-62, 62), (a,), (b,)))
+    counts = judge(graph(source), summarize_by_parts, product((-1, 0, 1, 2, 3, 50, 127), range(-62, 62), (a,), (b,)))
     assert counts["case"] > 500
     assert counts["residual"] == 0
 

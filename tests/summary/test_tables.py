@@ -8,10 +8,18 @@ import pytest
 
 from judged import judge, natively, states
 from loopless import terms as t
-from loopless.summary.methods.cyclic_modes import summarize_tables
+from loopless.summary.methods import cyclic_modes, elimination
+from loopless.summary.parts import summarize_parts
 from loops_in_c import graph, paths
 
 U8, I8, I32, U32 = t.IntType(8, signed=False), t.IntType(8), t.IntType(32), t.IntType(32, signed=False)
+
+
+def by_cyclic_modes(paths):
+    found = summarize_parts(paths, (cyclic_modes.METHOD, elimination.ELIMINATION))
+    assert "cyclic modes" in found.method
+    return found
+
 
 
 def random_loop(seed: int, kind: str) -> str:
@@ -40,7 +48,7 @@ def random_loop(seed: int, kind: str) -> str:
 @pytest.mark.parametrize("seed", range(5))
 def test_random_loops_at_8_bits(seed, kind):
     g = graph(random_loop(seed, kind))
-    counts = judge(g, summarize_tables, states((U8 if "un" in kind else I8, U8), 250, seed))
+    counts = judge(g, by_cyclic_modes, states((U8 if "un" in kind else I8, U8), 250, seed))
     # many ways into many cycles may exceed the limit on cases
     assert counts["case"] > 40
 
@@ -50,7 +58,7 @@ def test_every_state_of_a_cycle_at_8_bits():
         "unsigned f(unsigned char x, unsigned char n) { unsigned c = 0; for (unsigned i = 0; i < n; i++) "
         "{ if (x < 100) { x += 50; c += 2; } else if (x < 200) x += 77; else { x -= 130; c += x; } } return c * 256 + x; }"
     )
-    counts = judge(graph(source), summarize_tables, [(x, n) for x in range(256) for n in (0, 1, 2, 3, 50, 96, 97, 255)])
+    counts = judge(graph(source), by_cyclic_modes, [(x, n) for x in range(256) for n in (0, 1, 2, 3, 50, 96, 97, 255)])
     assert counts["case"] == 256 * 8
 
 
@@ -59,7 +67,7 @@ def test_wide_loops_run_natively_as_summarized(seed):
     source = (
         random_loop(200 + seed, "int").replace("unsigned char n", "unsigned n").replace("i < n && i < 900", "i < n")
     )
-    found = summarize_tables(paths(source))
+    found = by_cyclic_modes(paths(source))
     chosen = random.Random(seed)
     entries = [(chosen.randrange(-3000, 3000), chosen.randrange(chosen.choice((5, 300, 10**6)))) for _ in range(60)]
     assert natively(source, found, entries)["ok"] > 5
@@ -72,7 +80,7 @@ def test_signed_sums_overflow_exactly_where_they_do():
     )
     chosen = random.Random(4)
     entries = [(chosen.randrange(30), 2**31 - 1 - chosen.randrange(2000), chosen.randrange(256)) for _ in range(300)]
-    counts = judge(graph(source), summarize_tables, entries)
+    counts = judge(graph(source), by_cyclic_modes, entries)
     assert counts["case"] > 50
     assert counts["undefined"] > 50
     assert not counts["residual"]
@@ -83,7 +91,7 @@ def test_one_case_for_a_cycle():
         "unsigned f(int x, unsigned n) { unsigned i = 0, c = 0; while (i < n) { if (x < 7) x += 5; "
         "else if (x < 12) { x += 3; c += 2; } else x -= 9; i++; } return c + x; }"
     )
-    found = summarize_tables(paths(source))
+    found = by_cyclic_modes(paths(source))
     assert found.complete
     x, c = 3, 0
     for _ in range(1000):

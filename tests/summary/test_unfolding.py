@@ -11,11 +11,13 @@ from loopless.check.claims import Claims, Judgement, judge_all
 from loopless.check.interpret import Interpreter
 from loopless.check.states import draw_states
 from loopless.paths import LoopPaths
+from loopless.portfolio import NoAnswer, Tried
 from loopless.queries.evaluation import Evaluator
+from loopless.refusals import Reason, Refused
 from loopless.stepping import no_stepping
 from loopless.summary import Summary, from_entry, paths_of, readable, summarize
-from loopless.summary.methods.bounded_unrolling import unfolded
-from loopless.summary.portfolio import settled
+from loopless.summary.entry import Entry
+from loopless.summary.methods import bounded_unrolling
 from loopless.terms import conjunction, const, equal, holds
 from loops_in_c import graph
 
@@ -81,8 +83,12 @@ def short_runs(source: str) -> tuple[LoopPaths, Summary | None]:
     paths = paths_of(g, g.loops[0])
     assert isinstance(paths, LoopPaths)
     entered = conjunction(equal(var, const(START[var.name])) for var in paths.state if var.name in START)
-    found = unfolded(paths, entered)
-    return paths, settled(found) if found is not None else None
+    refused = Refused(Reason.MULTI_PATH, "here", "not asked")
+    question = Entry(paths, refused, entered, entered, lambda _: (paths, refused))
+    try:
+        return paths, bounded_unrolling.METHOD.run(question, Tried()).summary
+    except NoAnswer:
+        return paths, None
 
 
 def judged(source: str, states: int) -> tuple[Summary, Judgement]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from loopless.bounds.measures import entails
-from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
+from loopless.bounds.scopes import Scope, Scopes, SymbolicState
+from loopless.paths.invariants import Step, inductive_subsets
 from loopless.refusals import Refused
 from loopless.terms import (
     ONE,
@@ -44,20 +45,16 @@ def _facts(scope: Scope, around: Scope, variables: frozenset[Var]) -> Iterator[C
     states = around.visits.get(scope.header, ())
     if not states:
         return
-    candidates = dict.fromkeys(c for c in _candidates(states[0], scope, variables))
-    for fact in list(candidates)[:MAX_FACTS]:
-        try:
-            enters = all(entails(state.holds, substitute(fact, state.values)) for state in states)
-            stays = enters and all(_keeps(iteration, fact) for iteration in scope.iterations)
-        except TermTooLarge:
-            continue
-        if stays:
-            yield fact
+    candidates = list(dict.fromkeys(_candidates(states[0], scope, variables)))[:MAX_FACTS]
+    steps = (Step("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
+    yield from inductive_subsets({"": [c for c in candidates if _enters(states, c)]}, steps, solver=False)[""]
 
 
-def _keeps(iteration: Iteration, fact: Condition) -> bool:
-    after = substitute(fact, iteration.values)
-    return after is fact or entails(conjunction((iteration.condition, fact)), after)
+def _enters(states: Iterable[SymbolicState], fact: Condition) -> bool:
+    try:
+        return all(entails(state.holds, substitute(fact, state.values)) for state in states)
+    except TermTooLarge:
+        return False
 
 
 def _candidates(state: SymbolicState, scope: Scope, variables: frozenset[Var]) -> Iterator[Condition]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph
-from loopless.logic import feasible
 from loopless.paths import Path
+from loopless.paths.invariants import Step, TooManyQuestions, inductive_subsets
 from loopless.terms import (
     FALSE,
     ONE,
@@ -16,7 +16,6 @@ from loopless.terms import (
     Condition,
     Const,
     Term,
-    TermTooLarge,
     Var,
     add,
     conjunction,
@@ -24,7 +23,6 @@ from loopless.terms import (
     const,
     greater_equal,
     neg,
-    negate,
     polynomial,
     sub,
     substitute,
@@ -43,36 +41,16 @@ def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, Condition]:
     headers = dict.fromkeys((ENTRY, *cutpoints.source.values()))
     known = frozenset((*cutpoints.paths.state, *cutpoints.paths.invariants))
     proposed = list(_candidates(cutpoints, known))[:MAX_CANDIDATES]
-    invariants = {header: list(proposed) if header != ENTRY else [] for header in headers}
-    asked = 0
-    changed = True
-    while changed:
-        changed = False
-        for path in cutpoints.paths.iterative:
-            target = cutpoints.target[path.id]
-            if not invariants.get(target):
-                continue
-            before = conjunction((*invariants[cutpoints.source[path.id]], path.condition))
-            if before is FALSE or not feasible(before, solver=False):
-                continue
-            stays: list[Condition] = []
-            for fact in invariants[target]:
-                asked += 1
-                if asked > MAX_QUESTIONS:
-                    return dict.fromkeys(headers, TRUE)
-                if _kept(before, fact, path):
-                    stays.append(fact)
-            changed = changed or len(stays) < len(invariants[target])
-            invariants[target] = stays
-    return {header: conjunction(facts) for header, facts in invariants.items()}
-
-
-def _kept(before: Condition, fact: Condition, path: Path) -> bool:
+    candidates = {header: proposed if header != ENTRY else [] for header in headers}
+    steps = (
+        Step(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
+        for path in cutpoints.paths.iterative
+    )
     try:
-        after = substitute(fact, path.update)
-    except TermTooLarge:
-        return False
-    return not feasible(conjunction((before, negate(after))), solver=False)
+        found = inductive_subsets(candidates, steps, solver=False, most=MAX_QUESTIONS)
+    except TooManyQuestions:
+        return dict.fromkeys(headers, TRUE)
+    return {header: conjunction(facts) for header, facts in found.items()}
 
 
 def _candidates(cutpoints: CutpointGraph, known: frozenset[Var]) -> Iterator[Condition]:

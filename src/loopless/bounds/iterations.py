@@ -148,7 +148,9 @@ class _Drifts:
 
 
 def _end(variable: Var, kinds: Sequence[Mapping[Var, _Change]], side: int) -> Term | None:
-    """The least (``side`` 0) or greatest value that an iteration gives the variable, if that says more than its type."""
+    """The least (``side`` 0) or greatest value that an iteration gives the variable, if that is more than its type
+    says.
+    """
     ends = [kind[variable].to[side] for kind in kinds if variable in kind]
     known = [end for end in ends if end is not None]
     if not known or len(known) < len(ends):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from loopless.bounds.transition_system import System, parts_of
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
 from loopless.paths import LoopPaths
+from loopless.paths.invariants import inductive
 from loopless.terms import (
     FALSE,
     ONE,
@@ -104,32 +105,12 @@ def _limits(system: System) -> Iterator[Term]:
 
 def is_inductive(paths: LoopPaths, condition: Condition, given: Condition) -> bool:
     """Whether every iteration from a state with ``given`` and ``condition`` leads to one with ``condition``."""
-    for path in paths.iterative:
-        after = substitute(condition, path.update)
-        if after is condition:
-            continue
-        if feasible(conjunction((given, condition, path.condition, negate(after)))):
-            return False
-    return True
+    return bool(inductive(paths, (condition,), given=(given,)))
 
 
 def kept(paths: LoopPaths, proposed: Iterable[Condition], entry: Condition) -> tuple[Condition, ...]:
     """Those of the ``proposed`` that hold in all states at the header if ``entry`` does at the entry: what the entry
     implies and the iterations keep, all of it together.
     """
-    invariants = [c for c in dict.fromkeys(proposed) if not feasible(conjunction((entry, negate(c))), solver=False)]
-    while invariants:
-        together = conjunction(invariants)
-        lost = [c for c in invariants if not _keeps(paths, c, together)]
-        if not lost:
-            return tuple(invariants)
-        invariants = [c for c in invariants if c not in lost]
-    return ()
-
-
-def _keeps(paths: LoopPaths, condition: Condition, together: Condition) -> bool:
-    return all(
-        not feasible(conjunction((together, path.condition, negate(substitute(condition, path.update)))))
-        for path in paths.iterative
-        if substitute(condition, path.update) is not condition
-    )
+    implied = [c for c in dict.fromkeys(proposed) if not feasible(conjunction((entry, negate(c))), solver=False)]
+    return inductive(paths, implied)

@@ -95,7 +95,7 @@ def noted(row: LoopRow, outcome: Outcome) -> None:
     row.status = "residual" if not outcome.complete else "complete" if outcome.entered is TRUE else "entered"
     row.causes = sorted({cause(part.why) for part in outcome.residual})
     row.details = [told(part.why) for part in outcome.residual[:2]]
-    row.pieces, row.strategy = len(outcome.cases), outcome.strategy
+    row.pieces, row.method = len(outcome.cases), outcome.method
 
 
 def short(loop: LoopInfo) -> str:

@@ -30,7 +30,7 @@ class LoopRow:
     details: list[str] = field(default_factory=list)
     paths: int = 0
     pieces: int = 0
-    strategy: str = ""
+    method: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     states: int = 0
     compared: int = 0

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
-from loopless.paths.model import Exit, Path
+from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.methods.elimination import ExitSegment
-from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Undefined, first_to_fail
+from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, for_ever, growth, repeats
 from loopless.summary.rewrite.auxiliary import Revealed, later, preimage
-from loopless.summary.transitions.system import ExitView, System, where
+from loopless.summary.transitions.elimination import ExitSegment
+from loopless.summary.transitions.system import ExitView, System, place_of
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
@@ -52,18 +52,104 @@ _MAX_QUESTIONS = 300
 """And how often that is asked of one system."""
 
 
-class CaseBuilder:
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The iterations of a run: how many, by path, and in which order."""
+
+    iterations: Term
+    per_path: Mapping[str, Term]
+    trace: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the names that a method works with are put back: the program's variables, and terms over them."""
+
+    variable: Callable[[Var], Var] = lambda variable: variable
+    term: Callable[[Term], Term] = lambda term: term
+
+
+AS_IT_IS = Words()
+
+
+class Cases:
     """The cases and regions of a summary, as they are collected."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, place: str) -> None:
+        """``place``: of the loop, for refusals."""
+        self.place = place
         self.cases: list[Case] = []
         self.diverges: list[Condition] = []
         self.undefined: list[Undefined] = []
         self.residual: list[Residual] = []
-        self.accelerated = False
+        self.methods: tuple[str, ...] = ()
+        """The methods that gave them, where that are others than the one that was asked."""
+
+    @property
+    def size(self) -> int:
+        """How many cases and regions there are."""
+        return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
+
+    def include(self, other: Cases) -> None:
+        """Take in all of another part."""
+        self.cases += other.cases
+        self.diverges += other.diverges
+        self.undefined += other.undefined
+        self.residual += other.residual
+
+    def summary(self, paths: LoopPaths, method: str = "", entered: Condition = TRUE) -> Summary:
+        """All that is collected, as the summary of the loop with these ``paths``."""
+        return Summary(
+            paths.loop,
+            paths,
+            tuple(self.cases),
+            disjunction(self.diverges),
+            tuple(self.undefined),
+            tuple(self.residual),
+            method,
+            paths.assumptions,
+            entered,
+        )
+
+    def leave(
+        self, when: Condition, path: Path, values: Mapping[Var, Term], taken: Taken, words: Words = AS_IT_IS
+    ) -> None:
+        """Entry values that satisfy ``when`` leave by the exit ``path``, with ``values`` at the header then: a case, or
+        a region where the exit is no end that a case tells of.
+        """
+        exit = path.exit
+        assert exit is not None
+        if exit.kind == "undefined":
+            self.undefined.append(Undefined(when, exit.detail, exit.line))
+            return
+        if exit.kind == "unsupported":
+            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)
+            self.residual.append(Residual(when, refused))
+            return
+        changed = sorted({*values, *path.update} & path.outputs)
+        final = {words.variable(v): words.term(substitute(path.update.get(v, v), values)) for v in changed}
+        self.cases.append(
+            Case(
+                when,
+                {v: term for v, term in final.items() if term is not v},
+                exit,
+                path.id,
+                taken.iterations,
+                taken.per_path,
+                taken.trace,
+                words.term(substitute(path.result, values)) if path.result is not None else None,
+            )
+        )
+
+
+class CaseBuilder(Cases):
+    """The cases and regions of one system, made from exit segments."""
+
+    def __init__(self, system: System) -> None:
+        super().__init__(place_of(system.paths))
+        self.system = system
+        self.nonlinear = False
         """Whether something is said by terms that the logic does not know."""
-        self.place = where(system.paths)
         self._asked = 0
         self._only = self._only_exit()
         self._entry = system.entry
@@ -74,18 +160,6 @@ class CaseBuilder:
         ended = self.system.ended
         views = [view for view in self.system.exits if not view.where.disjoint(ended)]
         return views[0] if len(views) == 1 and ended.is_subset(views[0].where) else None
-
-    @property
-    def size(self) -> int:
-        """How many cases and regions there are."""
-        return len(self.cases) + len(self.diverges) + len(self.undefined) + len(self.residual)
-
-    def include(self, other: CaseBuilder) -> None:
-        """Take in all of another part."""
-        self.cases += other.cases
-        self.diverges += other.diverges
-        self.undefined += other.undefined
-        self.residual += other.residual
 
     def add(self, segment: ExitSegment) -> None:
         """Take in one exit segment."""
@@ -178,8 +252,6 @@ class CaseBuilder:
 
     def _leave(self, transition: GuardedTransition, view: ExitView, holds: Condition) -> None:
         path = view.path
-        exit = path.exit
-        assert exit is not None
         values = self._values(transition)
         revealed = Revealed(transition.where)
         lost = transition.transformer.lost
@@ -192,29 +264,12 @@ class CaseBuilder:
         when = conjunction((self.system.shown(transition.where), holds, *self._told(transition.where, rest)))
         if when is FALSE:
             return
-        if exit.kind == "undefined":
-            self.undefined.append(Undefined(when, exit.detail, exit.line))
-            return
-        if exit.kind == "unsupported":
-            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.place, exit.detail)
-            self.residual.append(Residual(when, refused))
-            return
-        changed = {v for v in (*values, *path.update) if v in path.outputs}
-        final = {v: self._shown(substitute(path.update.get(v, v), values), revealed) for v in sorted(changed)}
-        then = {self.system.original(v): value for v, value in final.items()}
-        counts = self._counts(transition, revealed)
-        self.cases.append(
-            Case(
-                when,
-                {v: t for v, t in then.items() if t is not v},
-                exit,
-                path.id,
-                self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
-                counts,
-                tuple(self._step(step, revealed) for step in transition.transformer.trace()),
-                self._shown(substitute(path.result, values), revealed) if path.result is not None else None,
-            )
+        taken = Taken(
+            self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
+            self._counts(transition, revealed),
+            tuple(self._step(step, revealed) for step in transition.transformer.trace()),
         )
+        self.leave(when, path, values, taken, Words(self.system.original, lambda term: self._shown(term, revealed)))
 
     @staticmethod
     def _values(transition: GuardedTransition) -> Mapping[Var, Term]:

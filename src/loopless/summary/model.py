@@ -95,8 +95,8 @@ class Summary:
     """What a loop does, as a function of its entry values.
 
     For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
-    ``residual``. ``strategy`` names the method that found it. ``entered``: what holds wherever the program enters the
-    loop; the summary speaks of such states only.
+    ``residual``. ``method``: the name of the method that gave it, or of those that gave its parts. ``entered``: what
+    holds wherever the program enters the loop; the summary speaks of such states only.
     """
 
     loop: LoopInfo
@@ -105,7 +105,7 @@ class Summary:
     diverges: Condition
     undefined: tuple[Undefined, ...]
     residual: tuple[Residual, ...]
-    strategy: str
+    method: str
     assumptions: tuple[str, ...] = ()
     entered: Condition = TRUE
 

@@ -6,38 +6,30 @@ starts at 0, and under what of that stays true, such as that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.logic import BudgetExceeded, budget
-from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, Path, loop_paths
+from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
 from loopless.paths.context import entry_facts
+from loopless.portfolio import answered
 from loopless.refusals import Refused
-from loopless.summary.methods.bounded_unrolling import unfolded
+from loopless.summary.entry import Entry
+from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import Outcome, Summary
-from loopless.summary.portfolio import settled, summarize
-from loopless.summary.rewrite.entry import entered_with, inductive
-from loopless.summary.transitions.system import mentions
+from loopless.summary.portfolio import ENTRY_METHODS, summarize
+from loopless.summary.transitions.system import place_of
 from loopless.terms import (
     FALSE,
     TRUE,
-    Compare,
     Condition,
     Const,
     Sum,
-    Term,
     TermTooLarge,
     Var,
     conjunction,
     conjuncts,
-    from_polynomial,
-    greater_equal,
-    less_equal,
-    negate,
-    polynomial,
-    sub,
     walk,
 )
 
@@ -93,7 +85,7 @@ def paths_of(
 
 def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: Condition, known: Known) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
-    kept = _kept(_inner_paths(graph, loop, asked, known), context)
+    kept = inductive_facts(_inner_paths(graph, loop, asked, known), context)
     if kept is TRUE:
         return _outcome(graph, loop, asked, known)
     found = _outcome(graph, loop, replace(asked, given=kept), known)
@@ -131,135 +123,31 @@ def from_entry(
         return paths, outcome
     try:
         facts = conjunction(fact for fact in conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
-        entered = _about(paths, facts)
-        if entered is TRUE:
-            return paths, outcome
-        if isinstance(outcome, Summary):
-            with budget(OPERATIONS):
-                found = entered_with(outcome, entered)
-            if found.complete:
-                return paths, found
-    except (BudgetExceeded, TermTooLarge):
+    except TermTooLarge:
         return paths, outcome
-    other = _under_what_stays(graph, paths, facts, entered, interest, known)
-    if other is not None and other[1].complete:
-        return other
-    short = _of_few_iterations(paths, entered)
-    if short is not None:
-        return paths, short
-    return other if other is not None and isinstance(outcome, Refused) else (paths, outcome)
+    entered = about(paths, facts)
+    if entered is TRUE:
+        return paths, outcome
 
+    def narrowed(kept: Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
+        narrow = paths_of(graph, paths.loop, interest, given=kept, known=known.apart() if known is not None else None)
+        return narrow, summarize(narrow)
 
-def _under_what_stays(
-    graph: Flowgraph,
-    paths: LoopPaths,
-    facts: Condition,
-    entered: Condition,
-    interest: Iterable[Var] | None,
-    known: Known | None,
-) -> tuple[LoopPaths, Summary] | None:
-    """Paths and a summary of a loop that is entered under ``facts``, by those of them that stay true."""
-    try:
-        with budget(OPERATIONS):
-            kept = _kept(paths, facts)
-        if kept is TRUE:
-            return None
-        inside = known.apart() if known is not None else None
-        with budget(AGAIN):
-            narrow = paths_of(graph, paths.loop, interest, given=kept, known=inside)
-            other = summarize(narrow)
-            if isinstance(other, Refused) or isinstance(narrow, NoPaths):
-                return None
-        with budget(OPERATIONS):
-            return narrow, entered_with(other, conjunction((entered, _about(narrow, facts))))
-    except (BudgetExceeded, TermTooLarge):
-        return None
-
-
-def _of_few_iterations(paths: LoopPaths, entered: Condition) -> Summary | None:
-    """The summary of a loop that leaves after few iterations where ``entered`` holds; None if it is not complete."""
-    try:
-        with budget(OPERATIONS):
-            found = unfolded(paths, entered)
-    except BudgetExceeded:
-        return None
-    found = settled(found) if found is not None else None
-    return found if found is not None and found.complete else None
-
-
-def _about(paths: LoopPaths, facts: Condition) -> Condition:
-    """Those of the facts that speak of nothing but variables whose entry values matter."""
-    variables = _mattering(paths)
-    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables)
+    tried = answered(
+        ENTRY_METHODS,
+        Entry(paths, outcome, facts, entered, narrowed),
+        place_of(paths),
+        complete=lambda found: found.summary.complete,
+    )
+    found = tried.answer
+    if found is None or not (found.summary.complete or isinstance(outcome, Refused)):
+        return paths, outcome
+    return found.paths, replace(found.summary, method=found.summary.method or tried.method)
 
 
 def _is_plain(fact: Condition) -> bool:
     """Whether a fact is about polynomials, so that every format has words for it."""
     return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
-
-
-def _mattering(paths: LoopPaths) -> set[Var]:
-    """The variables whose values at the header are read, or are those at an exit."""
-    found: set[Var] = set()
-    for path in paths.all:
-        found |= path.condition.variables | (path.outputs - path.update.keys())
-        terms = (*path.update.values(), *((path.result,) if path.result is not None else ()))
-        found |= {var for term in terms for var in term.variables}
-    return found
-
-
-def _kept(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
-    """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
-    if isinstance(paths, NoPaths):
-        return TRUE
-    deciding = _deciding(paths) & _mattering(paths)
-    candidates: dict[Condition, None] = {}
-    for fact in conjuncts(facts):
-        for part in (fact, *_weaker(fact)):
-            if part.variables <= deciding:
-                candidates.setdefault(part)
-    kept = inductive(paths, candidates)
-    return conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else TRUE
-
-
-def _deciding(paths: LoopPaths) -> frozenset[Var]:
-    """The variables by which paths are chosen, checks aside, and that move by constants or by others of these, and all
-    that do not move.
-    """
-    undefined = [path for path in paths.exits if path.exit is not None and path.exit.kind == "undefined"]
-    found: set[Var] = set(paths.invariants)
-    for path in paths.all:
-        if path in undefined:
-            continue
-        for part in conjuncts(path.condition):
-            if not any(mentions(other.condition, negate(part)) for other in undefined):
-                found |= part.variables
-    known = set(paths.invariants)
-    while True:
-        more = {v for v in found - known if all(_is_step(path, v, known) for path in paths.iterative)}
-        if not more:
-            return frozenset(known & found)
-        known |= more
-
-
-def _is_step(path: Path, var: Var, known: Collection[Var]) -> bool:
-    """Whether a path adds to ``var`` what depends on ``known`` variables only."""
-    try:
-        return sub(path.update.get(var, var), var).variables <= frozenset(known)
-    except TermTooLarge:
-        return False
-
-
-def _weaker(fact: Condition) -> tuple[Condition, ...]:
-    """For x == c what may stay true while x moves: x >= c, x <= c."""
-    if not isinstance(fact, Compare) or fact.relation != "eq" or len(fact.variables) != 1:
-        return ()
-    (var,) = fact.variables
-    poly = polynomial(fact.term)
-    if poly.pop(((var, 1),), 0) != 1:
-        return ()
-    value: Term = from_polynomial({monomial: -factor for monomial, factor in poly.items()})
-    return (greater_equal(var, value), less_equal(var, value)) if isinstance(value, Const) else ()
 
 
 def _steps(summary: Summary, graph: Flowgraph) -> Inner:

@@ -1,26 +1,120 @@
-"""Which method summarizes a loop: the first one that finishes."""
+"""The portfolio of summaries: which methods are asked, in which order, with how much of the logic each.
+
+A new method is one file in ``methods`` and one line here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths, NoPaths
+from loopless.portfolio import Method, Tried, answered
 from loopless.refusals import Reason, Refused
-from loopless.summary.methods.earliest_exit import summarize_one, wraps_many_times
-from loopless.summary.methods.multipath import summarize_several
-from loopless.summary.model import Case, Outcome, Residual, Summary
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.entry import Entered, Entry
+from loopless.summary.methods import (
+    acceleration,
+    bounded_unrolling,
+    cyclic_modes,
+    earliest_exit,
+    elimination,
+    entry_invariants,
+    entry_values,
+    partitioning,
+)
+from loopless.summary.model import Outcome, Summary
+from loopless.summary.parts import Part, summarize_parts
+from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.rewrite.univariate import with_intervals
-from loopless.summary.transitions.system import NotSummarized, where
-from loopless.terms import ZERO, Condition, Term, Var, disjunction, substitute
+from loopless.summary.transitions.system import place_of
 
-AGAIN: Final = 8_000_000
+PART_METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
+    elimination.OSCILLATION,
+    elimination.ELIMINATION,
+    elimination.ROUND_BY_ROUND,
+    elimination.DIVIDED_DOMAINS,
+    cyclic_modes.METHOD,
+    partitioning.PHASES,
+    elimination.KNOWN_OSCILLATION,
+    partitioning.PARTITIONING,
+)
+"""For a part of a loop with several iterative paths."""
+
+
+def summarize_by_parts(paths: LoopPaths) -> Summary:
+    """The summary of a loop by :data:`PART_METHODS`. Raises :class:`loopless.portfolio.NoAnswer`, or one of
+    :data:`loopless.portfolio.LIMITS`.
+    """
+    return summarize_parts(paths, PART_METHODS)
+
+
+def _by_parts(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    return summarize_by_parts(paths)
+
+
+def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+    """What wraps around many times is nothing for isl, whose budget then does not bound the time."""
+    why = [*tried.refused, *(part.why for part in (tried.answer.residual if tried.answer is not None else ()))]
+    if tried.refused and tried.refused[0].reason is Reason.WRAP:
+        return False
+    return not (any(refused.reason is Reason.WRAP for refused in why) and earliest_exit.wraps_many_times(paths))
+
+
+METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
+    elimination.OSCILLATION,
+    elimination.ELIMINATION,
+    elimination.ROUND_BY_ROUND,
+    elimination.DIVIDED_DOMAINS,
+    cyclic_modes.METHOD,
+    partitioning.PHASES,
+    elimination.KNOWN_OSCILLATION,
+    partitioning.PARTITIONING,
+)
+"""For a part of a loop with several iterative paths."""
+
+
+def summarize_by_parts(paths: LoopPaths) -> Summary:
+    """The summary of a loop by :data:`PART_METHODS`. Raises :class:`loopless.portfolio.NoAnswer`, or one of
+    :data:`loopless.portfolio.LIMITS`.
+    """
+    return summarize_parts(paths, PART_METHODS)
+
+
+def _by_parts(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    return summarize_by_parts(paths)
+
+
+def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+    """What wraps around many times is nothing for isl, whose budget then does not bound the time."""
+    why = [*tried.refused, *(part.why for part in (tried.answer.residual if tried.answer is not None else ()))]
+    if any(refused.reason is Reason.WRAP for refused in tried.refused):
+        return False
+    return not (any(refused.reason is Reason.WRAP for refused in why) and earliest_exit.wraps_many_times(paths))
+
+
+METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
+    earliest_exit.METHOD,
+    acceleration.METHOD,
+    earliest_exit.AFTER_ACCELERATION,
+    Method("parts", "ours", _by_parts, _may_have_parts),
+)
+"""For a loop. The summary of parts names the methods of :data:`PART_METHODS` that gave it."""
+
+ENTRY_METHODS: Final[tuple[Method[Entry, Entered], ...]] = (
+    entry_values.METHOD,
+    entry_invariants.METHOD,
+    bounded_unrolling.METHOD,
+)
+"""For a loop without a complete summary: of the states in which the program enters it."""
+
+UNCOUNTED: Final = 8_000_000
 """isl's operations for looking at a loop again without the counts of inner loops."""
 
 
-def summarize(paths: LoopPaths | NoPaths) -> Outcome:
+def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Summary]] = METHODS) -> Outcome:
     """The summary of a loop from its paths; a refusal where nothing can be said."""
     if isinstance(paths, NoPaths):
         return paths.refused
@@ -29,82 +123,31 @@ def summarize(paths: LoopPaths | NoPaths) -> Outcome:
         first = inputs[0]
         if first.refused is not None:
             return first.refused
-        place = str(first.loc) if first.loc is not None else where(paths)
+        place = str(first.loc) if first.loc is not None else place_of(paths)
         detail = f"an iteration depends on {first.name}: {first.origin.value}"
         return Refused(Reason.INPUT_DEPENDENT, place, detail)
-    found = _by_strategies(paths)
+    found = _answered(paths, methods)
     if paths.counters and not (isinstance(found, Summary) and found.complete):
         # A count without a closed form must not stand in the way of the values.
-        other = _uncounted(paths)
+        other = _uncounted(paths, methods)
         if isinstance(other, Summary) and (other.complete or isinstance(found, Refused)):
             found = other
     return found if isinstance(found, Refused) else settled(found)
 
 
-def _uncounted(paths: LoopPaths) -> Outcome | None:
+def _uncounted(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -> Outcome | None:
     """The summary without counts of inner loops; None where that takes too long."""
     try:
-        with budget(AGAIN):
-            return _by_strategies(paths.uncounted())
+        with budget(UNCOUNTED):
+            return _answered(paths.uncounted(), methods)
     except BudgetExceeded:
         return None
 
 
-def _by_strategies(paths: LoopPaths) -> Outcome:
-    strategies: tuple[Callable[[LoopPaths], Summary], ...] = (summarize_several,)
-    if len(paths.iterative) <= 1:
-        strategies = (summarize_one, summarize_several)
+def _answered(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -> Outcome:
+    """The summary, named after its method; the first refusal where there is none."""
     plain = with_intervals(paths)
-    found = _first_complete(plain, strategies)
-    return found if plain is paths or isinstance(found, Refused) else replace(found, paths=paths)
-
-
-def settled(summary: Summary) -> Summary:
-    """The summary with what inner loops do at an exit in its place: regions, and totals of iterations."""
-    counters = summary.paths.counters
-    begun: dict[Var, Term] = dict.fromkeys(counters, ZERO)
-    cases: list[Case] = []
-    diverges: list[Condition] = [summary.diverges]
-    residual = list(summary.residual)
-    for case in summary.cases:
-        if case.exit.kind == "endless":
-            diverges.append(case.when)
-        elif case.exit.kind == "unknown":
-            assert case.exit.refused is not None
-            residual.append(Residual(case.when, case.exit.refused))
-        elif counters:
-            then = {var: term for var, term in case.then.items() if var not in counters}
-            totals = {name: substitute(case.then.get(var, var), begun) for var, name in counters.items()}
-            cases.append(replace(case, then=then, totals=dict(sorted(totals.items()))))
-        else:
-            cases.append(case)
-    return replace(
-        summary,
-        paths=summary.paths.uncounted(),
-        cases=tuple(cases),
-        diverges=disjunction(diverges),
-        residual=tuple(residual),
-    )
-
-
-def _first_complete(paths: LoopPaths, strategies: Iterable[Callable[[LoopPaths], Summary]]) -> Outcome:
-    """The first complete summary; else the first one that says something, else the first refusal."""
-    partial: Summary | None = None
-    refused: Refused | None = None
-    for strategy in strategies:
-        try:
-            found = strategy(paths)
-        except NotSummarized as failure:
-            refused = refused or failure.refused
-            if failure.refused.reason is Reason.WRAP:
-                break  # what wraps around many times is nothing for isl, whose budget then does not bound the time
-            continue
-        if found.complete:
-            return found
-        partial = partial or found
-        if any(part.why.reason is Reason.WRAP for part in found.residual) and wraps_many_times(paths):
-            break
-    if partial is not None:
-        return partial
-    assert refused is not None
-    return refused
+    tried = answered(methods, plain, place_of(paths), complete=lambda summary: summary.complete)
+    if tried.answer is None:
+        return next(iter(tried.refused), Refused(Reason.MULTI_PATH, place_of(paths), "no method applies to it"))
+    return replace(tried.answer, paths=paths, method=tried.answer.method or tried.method)

@@ -8,20 +8,21 @@ others: the path's condition includes that every check holds. Where no such k ex
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first, simplify
+from loopless.logic import NotPresburger, Region, feasible, first, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.recurrences import Closed, solve
 from loopless.refusals import Reason, Refused
+from loopless.summary.case_builder import Cases, Taken
 from loopless.summary.exit_time.exponential import until_first
 from loopless.summary.exit_time.linear import residue_equality
-from loopless.summary.model import Case, Residual, Run, Summary, Undefined, first_to_fail
+from loopless.summary.model import Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, all_along, at_their_widest, split_conjuncts
 from loopless.summary.obligations.powers import after
 from loopless.summary.obligations.rising import Rising, Tightening, partition, rising, tightening
 from loopless.summary.rewrite.abstraction import Names
-from loopless.summary.transitions.system import NotSummarized, mentions, where
+from loopless.summary.transitions.system import mentions, place_of
 from loopless.summary.transitions.transformer import COUNTER
 from loopless.terms import (
     FALSE,
@@ -31,7 +32,6 @@ from loopless.terms import (
     Condition,
     Const,
     Term,
-    TermTooLarge,
     Var,
     brief,
     conjunction,
@@ -52,39 +52,6 @@ STEPS = 60_000
 """What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known."""
 
 
-@dataclass(slots=True)
-class Parts:
-    """The regions as they are collected."""
-
-    cases: list[Case] = field(default_factory=list)
-    diverges: list[Condition] = field(default_factory=list)
-    undefined: list[Undefined] = field(default_factory=list)
-    residual: list[Residual] = field(default_factory=list)
-
-
-def summarize_single(paths: LoopPaths) -> Summary:
-    """The summary of a loop with at most one iterative path and no inputs. Raises :class:`NotSummarized`."""
-    solver = Solver(paths)
-    try:
-        with budget(OPERATIONS):
-            parts = solver.solve()
-    except BudgetExceeded:
-        detail = "the logic needs more steps than its budget for this loop"
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
-    except TermTooLarge as error:
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
-    return Summary(
-        paths.loop,
-        paths,
-        tuple(parts.cases),
-        disjunction(parts.diverges),
-        tuple(parts.undefined),
-        tuple(parts.residual),
-        "acceleration",
-        paths.assumptions,
-    )
-
-
 class Solver:
     """The closed forms of a loop with at most one iterative path, and the regions as they are collected."""
 
@@ -93,7 +60,7 @@ class Solver:
         self.path = paths.iterative[0] if paths.iterative else None
         self.solution = solve(self.path.update if self.path else {}, COUNTER)
         self.names = Names()
-        self.parts = Parts()
+        self.parts = Cases(place_of(paths))
         self.entry = sorted(
             {v for p in paths.all for v in p.condition.variables}
             | {v for p in paths.all for t in p.update.values() for v in t.variables}
@@ -103,9 +70,9 @@ class Solver:
 
     # -- closed forms ---------------------------------------------------------------------------------------------
 
-    def refuse(self, reason: Reason, detail: str) -> NotSummarized:
+    def refuse(self, reason: Reason, detail: str) -> NoAnswer:
         """The refusal, placed at the loop."""
-        return NotSummarized(Refused(reason, where(self.paths), detail))
+        return NoAnswer(Refused(reason, place_of(self.paths), detail))
 
     def _closed(self, variable: Var) -> Closed:
         found = self.solution.closed.get(variable)
@@ -147,7 +114,7 @@ class Solver:
 
     # -- the run --------------------------------------------------------------------------------------------------
 
-    def solve(self) -> Parts:
+    def solve(self) -> Cases:
         if self.path is None:
             self._land(Region.universe(self.entry), ZERO, TRUE)
             return self.parts
@@ -318,7 +285,7 @@ class Solver:
                 except Undecided as undecided:
                     along = until_first(shown, COUNTER, count, undecided)
             except Undecided as undecided:
-                return found, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), str(undecided))
+                return found, Refused(Reason.OVERFLOW_UNDECIDED, place_of(self.paths), str(undecided))
             if along is not TRUE:
                 found.append((along, self.exit_of_check(condition)))
         return found, None
@@ -373,35 +340,15 @@ class Solver:
         return self.names.condition(region.condition())
 
     def emit(self, when: Condition, count: Term, path: Path, values: Mapping[Var, Term]) -> None:
-        exit = path.exit
-        assert exit is not None
+        """Entry values that satisfy ``when`` leave by ``path`` after ``count`` iterations."""
         if when is FALSE:
             return
-        if exit.kind == "undefined":
-            self.parts.undefined.append(Undefined(when, exit.detail, exit.line))
-            return
-        if exit.kind == "unsupported":
-            refused = exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, where(self.paths), exit.detail)
-            self.parts.residual.append(Residual(when, refused))
-            return
-        update = self.path.update if self.path else {}
-        changed = (frozenset(update) | frozenset(path.update)) & path.outputs
         shown = self.names.term(count)
-        state = {v: self.names.term(t) for v, t in values.items()}
-        then = {v: substitute(path.update.get(v, v), state) for v in sorted(changed, key=lambda v: v.key)}
-        trace = (Run(self.path.id, shown),) if self.path is not None and count is not ZERO else ()
-        self.parts.cases.append(
-            Case(
-                when,
-                {v: t for v, t in then.items() if t is not v},
-                exit,
-                path.id,
-                shown,
-                {} if self.path is None else {self.path.id: shown},
-                trace,
-                substitute(path.result, state) if path.result is not None else None,
-            )
-        )
+        taken = Taken(ZERO, {}, ())
+        if self.path is not None:
+            trace = (Run(self.path.id, shown),) if count is not ZERO else ()
+            taken = Taken(shown, {self.path.id: shown}, trace)
+        self.parts.leave(when, path, {v: self.names.term(value) for v, value in values.items()}, taken)
 
     def _forever(self, region: Region, obligations: list[Condition]) -> None:
         """Entry values for which the plain conditions hold for ever."""
@@ -410,7 +357,7 @@ class Solver:
             return
         names = ", ".join(str(condition) for condition in obligations)
         detail = f"the loop runs until one of these fails, and when is not decided: {names}"
-        refused = Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)
+        refused = Refused(Reason.OVERFLOW_UNDECIDED, place_of(self.paths), detail)
         self.parts.residual.append(Residual(self._shown(region), refused))
 
 
@@ -422,3 +369,24 @@ def needed_by(path: Path) -> frozenset[Var]:
     if path.result is not None:
         used |= path.result.variables
     return frozenset(used)
+
+
+def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    return Solver(paths).solve().summary(paths)
+
+
+def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+    wraps = any(refused.reason is Reason.WRAP for refused in tried.refused)
+    return len(paths.iterative) <= 1 and tried.answer is None and not wraps
+
+
+METHOD = Method(
+    "acceleration",
+    "Proteus (Xie, Chen, Liu, Le, Li, FSE 2016), section 3.2.1, with a parametric least value (Feautrier, RAIRO 1988)",
+    _run,
+    _applies,
+    OPERATIONS,
+)
+"""For loops with at most one iterative path; not where another method found that a value wraps around many times: sets
+and least values would run into the time limit.
+"""

@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
-from loopless.paths.model import Exit, LoopPaths, Path
-from loopless.refusals import Reason, Refused
+from loopless.logic import NotPresburger, Region, first
+from loopless.paths.model import Exit, Path
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.stepping import enumerating
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.exit_time.linear import many_wraps
 from loopless.summary.exit_time.run_length import what_may_fail
-from loopless.summary.methods.elimination import ExitSegment, eliminate
-from loopless.summary.model import Summary
 from loopless.summary.obligations.along_run import Undecided
-from loopless.summary.transitions.oscillating_groups import find_group
-from loopless.summary.transitions.partition import cells
-from loopless.summary.transitions.system import ExitView, NotSummarized, System, build_system, where
+from loopless.summary.parts import Part
+from loopless.summary.transitions.elimination import ExitSegment, eliminate
+from loopless.summary.transitions.system import ExitView, System
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
@@ -46,7 +44,6 @@ from loopless.terms import (
     Const,
     Op,
     Term,
-    TermTooLarge,
     Var,
     Wrap,
     add,
@@ -70,8 +67,6 @@ from loopless.terms import (
     wrap,
 )
 
-OPERATIONS = 8_000_000
-"""isl's operations allowed for one loop."""
 MAX_VALUES = 4_096
 """A selector that runs through more values than this is not followed."""
 MAX_CYCLES = 16
@@ -120,55 +115,19 @@ class Round:
         return add(turns, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
 
 
-def summarize_tables(paths: LoopPaths, *, or_oscillation: bool = True) -> Summary:
-    """The summary of a loop without inputs whose paths take turns by a selector.
-
-    Without ``or_oscillation`` loops with an oscillation, which has a form without tables, are left to that. Raises
-    :class:`NotSummarized`.
-    """
-    try:
-        with budget(OPERATIONS):
-            system = build_system(paths)
-            found = [(cell, accelerate_cycles(cell)) for cell in cells(system)]
-            if not any(cycles for _, cycles in found) or not (or_oscillation or find_group(system.transitions) is None):
-                detail = "no variable that runs through few values decides which path is taken"
-                raise NotSummarized(Refused(Reason.MULTI_PATH, where(paths), detail))
-            builders = [_builder(cell, cycles) for cell, cycles in found]
-    except BudgetExceeded:
-        detail = "the logic needs more steps than its budget for this loop"
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), detail)) from None
-    except TermTooLarge as error:
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
-    return Summary(
-        paths.loop,
-        paths,
-        tuple(case for builder in builders for case in builder.cases),
-        disjunction(region for builder in builders for region in builder.diverges),
-        tuple(undefined for builder in builders for undefined in builder.undefined),
-        tuple(residual for builder in builders for residual in builder.residual),
-        "tables",
-        paths.assumptions,
-    )
-
-
-def cases_by_modes(cell: System) -> CaseBuilder | None:
-    """The cases of a loop with its cycles in closed form, None if no variable decides which path is taken.
-
-    Raises :class:`loopless.logic.BudgetExceeded`.
-    """
-    cycles = accelerate_cycles(cell)
-    return _builder(cell, cycles) if cycles is not None else None
-
-
-def _builder(cell: System, cycles: Accelerated | None) -> CaseBuilder:
-    builder = _Landing(cell, cycles.core if cycles is not None else cell.universe)
-    transitions, segments = (cycles.transitions, cycles.segments) if cycles is not None else (cell.transitions, [])
-    for segment in eliminate(cell, transitions, segments):
+def _run(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+    """The cases of a loop with its cycles in closed form."""
+    system = part.system
+    cycles = accelerate_cycles(system)
+    if cycles is None:
+        raise NoAnswer
+    builder = _ByModes(system, cycles.core)
+    for segment in eliminate(system, cycles.transitions, cycles.segments):
         builder.add(segment)
     return builder
 
 
-class _Landing(CaseBuilder):
+class _ByModes(CaseBuilder):
     """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
 
     def __init__(self, system: System, core: Region) -> None:
@@ -509,3 +468,7 @@ def _limit(condition: Condition, forms: TurnForms) -> tuple[Var, int, int]:
             if plain and abs(sign) == 1 and isinstance(var, Var) and var in forms.values:
                 return var, sign, slack
     raise Undecided(f"whether {brief(condition)} holds all along is not decided")
+
+
+METHOD = Method("cyclic modes", "ours: tables over a cycle", _run, lambda part, _: not part.system.auxiliaries)
+"""Where a mode variable that runs through few values decides which path is taken."""

@@ -9,19 +9,20 @@ No set operation is needed, whatever the number of turns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
 from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.exponential import Candidates, at_entry, candidates_of, comes_first, consequences, total
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, many_wraps
-from loopless.summary.methods.acceleration import Solver, needed_by, summarize_single
+from loopless.summary.methods.acceleration import Solver, needed_by
 from loopless.summary.model import Residual, Summary
-from loopless.summary.transitions.system import NotSummarized, where
+from loopless.summary.transitions.system import place_of
 from loopless.summary.transitions.transformer import COUNTER
 from loopless.terms import (
     FALSE,
@@ -56,50 +57,6 @@ ExitChoice = tuple[tuple[Path, Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""
 
 
-def summarize_one(paths: LoopPaths) -> Summary:
-    """The summary of a loop with at most one iterative path, by the method that says it best.
-
-    Sets and least values do; exit times are for what takes them many turns, or too many operations. Raises
-    :class:`NotSummarized`.
-    """
-    if not wraps_many_times(paths):
-        try:
-            return summarize_single(paths)
-        except NotSummarized as failure:
-            if failure.refused.reason not in (Reason.BUDGET, Reason.NON_AFFINE_CONDITION):
-                raise
-            try:
-                return summarize_earliest_exit(paths)
-            except NotSummarized:
-                raise failure from None
-    try:
-        return summarize_earliest_exit(paths)
-    except NotSummarized as failure:
-        if failure.refused.reason is Reason.WRAP:
-            raise  # sets and least values would run into the time limit
-        return summarize_single(paths)
-
-
-def summarize_earliest_exit(paths: LoopPaths) -> Summary:
-    """The summary of a loop with one iterative path and no inputs. Raises :class:`NotSummarized`."""
-    search = _EarliestExit(paths)
-    try:
-        search.run()
-    except TermTooLarge as error:
-        raise NotSummarized(Refused(Reason.BUDGET, where(paths), f"an expression grows too large: {error}")) from None
-    parts = search.parts
-    return Summary(
-        paths.loop,
-        paths,
-        tuple(parts.cases),
-        disjunction(parts.diverges),
-        tuple(parts.undefined),
-        tuple(parts.residual),
-        "race of first times",
-        paths.assumptions,
-    )
-
-
 def wraps_many_times(paths: LoopPaths) -> bool:
     """Whether some condition is passed over in many wrap-arounds before it fails: nothing for sets and least values."""
     solver = Solver(paths)
@@ -107,7 +64,7 @@ def wraps_many_times(paths: LoopPaths) -> bool:
         return False
     try:
         return any(many_wraps(solver.along(part)[-1][1], COUNTER) for part in conjuncts(solver.path.condition))
-    except (NotSummarized, TermTooLarge):
+    except (NoAnswer, TermTooLarge):
         return False
 
 
@@ -135,7 +92,7 @@ class _Group:
 
 class _EarliestExit(Solver):
     def run(self) -> None:
-        """Fill the parts. Raises :class:`NotSummarized`."""
+        """Fill the parts. Raises :class:`NoAnswer`."""
         if self.path is None:
             self.solve()
             return
@@ -199,7 +156,7 @@ class _EarliestExit(Solver):
 
     def _wrapping(self, part: Condition) -> Refused:
         detail = f"a value in the condition {brief(part)} wraps around before the loop ends"
-        return Refused(Reason.WRAP, where(self.paths), detail)
+        return Refused(Reason.WRAP, place_of(self.paths), detail)
 
     def _candidates(self, condition: Condition, offset: int) -> Candidates:
         """The candidates of a condition over the number of iterations from number ``offset`` on."""
@@ -232,7 +189,7 @@ class _EarliestExit(Solver):
             return
         names = ", ".join(str(condition) for condition in obligations)
         detail = f"the loop runs until one of these fails, and when is not decided: {names}"
-        self.parts.residual.append(Residual(never, Refused(Reason.OVERFLOW_UNDECIDED, where(self.paths), detail)))
+        self.parts.residual.append(Residual(never, Refused(Reason.OVERFLOW_UNDECIDED, place_of(self.paths), detail)))
 
     def _groups(self, timed: list[Condition], contenders: list[_Contender]) -> Iterator[_Group]:
         current: _Group | None = None
@@ -341,3 +298,25 @@ def _decided(condition: Condition, known: Mapping[Condition, bool]) -> Condition
     if isinstance(condition, Or):
         return disjunction(_decided(part, known) for part in condition.args)
     return condition
+
+
+def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    search = _EarliestExit(paths)
+    search.run()
+    return search.parts.summary(paths)
+
+
+def _applies_first(paths: LoopPaths, _: Tried[Summary]) -> bool:
+    return len(paths.iterative) <= 1 and wraps_many_times(paths)
+
+
+def _applies_after(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+    hard = any(refused.reason in (Reason.BUDGET, Reason.NON_AFFINE_CONDITION) for refused in tried.refused)
+    return len(paths.iterative) <= 1 and tried.answer is None and hard and not wraps_many_times(paths)
+
+
+METHOD = Method("earliest exit", "ours: the least of the exit times of all conditions", _run, _applies_first)
+"""What wraps around many times is told by exit times at once."""
+
+AFTER_ACCELERATION = replace(METHOD, applies=_applies_after)
+"""Else sets and least values say it better, and exit times are for what takes these too many operations."""

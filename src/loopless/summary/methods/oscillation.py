@@ -17,10 +17,10 @@ from math import gcd
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.methods.elimination import ExitSegment
 from loopless.summary.methods.oscillation_sums import Turning, accumulated, checks_of_one, is_late
 from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.totals import Total, find_totals
+from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.guarded import resolved
 from loopless.summary.transitions.oscillating_groups import Group, Selector, find_group, separated, steps
 from loopless.summary.transitions.system import System

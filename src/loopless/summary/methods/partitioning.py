@@ -1,6 +1,6 @@
 """Parts of a loop's states that no step leaves, and variables that do not matter there: for loops too large as a whole.
 
-An *autonomous subsystem** is a set of control variables that move by themselves, whatever else happens. From where an
+An *autonomous subsystem* is a set of control variables that move by themselves, whatever else happens. From where an
 *autonomous subsystem* never comes to a value at which the loop may end, the loop runs for ever; the other values are a
 loop of their own, often one in which nothing wraps around any more. Where some control variable turns out to choose no
 path, it is an accumulator. And where what is added to a checked sum may have either sign, the sign chooses between two
@@ -12,12 +12,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopless.logic import NotPresburger, Region
-from loopless.summary.methods.elimination import eliminate
+from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.refusals import Reason
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.methods.elimination import reasons, wholly_eliminated
 from loopless.summary.methods.oscillation import accelerate_groups
 from loopless.summary.obligations.totals import find_totals
+from loopless.summary.parts import Part
 from loopless.summary.rewrite.auxiliary import preimage
+from loopless.summary.transitions.elimination import ExitSegment, eliminate
 from loopless.summary.transitions.system import System
-from loopless.summary.transitions.transformer import GuardedTransition, Once
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Once
 from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
 
 MAX_STEPS_BACK = 12
@@ -216,3 +221,50 @@ def _signs(system: System) -> list[Region]:
             if sign not in found and not transition.where.is_subset(rising) and not transition.where.disjoint(rising):
                 found[sign] = rising
     return list(found.values())
+
+
+def _in_phases(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+    phases = by_signs(part.system)
+    if phases is None:
+        raise NoAnswer
+    return wholly_eliminated(phases, *accelerate_groups(phases))
+
+
+def _in_smaller_parts(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+    """By the other methods, without what makes the system large."""
+    system = part.system
+    assert part.smaller is not None
+    smaller, never = without_diverging(system)
+    smaller = without_idle(smaller)
+    if smaller is system:
+        raise NoAnswer
+    found = part.smaller(smaller)
+    builder, methods = found.cases, found.methods
+    if not never.is_empty():
+        if system.totals or any(transition.transformer.obligations() for transition in system.transitions):
+            other = part.smaller(system.within(never))
+            builder.include(other.cases)
+            methods += other.methods
+        else:
+            nothing = GuardedTransition(never, {}, Nothing())
+            others = CaseBuilder(system)
+            others.add(ExitSegment(nothing, "forever", again=nothing))
+            builder.include(others)
+    builder.methods = tuple(dict.fromkeys(("partitioning", *methods)))
+    return builder
+
+
+PHASES = Method(
+    "elimination in phases of one sign",
+    "ours",
+    _in_phases,
+    lambda part, tried: not part.system.auxiliaries and Reason.OVERFLOW_UNDECIDED in reasons(tried),
+)
+"""Phases in which sums only rise or only fall, where their overflow is not known."""
+
+PARTITIONING = Method(
+    "partitioning",
+    "ours",
+    _in_smaller_parts,
+    lambda part, _: part.smaller is not None and not part.system.auxiliaries,
+)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.methods.elimination import ExitSegment
 from loopless.summary.methods.oscillation_sums import Turning, accumulated
 from loopless.summary.rewrite.auxiliary import auxiliaries_in, later, named
+from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.oscillating_groups import candidate_selectors, side_of
 from loopless.summary.transitions.repeat import control_forms

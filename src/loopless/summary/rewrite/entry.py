@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
+from loopless.paths.invariants import inductive
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, Step, Summary
 from loopless.terms import (
@@ -14,12 +15,10 @@ from loopless.terms import (
     Condition,
     Const,
     Term,
-    TermTooLarge,
     Var,
     conjunction,
     conjuncts,
     const,
-    negate,
     polynomial,
     substitute,
 )
@@ -65,30 +64,6 @@ def _fixed(part: Condition) -> tuple[Var | None, Term]:
             if abs(factor) == 1:
                 return rest[0][0][0], const(-constant * factor)
     return None, const(0)
-
-
-def inductive(paths: LoopPaths, conditions: Iterable[Condition]) -> list[Condition]:
-    """The largest subset of ``conditions`` that every iterative path keeps true."""
-    parts = list(conditions)
-    changed = True
-    while changed and parts:
-        changed = False
-        for part in parts:
-            if not all(_keeps(path, parts, part) for path in paths.iterative):
-                parts = [other for other in parts if other is not part]
-                changed = True
-                break
-    return parts
-
-
-def _keeps(path: Path, parts: list[Condition], part: Condition) -> bool:
-    if not part.variables & set(path.update):
-        return True
-    try:
-        after = substitute(part, dict(path.update))
-    except TermTooLarge:
-        return False
-    return not feasible(conjunction((*parts, path.condition, negate(after))))
 
 
 def restricted(summary: Summary, assumed: Condition) -> Summary:

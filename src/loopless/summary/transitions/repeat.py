@@ -10,7 +10,7 @@ from loopless.summary.model import Run
 from loopless.summary.rewrite.auxiliary import moving, preimage
 from loopless.summary.transitions.guarded import composed, resolved
 from loopless.summary.transitions.nonlinear_repeat import accelerated
-from loopless.summary.transitions.system import System, where
+from loopless.summary.transitions.system import System, place_of
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, Wrap, brief, equal, substitute, walk
 
@@ -95,7 +95,7 @@ def longest_runs(
         reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
         if forms is _CONDITION:
             reason = Reason.NON_AFFINE_CONDITION
-        raise Stuck(Refused(reason, where(system.paths), f"how often the paths repeat is not known: {forms}"))
+        raise Stuck(Refused(reason, place_of(system.paths), f"how often the paths repeat is not known: {forms}"))
     lengths, never = run_lengths(transition.where, [transition], forms)
     runs: list[GuardedTransition] = []
     for region, count in lengths:

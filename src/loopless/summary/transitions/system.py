@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.portfolio import NoAnswer
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import first_to_fail
 from loopless.summary.obligations.lifting import Lifted, find_lifted, lift
@@ -44,14 +45,6 @@ from loopless.terms import (
 
 MAX_WRAP_BRANCHES = 4
 """A step that may wrap around in more different ways than this is left as it is."""
-
-
-class NotSummarized(Exception):
-    """A strategy does not apply; carries the refusal."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(str(refused))
-        self.refused = refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +86,8 @@ class System:
     """The states that the system stands for, where variables that it leaves out have a part in that."""
     auxiliaries: bool = False
     """Whether steps or domains speak of terms that the logic does not know, and that change."""
+    oscillates: bool = False
+    """Whether some transitions were found to take turns, so that the methods need not look again."""
 
     @property
     def entry(self) -> Region | None:
@@ -138,7 +133,7 @@ class System:
         return self.names.condition(Revealed(region).condition(region.rough_condition()))
 
 
-def where(paths: LoopPaths) -> str:
+def place_of(paths: LoopPaths) -> str:
     """The loop's place for a refusal."""
     return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
 
@@ -173,7 +168,7 @@ def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
 
 
 def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
-    """The system of a loop without inputs. Raises :class:`NotSummarized`, :class:`loopless.logic.BudgetExceeded`.
+    """The system of a loop without inputs. Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`.
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
     """
@@ -354,8 +349,8 @@ class _Builder:
                     found[self.names.named(sign)] = None
         return list(found)
 
-    def _refuse(self, reason: Reason, detail: str) -> NotSummarized:
-        return NotSummarized(Refused(reason, where(self.paths), detail))
+    def _refuse(self, reason: Reason, detail: str) -> NoAnswer:
+        return NoAnswer(Refused(reason, place_of(self.paths), detail))
 
     def _domain(self, path: Path) -> Condition:
         parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.obligation]

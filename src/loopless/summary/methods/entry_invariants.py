@@ -1,0 +1,128 @@
+"""A loop summarized anew under what holds where the program enters it and stays true in all iterations.
+
+That a counter starts at 0 and is never negative makes paths impossible, and conditions linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from loopless.logic import budget
+from loopless.paths import LoopPaths, NoPaths, Path
+from loopless.paths.invariants import inductive
+from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.refusals import Refused
+from loopless.summary.entry import Entered, Entry
+from loopless.summary.rewrite.entry import entered_with
+from loopless.summary.transitions.system import mentions
+from loopless.terms import (
+    TRUE,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    from_polynomial,
+    greater_equal,
+    less_equal,
+    negate,
+    polynomial,
+    sub,
+)
+
+PREPARING = 2_000_000
+"""isl's operations for finding what stays true, and again for saying where the loop is entered."""
+
+AGAIN = 40_000_000
+"""isl's operations for looking at the loop again."""
+
+
+def about(paths: LoopPaths, facts: Condition) -> Condition:
+    """Those of the facts that speak of nothing but variables whose entry values matter."""
+    variables = _mattering(paths)
+    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables)
+
+
+def _mattering(paths: LoopPaths) -> set[Var]:
+    """The variables whose values at the header are read, or are those at an exit."""
+    found: set[Var] = set()
+    for path in paths.all:
+        found |= path.condition.variables | (path.outputs - path.update.keys())
+        terms = (*path.update.values(), *((path.result,) if path.result is not None else ()))
+        found |= {var for term in terms for var in term.variables}
+    return found
+
+
+def inductive_facts(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
+    """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
+    if isinstance(paths, NoPaths):
+        return TRUE
+    deciding = _deciding(paths) & _mattering(paths)
+    candidates: dict[Condition, None] = {}
+    for fact in conjuncts(facts):
+        for part in (fact, *_weaker(fact)):
+            if part.variables <= deciding:
+                candidates.setdefault(part)
+    kept = inductive(paths, candidates)
+    return conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else TRUE
+
+
+def _deciding(paths: LoopPaths) -> frozenset[Var]:
+    """The variables by which paths are chosen, checks aside, and that move by constants or by others of these, and all
+    that do not move.
+    """
+    undefined = [path for path in paths.exits if path.exit is not None and path.exit.kind == "undefined"]
+    found: set[Var] = set(paths.invariants)
+    for path in paths.all:
+        if path in undefined:
+            continue
+        for part in conjuncts(path.condition):
+            if not any(mentions(other.condition, negate(part)) for other in undefined):
+                found |= part.variables
+    known = set(paths.invariants)
+    while True:
+        more = {v for v in found - known if all(_is_step(path, v, known) for path in paths.iterative)}
+        if not more:
+            return frozenset(known & found)
+        known |= more
+
+
+def _is_step(path: Path, var: Var, known: Collection[Var]) -> bool:
+    """Whether a path adds to ``var`` what depends on ``known`` variables only."""
+    try:
+        return sub(path.update.get(var, var), var).variables <= frozenset(known)
+    except TermTooLarge:
+        return False
+
+
+def _weaker(fact: Condition) -> tuple[Condition, ...]:
+    """For x == c what may stay true while x moves: x >= c, x <= c."""
+    if not isinstance(fact, Compare) or fact.relation != "eq" or len(fact.variables) != 1:
+        return ()
+    (var,) = fact.variables
+    poly = polynomial(fact.term)
+    if poly.pop(((var, 1),), 0) != 1:
+        return ()
+    value: Term = from_polynomial({monomial: -factor for monomial, factor in poly.items()})
+    return (greater_equal(var, value), less_equal(var, value)) if isinstance(value, Const) else ()
+
+
+def _run(question: Entry, _: Tried[Entered]) -> Entered:
+    with budget(PREPARING):
+        kept = inductive_facts(question.paths, question.facts)
+    if kept is TRUE:
+        raise NoAnswer
+    with budget(AGAIN):
+        narrow, other = question.narrowed(kept)
+    if isinstance(other, Refused) or isinstance(narrow, NoPaths):
+        raise NoAnswer(other if isinstance(other, Refused) else None)
+    with budget(PREPARING):
+        found = entered_with(other, conjunction((question.entered, about(narrow, question.facts))))
+    return Entered(narrow, found)
+
+
+METHOD = Method("entry invariants", "ours; inductive subsets as Houdini's (Flanagan and Leino, FME 2001)", _run)
+"""The answer keeps the name of the method that gave the summary under the invariants."""

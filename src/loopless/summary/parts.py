@@ -1,0 +1,120 @@
+"""Loops by parts: the values of invariants are divided into cells, and each cell is answered by the first method that
+leaves nothing of it open.
+
+A loop with several paths has no closed form as a whole; its parts, where nothing can wrap around or be undefined, where
+an oscillation has one sign, often have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from loopless.logic import budget
+from loopless.paths.model import LoopPaths
+from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.refusals import Reason, Refused
+from loopless.summary.case_builder import CaseBuilder, Cases
+from loopless.summary.model import Summary
+from loopless.summary.transitions.elimination import ExitSegment
+from loopless.summary.transitions.partition import cells
+from loopless.summary.transitions.system import System, build_system, place_of
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+
+PREPARING = 2_000_000
+"""isl's operations allowed for reading the paths and dividing the values of invariants."""
+
+WHOLE = 8_000_000
+"""And for all of these parts together, each of which gets its share."""
+
+REST = 3_000_000
+"""And for those that come after one of which something is left open: the summary is not complete any more then."""
+
+TOGETHER = 2
+"""All methods together get so many times the share of one."""
+
+MAX_CASES = 400
+"""A summary does not get more cases and regions than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The question for one part of a loop: the cases of ``system``, with no more than ``most`` cases and regions.
+
+    ``smaller`` answers the same for a part of the part; None in such a part, which is not divided again.
+    """
+
+    system: System
+    most: int
+    smaller: Callable[[System], Answer] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The cases of a part, and the methods that gave them, each once."""
+
+    cases: CaseBuilder
+    methods: tuple[str, ...]
+
+
+def summarize_parts(paths: LoopPaths, methods: Sequence[Method[Part, CaseBuilder]]) -> Summary:
+    """The summary of a loop without inputs, each part by the first of ``methods`` that leaves nothing open.
+
+    Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`, :class:`loopless.terms.TermTooLarge`.
+    """
+    with budget(PREPARING):
+        system = build_system(paths)
+        parts = cells(system)
+    found = Cases(place_of(paths))
+    told: dict[str, None] = {}
+    left, share = MAX_CASES, WHOLE // len(parts)
+    for part in parts:
+        answer = _answered(part, methods, share, left)
+        left -= answer.cases.size
+        found.include(answer.cases)
+        told |= dict.fromkeys(answer.methods)
+        if answer.cases.residual:
+            share = min(share, REST // len(parts))
+    return found.summary(paths, ", ".join(told))
+
+
+def _answered(
+    system: System, methods: Sequence[Method[Part, CaseBuilder]], operations: int, most: int, *, further: bool = True
+) -> Answer:
+    """The cases of a part: by the first method that leaves nothing open, else by the first that says something.
+
+    What has more than ``most`` cases and regions says nothing.
+    """
+
+    def smaller(part: System) -> Answer:
+        return _answered(part, methods, operations, most, further=False)
+
+    with budget(TOGETHER * operations) as given:
+        question = Part(system, most, smaller if further else None)
+        place = place_of(system.paths)
+        tried = answered(
+            [_limited(method, place) for method in methods],
+            question,
+            place,
+            complete=lambda cases: not cases.residual,
+            operations=max(1, min(operations, given)),
+        )
+    if tried.answer is not None:
+        return Answer(tried.answer, tried.answer.methods or (tried.method,))
+    why = next((refused for refused in tried.refused if refused.reason is Reason.BUDGET), None)
+    why = why or Refused(Reason.MULTI_PATH, place, "no method says how often its paths repeat")
+    builder = CaseBuilder(system)
+    builder.add(ExitSegment(GuardedTransition(system.universe, {}, Nothing()), "stuck", why=why))
+    return Answer(builder, ())
+
+
+def _limited(method: Method[Part, CaseBuilder], place: str) -> Method[Part, CaseBuilder]:
+    """The method without answers of more cases than are asked for."""
+
+    def run(part: Part, tried: Tried[CaseBuilder]) -> CaseBuilder:
+        found = method.run(part, tried)
+        if found.size > part.most:
+            raise NoAnswer(Refused(Reason.BUDGET, place, f"{found.size} cases are more than {part.most}"))
+        return found
+
+    return replace(method, run=run)
