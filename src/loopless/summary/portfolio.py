@@ -63,38 +63,6 @@ def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
     return not (any(refused.reason is Reason.WRAP for refused in why) and earliest_exit.wraps_many_times(paths))
 
 
-METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
-    elimination.OSCILLATION,
-    elimination.ELIMINATION,
-    elimination.ROUND_BY_ROUND,
-    elimination.DIVIDED_DOMAINS,
-    cyclic_modes.METHOD,
-    partitioning.PHASES,
-    elimination.KNOWN_OSCILLATION,
-    partitioning.PARTITIONING,
-)
-"""For a part of a loop with several iterative paths."""
-
-
-def summarize_by_parts(paths: LoopPaths) -> Summary:
-    """The summary of a loop by :data:`PART_METHODS`. Raises :class:`loopless.portfolio.NoAnswer`, or one of
-    :data:`loopless.portfolio.LIMITS`.
-    """
-    return summarize_parts(paths, PART_METHODS)
-
-
-def _by_parts(paths: LoopPaths, _: Tried[Summary]) -> Summary:
-    return summarize_by_parts(paths)
-
-
-def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
-    """What wraps around many times is nothing for isl, whose budget then does not bound the time."""
-    why = [*tried.refused, *(part.why for part in (tried.answer.residual if tried.answer is not None else ()))]
-    if any(refused.reason is Reason.WRAP for refused in tried.refused):
-        return False
-    return not (any(refused.reason is Reason.WRAP for refused in why) and earliest_exit.wraps_many_times(paths))
-
-
 METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
     earliest_exit.METHOD,
     acceleration.METHOD,
