@@ -187,6 +187,8 @@ class Frame:
                 self.owned.append(storage)
             case "null":
                 raise Stop("undefined", "access through a null pointer")
+            case "dead":
+                raise Stop("undefined", "access to an object whose lifetime is over")
             case "parameter" if number in self.null:
                 raise Stop("undefined", f"access through {described.name}, which is null")
             case "parameter":
@@ -225,6 +227,15 @@ class Frame:
             raise Stop("undefined", f"an object of {size} bytes")
         storage = self.world.add(blank("allocated memory", size, zeroed=zeroed))
         return self.number_of(storage, 0)[0]
+
+    def expire(self, number: int) -> None:
+        """The life of a local object is over; its number stands for a new one from now on."""
+        found = self.places.pop(number, None)
+        if found is not None:
+            storage, _ = found
+            del self.numbers[id(storage)]
+            self.owned = [held for held in self.owned if held is not storage]
+            self.world.end(storage, "whose lifetime is over")
 
     def leave(self) -> None:
         """The activation ends, and with it its local objects."""

@@ -19,6 +19,7 @@ from loopless.flowgraph.model import (
     Check,
     Copy,
     End,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -164,6 +165,8 @@ class StatementWriter:
                 out(f"fr.copy(({to}), ({source}), {term(statement.length)})")
             case Allocate(target=target):
                 out(f"{names[target]} = fr.allocate({term(statement.size)}, {statement.zeroed})")
+            case Expire():
+                out(f"fr.expire({statement.object})")
             case Call():
                 self._call(statement)
             case _:
