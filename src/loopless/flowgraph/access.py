@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless.flowgraph.model import Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
 from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.pointers import DEAD, Base
+from loopless.flowgraph.pointers import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.source import ir
@@ -174,10 +174,13 @@ def _fitting(value: Number, var: Var) -> Term:
 
 
 def _null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
-    for base, _ in t.memory.points.of(operand).places:
+    places = t.memory.points.of(operand).places
+    for base, _ in places:
         null = t.memory.nullable.get(base)
         if null is not None:
             t.check(equals_zero(null), "null-pointer", loc)
+    if any(base == NULL for base, _ in places):
+        t.check(elsewhere(t, t.address(operand, loc), NULL), "null-pointer", loc)
 
 
 def _bounds(t: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:

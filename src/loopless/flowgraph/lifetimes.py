@@ -45,7 +45,8 @@ def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
     for block in function.blocks:
         for index, instruction in enumerate(block.instructions):
             declared = _declared(instruction)
-            if declared in lives.scopes and block.label in loops[block.label]:
+            given = instruction.variable is not None and instruction.variable.arg  # it has its value before the record
+            if declared in lives.scopes and not given and block.label in loops[block.label]:
                 added.before((block.label, index + 1), _ours("begin", (declared,)))
     return added.into(function)
 
@@ -100,13 +101,16 @@ class _Lives:
     def _used_behind(self) -> set[str]:
         """The variables that the compiler itself uses behind their blocks: they have clean-ups (an attribute of GNU C)."""
         found: set[str] = set()
-        for i in self.function.instructions():
-            around = i.loc.scopes if i.loc is not None and not i.is_debug else ()
-            for name in {o.name for o in i.operands if isinstance(o, ir.Local)} & self.scopes.keys() if around else ():
-                own = self.scopes[name]
-                whole = [scope for scope in own if scope[1] == own[0][1]][-1]
-                if own[0] not in around and whole in around:
-                    found.add(name)
+        for block in self.function.blocks:
+            around: tuple[tuple[int, int], ...] = ()
+            for i in reversed(block.instructions):  # what has no place of its own belongs to what follows
+                around = (i.loc.scopes if i.loc is not None else ()) or around
+                names = {o.name for o in i.operands if isinstance(o, ir.Local)} & self.scopes.keys()
+                for name in names if around and not i.is_debug else ():
+                    own = self.scopes[name]
+                    whole = [scope for scope in own if scope[1] == own[0][1]][-1]
+                    if own[0] not in around and whole in around:
+                        found.add(name)
         return found
 
     def _living_in(self, around: tuple[tuple[int, int], ...]) -> frozenset[str]:

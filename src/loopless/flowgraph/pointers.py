@@ -70,7 +70,7 @@ class Target:
     @property
     def living(self) -> set[tuple[Base, int | None]]:
         """The places in objects that live: nothing else is read or written in a run that is defined."""
-        return {place for place in self.places if place[0] != DEAD}
+        return {place for place in self.places if place[0] not in (DEAD, NULL)}
 
 
 @dataclass(frozen=True, slots=True)
