@@ -28,8 +28,9 @@ _SHAPE: Final = (
 _TRAPS: Final = (
     "-fno-sanitize=all",
     "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,array-bounds,vla-bound,unreachable,return",
-    "-fsanitize-trap=all",
+    "-fsanitize-trap=all", "-Xclang", "-fsanitize-address-use-after-scope",
 )
+# The last one puts markers around the lives of locals, no checks.
 C_SUFFIXES: Final = frozenset({".c", ".i", ".h"})
 CXX_SUFFIXES: Final = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hh", ".hpp", ".hxx"})
 IR_SUFFIXES: Final = frozenset({".ll", ".bc"})
