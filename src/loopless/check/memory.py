@@ -332,14 +332,23 @@ class Frame:
             return missing, missing
 
     def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
-        """The variable's value goes back to memory, unless there was no memory for it."""
-        if not (isinstance(value, Missing) and value.absent):
+        """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store(number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
-        if not (isinstance(value, Missing) and value.absent):
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store_pointer(number, offset, size, object, value)
+
+    def writable(self, number: int) -> None:
+        """End the run where a variable is written that stands for a part of a constant object."""
+        if self._constant(number):
+            raise Stop("undefined", f"writes to {self.places[number][0].name}, which is constant")
+
+    def _constant(self, number: int) -> bool:
+        found = self.places.get(number)
+        return found is not None and found[0].constant
 
     def _exists(self, storage: Storage | None) -> Storage:
         if storage is None:

@@ -144,6 +144,9 @@ class StatementWriter:
             case Assign(target=target, value=value):
                 text = term(value)
                 self._absent(target)
+                info = self.flowgraph.variables.get(target)
+                if info is not None and info.kind is Kind.POINTEE:
+                    out(f"fr.writable({info.object})")
                 out(f"{names[target]} = {text}")
                 self.in_range(target, statement.loc)
             case Check(condition=condition, kind=kind):

@@ -115,6 +115,8 @@ def store(t: Translator, instruction: ir.Instruction) -> None:
     if slot is not None and not volatile:
         _null_check(t, target, loc)
         alive(t, target, loc)
+        if nowhere(t, target, write=True):
+            return
         assign_slot(t, slot, t.value(source), loc)
         return
     address = t.address(target, loc)
