@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> str:
     ],
 )
 @pytest.mark.parametrize("interpreted", [False, True])
-def test_evaluations_say_it(run, file: str, function: str, value: str, answer: str, interpreted: bool) -> None:  # noqa: FBT001
+def test_evaluations_say_it(run, file: str, function: str, value: str, answer: str, interpreted: bool) -> None:
     if interpreted:
         program = load([file])
         graph = build(program.inlined.functions[function], program.inlined)

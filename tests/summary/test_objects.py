@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from loopless.bounds import function_bounds
 from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeHost, NativeOracle, Run
 from loopless.flowgraph import build
@@ -27,9 +26,9 @@ CONST = {
     "in a callee": "static const int a[3]; static void set(int *p, int v) { if (v > 2) *p = v; }"
     " int f(signed char n) { set((int *)a + 1, n); return n; }",
     "memcpy": "#include <string.h>\nstatic const char t[4]; int f(signed char n) { if (n < 0) return 0;"
-    " memcpy((char *)t, \"abc\", n > 3 ? 1 : 0); return 1; }",
+    ' memcpy((char *)t, "abc", n > 3 ? 1 : 0); return 1; }',
     "memset": "#include <string.h>\nint f(signed char n) { if (n == 5) memset(\"abc\", 'x', 2); return 1; }",
-    "strcpy": "#include <string.h>\nint f(signed char n) { char *s = \"abc\"; if (n == 5) strcpy(s, \"x\"); return 1; }",
+    "strcpy": '#include <string.h>\nint f(signed char n) { char *s = "abc"; if (n == 5) strcpy(s, "x"); return 1; }',
     "reading only": "static const int t[3] = {4, 5, 6}; int f(signed char n) { int *p = (int *)t; return p[1] + n; }",
     "a variable beside": "static const int k = 5; int v; int f(signed char n) { int *p = &v; *p = n; return v + k; }",
 }

@@ -173,7 +173,10 @@ static wide object_count, home_count, static_count;
 static void forget_objects(void) { object_count = home_count = 0; room_end = room; }
 static struct object *among(struct object *all, wide count, const unsigned char *p) {
     wide low = 0, high = count;
-    while (low < high) { wide middle = (low + high) / 2; if (all[middle].at <= p) low = middle + 1; else high = middle; }
+    while (low < high) {
+        wide middle = (low + high) / 2;
+        if (all[middle].at <= p) low = middle + 1; else high = middle;
+    }
     return low && p < all[low - 1].at + all[low - 1].size + GAP ? all + low - 1 : 0;
 }
 static struct object *find_object(const unsigned char *p, const struct object *table, wide count) {

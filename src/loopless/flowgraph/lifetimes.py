@@ -18,6 +18,7 @@ from typing import Final
 
 from loopless.flowgraph.pointers import Base, PointsTo, analyse
 from loopless.source import ir
+from loopless.source.inlining import components
 
 _END: Final = "llvm.lifetime.end"
 _START: Final = "llvm.lifetime.start"
@@ -36,17 +37,17 @@ def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
     added = _Added()
     _uses_behind(function, lives, points, added)
     _pointers_behind(function, lives, ends, points, added)
-    loops = _reached(function)
+    repeated = _repeated(function)
     hidden = points.escaped | points.lent | points.mixed
     for position, names in ends.items():
         for name in sorted(names):
-            if Base("local", name) in hidden or lives.declared_in(name) & loops[position[0]]:
+            if Base("local", name) in hidden or lives.declared_in(name) & repeated:
                 added.before(position, _ours("expire", (name,)))
     for block in function.blocks:
         for index, instruction in enumerate(block.instructions):
             declared = _declared(instruction)
             given = instruction.variable is not None and instruction.variable.arg  # it has its value before the record
-            if declared in lives.scopes and not given and block.label in loops[block.label]:
+            if declared in lives.scopes and not given and block.label in repeated:
                 added.before((block.label, index + 1), _ours("begin", (declared,)))
     return added.into(function)
 
@@ -99,7 +100,7 @@ class _Lives:
         self._dead = _surely_dead(function, self.marked) if self.marked else {}
 
     def _used_behind(self) -> set[str]:
-        """The variables that the compiler itself uses behind their blocks: they have clean-ups (an attribute of GNU C)."""
+        """The variables that the compiler itself uses behind their blocks: they have clean-ups (an attribute of C)."""
         found: set[str] = set()
         for block in self.function.blocks:
             around: tuple[tuple[int, int], ...] = ()
@@ -192,7 +193,7 @@ def _surely_dead(function: ir.Function, marked: set[str]) -> dict[_Position, fro
             for index, i in enumerate(block.instructions):
                 found[block.label, index] = dead
                 ended, begun = _marker(i, _END), _marker(i, _START)
-                dead = (dead | {ended} if ended in marked else dead) - {begun}  # type: ignore[operator]
+                dead = (dead | {ended} if ended in marked else dead) - {begun}
             for label in block.successors:
                 if not start[label] <= dead:
                     start[label] &= dead
@@ -312,18 +313,8 @@ def _read_later(
     return found
 
 
-def _reached(function: ir.Function) -> dict[str, set[str]]:
-    """By block those that control may come to afterwards."""
-    successors = {block.label: block.successors for block in function.blocks}
-    found: dict[str, set[str]] = {}
-    for label in successors:
-        seen: set[str] = set()
-        waiting = list(successors[label])
-        while waiting:
-            current = waiting.pop()
-            if current not in seen:
-                seen.add(current)
-                waiting.extend(successors[current])
-        found[label] = seen
-    return found
-
+def _repeated(function: ir.Function) -> frozenset[str]:
+    """The blocks that control may come to more than once."""
+    successors = {block.label: list(block.successors) for block in function.blocks}
+    cycles = (found for found in components(successors) if len(found) > 1 or found[0] in successors[found[0]])
+    return frozenset(label for found in cycles for label in found)

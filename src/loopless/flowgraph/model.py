@@ -73,8 +73,9 @@ class VariableInfo:
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
     """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "null",
-    "function" or "dead" (stands for all objects whose lifetime is over); ``constant``: writing to it is undefined; ``size`` in bytes, None where it is not known; ``element`` the type of its elements where it is an array
-    of integers; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
+    "function" or "dead" (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known;
+    ``element`` the type of its elements where it is an array of integers; ``constant``: writing to it is undefined;
+    ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
     """
 
     number: int

@@ -105,6 +105,7 @@ class Metadata:
         if found is None:
             blocks: list[tuple[int, int]] = []
             scope: int | None = ident
+            kind, fields = "", dict[str, str]()
             while scope is not None and len(blocks) < _DEPTH:
                 kind, fields = self.node(scope)
                 if kind in ("DILexicalBlock", "DISubprogram"):  # not DILexicalBlockFile: the same block in another file

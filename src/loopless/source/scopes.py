@@ -1,9 +1,9 @@
 """The blocks of the source around each instruction, from debug information: where the lives of local variables end.
 
 Without optimization clang writes no markers for them, but gives each instruction a place whose scope is the innermost
-block that it belongs to. That holds for C as our clang compiles it; in code that was optimized, or that has destructors,
-instructions stand outside of the blocks that they come from. So such modules are marked, as named metadata that travel
-with them through linking and inlining, and only places in their compilation units have scopes.
+block that it belongs to. That holds for C as our clang compiles it; in code that was optimized, or has destructors,
+instructions stand outside of the blocks that they come from. So the modules for which it holds are marked, as named
+metadata that travel with them through linking and inlining, and only places in their compilation units have scopes.
 
 A scope is a block (its number in the metadata) and the inlined call that it is a copy for (the number of the call's
 place, -1 for none).
