@@ -20,6 +20,7 @@ from loopless.flowgraph.model import (
     Call,
     Check,
     Copy,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -411,7 +412,7 @@ class Around(Execution[SymbolicState]):
                 for target in defined_by(statement):
                     state = self._unknown(state, target, Origin.CALL, "call", statement.loc)
                 return (state,)
-            case Store() | Fill() | Copy():
+            case Store() | Fill() | Copy() | Expire():
                 return (state,)
             case _:
                 raise AssertionError(statement)

@@ -187,6 +187,8 @@ class Frame:
                 self.owned.append(storage)
             case "null":
                 raise Stop("undefined", "access through a null pointer")
+            case "dead":
+                raise Stop("undefined", "access to an object whose lifetime is over")
             case "parameter" if number in self.null:
                 raise Stop("undefined", f"access through {described.name}, which is null")
             case "parameter":
@@ -225,6 +227,15 @@ class Frame:
             raise Stop("undefined", f"an object of {size} bytes")
         storage = self.world.add(blank("allocated memory", size, zeroed=zeroed))
         return self.number_of(storage, 0)[0]
+
+    def expire(self, number: int) -> None:
+        """The life of a local object is over; its number stands for a new one from now on."""
+        found = self.places.pop(number, None)
+        if found is not None:
+            storage, _ = found
+            del self.numbers[id(storage)]
+            self.owned = [held for held in self.owned if held is not storage]
+            self.world.end(storage, "whose lifetime is over")
 
     def leave(self) -> None:
         """The activation ends, and with it its local objects."""
@@ -321,14 +332,23 @@ class Frame:
             return missing, missing
 
     def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
-        """The variable's value goes back to memory, unless there was no memory for it."""
-        if not (isinstance(value, Missing) and value.absent):
+        """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store(number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
-        if not (isinstance(value, Missing) and value.absent):
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store_pointer(number, offset, size, object, value)
+
+    def writable(self, number: int) -> None:
+        """End the run where a variable is written that stands for a part of a constant object."""
+        if self._constant(number):
+            raise Stop("undefined", f"writes to {self.places[number][0].name}, which is constant")
+
+    def _constant(self, number: int) -> bool:
+        found = self.places.get(number)
+        return found is not None and found[0].constant
 
     def _exists(self, storage: Storage | None) -> Storage:
         if storage is None:

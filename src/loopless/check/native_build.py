@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.check.native_checks import checked
+from loopless.check.native_objects import RUNTIME, with_objects
 from loopless.check.native_retarget import NARROW, SAFE
 from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.native_signature import CType, DebugInfo, Signature
@@ -118,6 +119,8 @@ def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) 
     if module.checks:
         module.runtime.add("trap")
     out.append(_table(variables))
+    out = with_objects(out, debug)
+    module.runtime.update(RUNTIME)
     out.extend(f"declare void @loopless_{name}(...)" for name in sorted(module.runtime))
     types = debug.global_types({symbol: number for symbol, _, number in variables if number is not None})
     return Prepared(

@@ -30,8 +30,13 @@ TRAP_KINDS: Final[dict[int, str]] = {
     21: "signed subtraction overflow",
     22: "null or misaligned access",
     24: "length of a variable-length array not positive",
+    90: "write to a const object",
+    91: "use of a pointer to an object whose lifetime is over",
+    92: "pointer arithmetic that leaves the object",
+    93: "access outside of the object",
 }
-"""Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words."""
+"""Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words; from 90 on our own
+(:mod:`loopless.check.native_objects`)."""
 
 NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
 """The integer inputs that the runtime draws, each by ``loopless_nondet_<kind>``."""
@@ -157,6 +162,83 @@ char *loopless_narrow_strncat(char *p, const char *q, size32 n) { return strncat
 /* A 32-bit klee_make_symbolic passes its size in 32 bits. */
 void loopless_narrow_klee_make_symbolic(void *at, size32 size) { loopless_klee_make_symbolic(at, size); }
 
+/* Objects (see native_objects). Locals get memory that no other one gets in the same run, while there is any. */
+enum { ROOM = 1 << 25, LARGEST = 1 << 14, GAP = 32, MOST = 1 << 18, MOST_HOMES = 1 << 12 };
+struct object { unsigned char *at; uwide size; wide state; }; /* state: 0 none, 1 it is constant, 2 it is dead */
+static unsigned char *room, *room_end;
+static struct object *objects, homes[MOST_HOMES], statics[MOST_HOMES];
+static const void *statics_of;
+static wide object_count, home_count, static_count;
+
+static void forget_objects(void) { object_count = home_count = 0; room_end = room; }
+static struct object *among(struct object *all, wide count, const unsigned char *p) {
+    wide low = 0, high = count;
+    while (low < high) {
+        wide middle = (low + high) / 2;
+        if (all[middle].at <= p) low = middle + 1; else high = middle;
+    }
+    return low && p < all[low - 1].at + all[low - 1].size + GAP ? all + low - 1 : 0;
+}
+static struct object *find_object(const unsigned char *p, const struct object *table, wide count) {
+    if (room && p >= room && p < room_end) return among(objects, object_count, p);
+    for (wide i = home_count; i-- > 0;) if (p >= homes[i].at && p < homes[i].at + homes[i].size + GAP) return homes + i;
+    if (statics_of != table) {
+        statics_of = table; static_count = 0;
+        for (wide i = 0; i < count && i < MOST_HOMES; i++) {
+            wide at = static_count++;
+            for (; at && statics[at - 1].at > table[i].at; at--) statics[at] = statics[at - 1];
+            statics[at] = table[i];
+        }
+    }
+    return among(statics, static_count, p);
+}
+void *loopless_local(void *home, uwide size) {
+    if (!room) {
+        room = room_end = malloc(ROOM); objects = malloc(MOST * sizeof *objects);
+        if (!room || !objects) finish(5, 0, 0, "");
+    }
+    if (size <= LARGEST && object_count < MOST && room_end + size + 2 * GAP < room + ROOM) {
+        unsigned char *at = room_end;
+        room_end += (size + 2 * GAP - 1) / GAP * GAP;
+        objects[object_count].at = at; objects[object_count].size = size; objects[object_count++].state = 0;
+        memset(at, 0, size);
+        return at;
+    }
+    if (home_count < MOST_HOMES) {
+        homes[home_count].at = home; homes[home_count].size = size; homes[home_count++].state = 0;
+    }
+    return home;
+}
+void loopless_end(unsigned char *p) {
+    if (room && p >= room && p < room_end) { among(objects, object_count, p)->state = 2; return; }
+    for (wide i = home_count; i-- > 0;)
+        if (homes[i].at == p) { for (home_count--; i < home_count; i++) homes[i] = homes[i + 1]; return; }
+}
+void *loopless_begin(void *home, unsigned char *old, uwide size) {
+    unsigned char *at;
+    loopless_end(old);
+    at = loopless_local(home, size);
+    if (at != old) memmove(at, old, size); /* what it holds is indeterminate: what it held before is as good */
+    return at;
+}
+void loopless_access(unsigned char *p, uwide size, int writes, int line, const struct object *table, wide count) {
+    struct object *found = size ? find_object(p, table, count) : 0;
+    if (!found) return;
+    if (found->state == 2) loopless_trap(91, line);
+    if (p < found->at || size > found->size || p - found->at > found->size - size) loopless_trap(93, line);
+    if (writes && found->state == 1) loopless_trap(90, line);
+}
+void loopless_step(unsigned char *p, unsigned char *to, int line, const struct object *table, wide count) {
+    struct object *found = find_object(p, table, count);
+    if (!found) return;
+    if (found->state == 2) loopless_trap(91, line);
+    if (to < found->at || to > found->at + found->size) loopless_trap(92, line);
+}
+void loopless_use(unsigned char *p, int line) {
+    struct object *found = room && p >= room && p < room_end ? among(objects, object_count, p) : 0;
+    if (found && found->state == 2 && p <= found->at + found->size) loopless_trap(91, line);
+}
+
 struct variable { void *at; uwide size; };
 void loopless_save(const struct variable *table, wide count, unsigned char *to) {
     for (wide i = 0; i < count; i++) { memcpy(to, table[i].at, table[i].size); to += table[i].size; }
@@ -176,6 +258,7 @@ void loopless_ending(wide *facts, const char **text) {
 typedef wide W;
 void loopless_call(void *f, wide count, const wide *a, wide *result) {
     end_status = 0; end_kind = 0; end_value = 0; end_text = "";
+    forget_objects();
     if (_setjmp(&target)) return;
     switch (count) {
     case 0: *result = ((W(*)(void))f)(); break;

@@ -22,6 +22,7 @@ from loopless.flowgraph.model import (
     Check,
     Copy,
     Edge,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -101,6 +102,8 @@ class Relevance:
                 live |= _variables((statement.address, statement.byte, statement.length))
             case Copy():
                 live |= _variables((statement.target, statement.source, statement.length))
+            case Expire():
+                pass
             case Allocate():
                 live.discard(statement.target)
                 live |= statement.size.variables

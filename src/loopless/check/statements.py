@@ -19,6 +19,7 @@ from loopless.flowgraph.model import (
     Check,
     Copy,
     End,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -143,6 +144,9 @@ class StatementWriter:
             case Assign(target=target, value=value):
                 text = term(value)
                 self._absent(target)
+                info = self.flowgraph.variables.get(target)
+                if info is not None and info.kind is Kind.POINTEE:
+                    out(f"fr.writable({info.object})")
                 out(f"{names[target]} = {text}")
                 self.in_range(target, statement.loc)
             case Check(condition=condition, kind=kind):
@@ -164,6 +168,8 @@ class StatementWriter:
                 out(f"fr.copy(({to}), ({source}), {term(statement.length)})")
             case Allocate(target=target):
                 out(f"{names[target]} = fr.allocate({term(statement.size)}, {statement.zeroed})")
+            case Expire():
+                out(f"fr.expire({statement.object})")
             case Call():
                 self._call(statement)
             case _:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from loopless.flowgraph.model import Allocate, Assign, Havoc, Kind, Load, Origin, Pointer, Store
+from collections.abc import Sequence
+
+from loopless.flowgraph.model import Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
 from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.pointers import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.source import ir
 from loopless.terms import (
+    FALSE,
     INTEGERS,
     ONE,
     ZERO,
+    Condition,
     Const,
     IntType,
     Term,
@@ -19,9 +23,12 @@ from loopless.terms import (
     add,
     between,
     const,
+    disjunction,
+    equal,
     equals_zero,
     ite,
     less,
+    not_equal,
     not_zero,
     scale,
     wrap,
@@ -42,11 +49,15 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
     slot = t.slot(pointer_operand)
     if slot is not None:
         _null_check(t, pointer_operand, loc)
+        alive(t, pointer_operand, loc)
         t.define(instruction, _slot_value(slot, type))
         return
     address = t.address(pointer_operand, loc)
     pointer = Pointer(address.object, address.offset)
     _bounds(t, pointer_operand, address, t.memory.module.layout.store_size(type), loc)
+    if nowhere(t, pointer_operand):
+        t.define(instruction, t.value(ir.NullPtr()) if isinstance(type, ir.PtrT) else _nothing_read(type))
+        return
     name = instruction.result or "load"
     match type:
         case ir.IntT(bits=bits):
@@ -100,14 +111,20 @@ def store(t: Translator, instruction: ir.Instruction) -> None:
     source, target = instruction.operands
     slot = t.slot(target)
     volatile = instruction.access is not None and (instruction.access.volatile or instruction.access.atomic)
+    writable(t, target, loc)
     if slot is not None and not volatile:
         _null_check(t, target, loc)
+        alive(t, target, loc)
+        if nowhere(t, target, write=True):
+            return
         assign_slot(t, slot, t.value(source), loc)
         return
     address = t.address(target, loc)
     pointer = Pointer(address.object, address.offset)
     size = t.memory.module.layout.store_size(source.type)
     _bounds(t, target, address, size, loc)
+    if nowhere(t, target, write=True):
+        return
     value = t.value(source)
     match value:
         case Address():
@@ -159,22 +176,108 @@ def _fitting(value: Number, var: Var) -> Term:
 
 
 def _null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
-    for base, _ in t.memory.points.of(operand).places:
+    places = t.memory.points.of(operand).places
+    for base, _ in places:
         null = t.memory.nullable.get(base)
         if null is not None:
             t.check(equals_zero(null), "null-pointer", loc)
+    if any(base == NULL for base, _ in places):
+        t.check(elsewhere(t, t.address(operand, loc), NULL), "null-pointer", loc)
 
 
 def _bounds(t: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
     """Accesses outside an object of known size are undefined; other objects are checked as they run."""
-    target = t.memory.points.of(operand)
     _null_check(t, operand, loc)
-    base = target.base
-    if base is None or not isinstance(address.object, Const):
-        return
-    whole = t.memory.size(base)
-    if whole is not None:
-        t.check(between(0, address.offset, whole - size), "bounds", loc)
+    alive(t, operand, loc)
+    _within(t, operand, address, -size, "bounds", loc)
+
+
+def _within(t: Translator, operand: ir.Value, address: Address, last: int, kind: str, loc: ir.Loc | None) -> None:
+    """A check that the address lies in its object, from its start to ``last`` bytes behind its end, where it is in one
+    of known size.
+    """
+    for base in sorted({base for base, _ in t.memory.points.of(operand).living}):
+        whole = t.memory.size(base)
+        if whole is not None:
+            inside = between(0, address.offset, whole + last)
+            t.check(disjunction((elsewhere(t, address, base), inside)), kind, loc)
+
+
+def elsewhere(t: Translator, address: Address, base: Base) -> Condition:
+    """Whether the address is in another object than ``base``."""
+    return not_equal(address.object, const(t.memory.number(base)))
+
+
+def alive(t: Translator, operand: ir.Value, loc: ir.Loc | None, unless: Condition = FALSE) -> None:
+    """A check that a pointer that is used points to an object that lives, where it may not; ``unless``: it is not
+    used.
+    """
+    if any(base == DEAD for base, _ in t.memory.points.of(operand).places):
+        free = elsewhere(t, t.address(operand, loc), DEAD)
+        t.check(disjunction((free, unless)), "dangling-pointer", loc)
+
+
+def writable(t: Translator, operand: ir.Value, loc: ir.Loc | None, unless: Condition = FALSE) -> None:
+    """A check that what is written to is no ``const`` object and no string literal; ``unless``: nothing is written."""
+    for base in sorted({base for base, _ in t.memory.points.of(operand).places}):
+        if is_constant(t, base):
+            free = elsewhere(t, t.address(operand, loc), base)
+            t.check(disjunction((free, unless)), "const-write", loc)
+
+
+def nowhere(t: Translator, operand: ir.Value, *, write: bool = False) -> bool:
+    """Whether no run that is defined reads or writes through the pointer."""
+    target = t.memory.points.of(operand)
+    reads = not target.unknown and bool(target.places) and not target.living
+    return reads or (write and target.base is not None and is_constant(t, target.base))
+
+
+def _nothing_read(type: ir.Type) -> Value:
+    """Some value for what no run reads."""
+    bits = type.bits if isinstance(type, ir.IntT) else 8
+    return Flag(FALSE) if bits == 1 else Number(ZERO, IntType(bits))
+
+
+def is_constant(t: Translator, base: Base) -> bool:
+    """Whether writing to the object is undefined."""
+    found = t.memory.module.globals.get(base.name) if base.kind == "global" else None
+    return found is not None and found.constant
+
+
+def constant_address(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
+    """A check of an address that the compiler has computed."""
+    if isinstance(operand, ir.AddressOf) and operand.inbounds:
+        whole = t.memory.size(Base("global", operand.name))
+        if whole is not None:
+            t.check(between(0, const(operand.offset), whole), "pointer-overflow", loc)
+
+
+def lifetime(t: Translator, instruction: ir.Instruction) -> None:
+    """An instruction of :mod:`loopless.flowgraph.lifetimes`."""
+    operands = [operand for operand in instruction.operands if isinstance(operand, ir.Local)]
+    base = Base("local", operands[0].name)
+    match instruction.op:
+        case "begin" | "expire":
+            for (held, _), slot in t.memory.slots.items():
+                if held == base:
+                    t.havoc_slot(slot, Origin.UNINITIALISED, t.memory.variables[slot.var].shown, instruction.loc, None)
+            kept = base in t.memory.promoted and base not in t.memory.points.lent
+            if instruction.op == "expire" and not kept:
+                t.emit(Expire(t.memory.number(base), instruction.loc))
+        case "outlive":
+            slot_behind = t.memory.slots.get((base, instruction.indices[0]))
+            if slot_behind is not None and slot_behind.object_var is not None:
+                owner = slot_behind.object_var
+                t.emit(Assign(owner, _without(t, owner, operands[1:]), instruction.loc))
+        case _:
+            address = t.address(operands[0], instruction.loc)
+            t.define(instruction, Address(_without(t, address.object, operands[1:]), address.offset))
+
+
+def _without(t: Translator, owner: Term, gone: Sequence[ir.Local]) -> Term:
+    """The object of a pointer where the objects ``gone`` do not live any more."""
+    over = disjunction(equal(owner, const(t.memory.number(Base("local", local.name)))) for local in gone)
+    return ite(over, const(t.memory.number(DEAD)), owner)
 
 
 def alloca(t: Translator, instruction: ir.Instruction) -> None:
@@ -196,7 +299,9 @@ def alloca(t: Translator, instruction: ir.Instruction) -> None:
 
 
 def gep(t: Translator, instruction: ir.Instruction) -> None:
-    """An address computation; leaving the largest possible object is undefined."""
+    """An address computation; leaving the object, but for the place right behind it, is undefined, and where its size
+    is not known, leaving the largest possible one.
+    """
     gep = instruction.gep
     if gep is None or not isinstance(instruction.type, ir.PtrT):
         t.define(instruction, Nothing(t.refused("vectors of pointers are not followed", instruction.loc)))
@@ -211,8 +316,16 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
             number = unknown
         parts.append(scale(number.read(signed=True), stride))
     offset = add(*parts)
+    made = Address(base.object, offset)
     target = t.memory.points.of(instruction.value)
-    if target.unknown or any(place is None for _, place in target.places):
+    if not t.uses.speculates:
+        alive(t, gep.base, instruction.loc)
+    known = "inbounds" in instruction.flags and not t.memory.options.wrapv
+    if known and not t.accessed_next(instruction.value):
+        _within(t, instruction.value, made, 0, "pointer-overflow", instruction.loc)
+    only = target.base
+    sized = known and only is not None and isinstance(made.object, Const) and t.memory.size(only) is not None
+    if not sized and (target.unknown or any(place is None for _, place in target.places)):
         type = t.memory.offset_type
         t.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc)
-    t.define(instruction, Address(base.object, offset))
+    t.define(instruction, made)

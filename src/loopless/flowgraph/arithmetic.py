@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopless.flowgraph.access import alive
 from loopless.flowgraph.model import Origin
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
@@ -228,6 +229,9 @@ def _ordering(relation: str, a: Term, b: Term) -> Condition:
 
 
 def _compare_pointers(t: Translator, instruction: ir.Instruction, predicate: str) -> Value:
+    if not t.uses.speculates:
+        for operand in instruction.operands:
+            alive(t, operand, instruction.loc)
     a, b = (t.address(operand, instruction.loc) for operand in instruction.operands)
     if predicate == "eq":
         return Flag(same_address(a, b))
@@ -247,6 +251,8 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
         value = t.value(operand)
         return value if same or isinstance(value, Nothing) else _not_followed(t, instruction)
     if instruction.op == "ptrtoint" and isinstance(instruction.type, ir.IntT):
+        if not t.uses.speculates:
+            alive(t, operand, instruction.loc)
         return _address_number(t, t.address(operand, instruction.loc), instruction.type.bits)
     if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
         refused = t.refused("a number is made a pointer", instruction.loc, Reason.POINTER)

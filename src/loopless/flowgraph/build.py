@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from loopless.flowgraph.access import alloca, gep, load, store
+from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
 from loopless.flowgraph.homes import home_of
+from loopless.flowgraph.lifetimes import with_lifetimes
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
@@ -40,6 +42,7 @@ from loopless.terms import (
 
 def build(function: ir.Function, module: ir.Module, options: Options | None = None) -> Flowgraph:
     """The flowgraph of a defined function of ``module``."""
+    function = with_lifetimes(function, module)
     memory = describe_memory(function, module, options or Options())
     return _Builder(function, memory).build()
 
@@ -195,6 +198,8 @@ class _Builder:
                 continue
             if t.end is not None:
                 break
+            following = itertools.islice(block.instructions, index + 1, None)
+            t.next = next((other for other in following if not other.is_debug), None)
             self._instruction(instruction)
         t.finish(self.blocks)
 
@@ -211,6 +216,8 @@ class _Builder:
 
     def _instruction(self, instruction: ir.Instruction) -> None:
         t = self.t
+        for operand in instruction.operands:
+            constant_address(t, operand, instruction.loc)
         match instruction.op:
             case "load":
                 load(t, instruction)
@@ -232,6 +239,8 @@ class _Builder:
                 t.define(instruction, cast(t, instruction))
             case op if op in ir.TERMINATORS:
                 self._terminator(instruction)
+            case "begin" | "expire" | "outlive" | "outlived":
+                lifetime(t, instruction)
             case "fence":
                 pass
             case _:

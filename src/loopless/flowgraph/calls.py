@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from loopless.flowgraph.access import alive, is_constant, nowhere, writable
 from loopless.flowgraph.arithmetic import intrinsic
 from loopless.flowgraph.model import (
     Allocate,
@@ -18,14 +19,14 @@ from loopless.flowgraph.model import (
     Origin,
     Pointer,
 )
-from loopless.flowgraph.pointers import Base, call_kind
+from loopless.flowgraph.pointers import call_kind
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
-from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of, nondet_signed
-from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, not_zero, product
+from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of, nondet_signed
+from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, equals_zero, not_zero, product
 
 ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
@@ -47,6 +48,8 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     if meaning is not None:
         _meaningful(t, instruction, name, meaning)
         return
+    if function is None or function.is_declaration:
+        _library_uses(t, instruction, name)
     kind = call_kind(instruction, t.memory.module)
     gone = _gone(t, instruction, name, function)
     if gone is not None and kind != "defined":
@@ -63,6 +66,35 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
         _opaque(t, instruction, name, refused)
     if gone is not None:
         t.end = gone
+
+
+_LENGTHS: Final = {
+    **dict.fromkeys(("memcpy", "memmove", "mempcpy", "memset", "strncpy", "stpncpy", "read", "recv"), 2),
+    **dict.fromkeys(("bzero", "explicit_bzero", "snprintf", "vsnprintf"), 1),
+}
+"""Library functions that write nothing where this argument is 0."""
+_PERHAPS: Final = frozenset({"fgets", "fread", "time", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof",
+                             "strtold", "scanf", "sscanf", "fscanf", "read", "recv"})  # fmt: skip
+"""Library functions that need not write at all, for reasons that are not in their arguments."""
+
+
+def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None:
+    """What a library function reads or writes through must live, and what it writes must not be constant."""
+    known = library_function(name)
+    if known is None or known.effect is Effect.NONE:
+        return
+    plain = name.removeprefix("__").removesuffix("_chk")
+    for operand in instruction.operands:
+        if isinstance(operand.type, ir.PtrT):
+            alive(t, operand, instruction.loc)
+    at = _LENGTHS.get(plain)
+    length = t.number(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
+    if plain in _PERHAPS or (at is not None and length is None):
+        return
+    nothing = equals_zero(length.read(signed=False)) if length is not None else FALSE
+    for index in known.writes:
+        if 0 <= index < len(instruction.operands):
+            writable(t, instruction.operands[index], instruction.loc, nothing)
 
 
 def _gone(t: Translator, instruction: ir.Instruction, name: str, function: ir.Function | None) -> End | None:
@@ -145,14 +177,9 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
             t.emit(Havoc(owner, Origin.CALL, name, loc, refused))
     for (base, _), slot in t.memory.slots.items():
         changes = base.kind in ("parameter", "global") or base in t.memory.points.lent
-        if changes and not _is_constant(t, base):
+        if changes and not is_constant(t, base):
             t.havoc_slot(slot, Origin.CALL, name, loc, refused)
     _finish(t, instruction, value)
-
-
-def _is_constant(t: Translator, base: Base) -> bool:
-    found = t.memory.module.globals.get(base.name) if base.kind == "global" else None
-    return found is not None and found.constant
 
 
 def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> None:
@@ -286,6 +313,12 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
     length = t.number(instruction.operands[2])
     if length is None:
         t.blocked[t.label] = t.refused(f"{name} with a length that is not followed", loc)
+        return
+    nothing = equals_zero(length.read(signed=False))
+    for operand in instruction.operands[: 1 if name.startswith("llvm.memset") else 2]:
+        alive(t, operand, loc, nothing)
+    writable(t, instruction.operands[0], loc, nothing)
+    if nowhere(t, instruction.operands[0], write=True):
         return
     pointer = Pointer(target.object, target.offset)
     if name.startswith("llvm.memset"):

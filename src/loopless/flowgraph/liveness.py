@@ -14,6 +14,7 @@ from loopless.flowgraph.model import (
     Copy,
     Edge,
     End,
+    Expire,
     Fill,
     Havoc,
     Load,
@@ -32,7 +33,7 @@ def used_by(statement: Statement) -> frozenset[Var]:
             return statement.value.variables
         case Check() | Assume():
             return statement.condition.variables
-        case Havoc():
+        case Havoc() | Expire():
             return frozenset()
         case Load():
             return _of(statement.address)
@@ -60,7 +61,7 @@ def defined_by(statement: Statement) -> tuple[Var, ...]:
             return (statement.target,)
         case Load() | Call():
             return tuple(v for v in (statement.target, statement.target_object) if v is not None)
-        case Check() | Assume() | Store() | Fill() | Copy():
+        case Check() | Assume() | Store() | Fill() | Copy() | Expire():
             return ()
 
 

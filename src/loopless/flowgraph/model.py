@@ -72,9 +72,10 @@ class VariableInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
-    """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "null" or
-    "function"; ``size`` in bytes, None where it is not known; ``element`` the type of its elements where it is an array
-    of integers; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
+    """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "null",
+    "function" or "dead" (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known;
+    ``element`` the type of its elements where it is an array of integers; ``constant``: writing to it is undefined;
+    ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
     """
 
     number: int
@@ -111,7 +112,8 @@ class Assign:
 @dataclass(frozen=True, slots=True)
 class Check:
     """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift", "bounds", "null-pointer",
-    "pointer-overflow", "array-length", "poison") unless ``condition`` holds.
+    "pointer-overflow" (an address outside of its object, and not right behind it), "array-length", "const-write",
+    "dangling-pointer" (use of a pointer to an object whose lifetime is over), "poison") unless ``condition`` holds.
     """
 
     condition: Condition
@@ -195,6 +197,16 @@ class Allocate:
 
 
 @dataclass(frozen=True, slots=True)
+class Expire:
+    """The lifetime of the local ``object`` is over: pointers to it that lie in memory must not be used any more, and
+    where its number is used again it is a new object. Variables are dealt with by statements of their own.
+    """
+
+    object: int
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of a function that was not inlined, defined in the program or a library function by its table of effects.
 
@@ -212,7 +224,7 @@ class Call:
     refused: Refused | None = None
 
 
-Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Call
+Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call
 
 
 @dataclass(frozen=True, slots=True)

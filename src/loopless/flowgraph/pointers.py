@@ -18,13 +18,15 @@ _MAX_OFFSETS = 6
 
 @dataclass(frozen=True, slots=True, order=True)
 class Base:
-    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function" or "null"."""
+    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function", "null" or "dead"."""
 
     kind: str
     name: str
 
 
 NULL = Base("null", "")
+DEAD = Base("dead", "an object whose lifetime is over")
+"""Stands for all of them: a pointer to one must not be used any more (see :mod:`loopless.flowgraph.lifetimes`)."""
 Places = frozenset[tuple[Base, int | None]]
 
 
@@ -64,6 +66,11 @@ class Target:
         """The one object that is meant, None where that is not known."""
         bases = {base for base, _ in self.places}
         return next(iter(bases)) if len(bases) == 1 and not self.unknown else None
+
+    @property
+    def living(self) -> set[tuple[Base, int | None]]:
+        """The places in objects that live: nothing else is read or written in a run that is defined."""
+        return {place for place in self.places if place[0] not in (DEAD, NULL)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +260,11 @@ def _moved(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> b
     match instruction.op:
         case "store":
             return _store(instruction, state)
+        case "outlive":
+            holder = instruction.operands[0]
+            assert isinstance(holder, ir.Local)
+            cell = (Base("local", holder.name), instruction.indices[0])
+            return state.cells.setdefault(cell, Target()).include(Target({(DEAD, None)}))
         case "ptrtoint" if instruction.result in state.differences:
             return False
         case "ret" | "insertvalue" | "cmpxchg" | "atomicrmw" | "insertelement" | "ptrtoint":
@@ -283,6 +295,11 @@ def _value(instruction: ir.Instruction, state: PointsTo) -> Target:
             return state.of(instruction.operands[0])
         case "load":
             return _loaded(instruction, state)
+        case "outlived":
+            pointer, *gone = (operand for operand in instruction.operands if isinstance(operand, ir.Local))
+            names, old = {local.name for local in gone}, state.of(pointer)
+            kept = {place for place in old.places if place[0].kind != "local" or place[0].name not in names}
+            return Target(kept | {(DEAD, None)} if kept != old.places else kept, old.unknown)
         case _:
             return Target(unknown=True)
 
@@ -299,7 +316,7 @@ def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
     if address.unknown:
         return Target(unknown=True)
     found = Target()
-    for base, offset in address.places:
+    for base, offset in address.living:
         if base.kind != "local" or offset is None or base in state.escaped | state.lent | state.mixed:
             found.unknown = True
         else:
@@ -313,14 +330,14 @@ def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
         return False
     target, stored = state.of(address), state.of(value)
     changed = False
-    if target.unknown or any(base.kind != "local" or offset is None for base, offset in target.places):
+    if target.unknown or any(base.kind != "local" or offset is None for base, offset in target.living):
         changed = _escape(state, (value,))
         for base, offset in target.places:
             if base.kind == "local" and offset is None and base not in state.escaped:
                 state.escaped.add(base)
                 changed = True
         return changed
-    for base, offset in target.places:
+    for base, offset in target.living:
         assert offset is not None
         changed |= state.cells.setdefault((base, offset), Target()).include(stored)
     return changed
@@ -431,8 +448,8 @@ def _access(
     pointer = isinstance(type, ir.PtrT)
     plain = (pointer or isinstance(type, ir.IntT)) and not (access and (access.volatile or access.atomic))
     bits = type.bits if isinstance(type, ir.IntT) else module.pointer_bits
-    several = len(target.places) > 1
-    for place in sorted(target.places, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
+    several = len(target.living) > 1
+    for place in sorted(target.living, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
         # An address with several possible places cannot be one variable.
         state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits))
 

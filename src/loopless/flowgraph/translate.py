@@ -54,6 +54,7 @@ class Translator:
         self.statements: list[Statement] = []
         self.pending: dict[str, Value] = {}
         self.position = 0
+        self.next: ir.Instruction | None = None
         self.label = ""
         self.shown_label = ""
         self.end: End | None = None
@@ -257,10 +258,18 @@ class Translator:
     def slot(self, operand: ir.Value) -> Slot | None:
         """The variable that a load or store through ``operand`` means, if it is one."""
         target = self.memory.points.of(operand)
-        if target.unknown or len(target.places) != 1:
+        if target.unknown or len(target.living) != 1:
             return None
-        base, offset = next(iter(target.places))
+        base, offset = next(iter(target.living))
         return None if offset is None else self.memory.slots.get((base, offset))
+
+    def accessed_next(self, pointer: ir.Value) -> bool:
+        """Whether the next instruction reads or writes through ``pointer``, which is then checked there."""
+        following = self.next
+        if following is None or following.op not in ("load", "store"):
+            return False
+        volatile = following.access is not None and (following.access.volatile or following.access.atomic)
+        return following.operands[-1] == pointer and not volatile
 
     def where(self, loc: ir.Loc | None) -> str:
         """A place for a refusal."""

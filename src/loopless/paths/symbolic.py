@@ -13,6 +13,7 @@ from loopless.flowgraph.model import (
     Call,
     Check,
     Copy,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -194,7 +195,7 @@ class Body(Execution[State]):
                         name, refused = statement.callee, statement.refused
                     state = self._unknown(state, target, Origin.CALL, name, statement.loc, refused)
                 return (state,)
-            case Store() | Fill() | Copy():
+            case Store() | Fill() | Copy() | Expire():
                 return (state,)
             case _:
                 raise AssertionError(statement)

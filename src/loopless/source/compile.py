@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from loopless.errors import SourceError
-from loopless.source import folding
+from loopless.source import folding, scopes
 from loopless.source.database import CompileCommand
 from loopless.source.toolchain import clang_command, run, zig_target
 
@@ -28,8 +28,9 @@ _SHAPE: Final = (
 _TRAPS: Final = (
     "-fno-sanitize=all",
     "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,array-bounds,vla-bound,unreachable,return",
-    "-fsanitize-trap=all",
+    "-fsanitize-trap=all", "-Xclang", "-fsanitize-address-use-after-scope",
 )
+# The last one puts markers around the lives of locals, no checks.
 C_SUFFIXES: Final = frozenset({".c", ".i", ".h"})
 CXX_SUFFIXES: Final = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hh", ".hpp", ".hxx"})
 IR_SUFFIXES: Final = frozenset({".ll", ".bc"})
@@ -130,7 +131,10 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         whole = [*compiler, *arguments, *words, "-o", str(out)]
         status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
         good = status == 0 and out.exists()
-        return out.read_text(encoding="utf-8", errors="replace") + folding.mark(err) if good else "", err, status
+        text = out.read_text(encoding="utf-8", errors="replace") if good else ""
+        if text:
+            text += folding.mark(err) + (scopes.mark(text) if language == "c" else "")
+        return text, err, status
 
     odd = _ODD_NAME.search(file.name) is not None
     text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "out.ll")

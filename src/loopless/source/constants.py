@@ -277,8 +277,10 @@ class Constants:
         if op in ("dso_local_equivalent", "no_cfi"):
             return GlobalRef(name_of(c.next()))
         if op == "getelementptr":
+            flags: set[str] = set()
             while c.peek() in GEP_FLAGS or c.peek() == "inrange":
-                if c.next() == "inrange":
+                flags.add(word := c.next())
+                if word == "inrange":
                     c.balanced()
             c.expect("(")
             source = self.type(c)
@@ -286,7 +288,7 @@ class Constants:
             while c.accept(","):
                 operands.append(self.typed(c, locals_))
             c.expect(")")
-            found = self._constant_address(source, operands)
+            found = self._constant_address(source, operands, "inbounds" in flags)
             return found or OtherConst(t, join(c.tokens[start : c.at]), op, tuple(operands))
         if op in _CASTS:
             while c.peek() != "(":
@@ -313,7 +315,7 @@ class Constants:
             return OtherConst(t, join(c.tokens[start : c.at]), op)
         raise Unread(f"not a value: {op!r}")
 
-    def _constant_address(self, source: Type, operands: list[Value]) -> Value | None:
+    def _constant_address(self, source: Type, operands: list[Value], inbounds: bool) -> Value | None:  # noqa: FBT001
         """A constant address computation as global and offset, where it is one."""
         gep = self.decompose(source, operands)
         if gep is None or gep.steps:
@@ -325,7 +327,7 @@ class Constants:
                 total = offset + gep.offset
             case _:
                 return None
-        return AddressOf(name, total, space) if total else GlobalRef(name, space)
+        return AddressOf(name, total, space, inbounds) if total else GlobalRef(name, space)
 
     def decompose(self, source: Type, operands: list[Value]) -> Gep | None:
         """``getelementptr`` in bytes; None where a type has no size or vectors of pointers are computed."""

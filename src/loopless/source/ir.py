@@ -135,6 +135,7 @@ class AddressOf:
     name: str
     offset: int
     address_space: int = 0
+    inbounds: bool = field(default=False, compare=False)
 
     @property
     def type(self) -> PtrT:
@@ -225,8 +226,6 @@ Value = (
     | OtherConst
 )
 
-# --------------------------------------------------------------------------------------------------------- places
-
 
 @dataclass(frozen=True, slots=True)
 class Loc:
@@ -234,6 +233,7 @@ class Loc:
 
     ``file`` is spelled as the user spelled it where it is one of the given files. ``function`` is the source function
     that contains the place; for inlined code that is the callee, and ``inlined_at`` is the place of the call.
+    ``scopes``: the blocks of the source around the place (see :mod:`loopless.source.scopes`), none where not known.
     """
 
     file: str
@@ -241,6 +241,7 @@ class Loc:
     column: int
     function: str = ""
     inlined_at: Loc | None = None
+    scopes: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -262,8 +263,6 @@ class LoopMark:
     start: Loc | None
     end: Loc | None
 
-
-# --------------------------------------------------------------------------------------------------- instructions
 
 
 @dataclass(frozen=True, slots=True)

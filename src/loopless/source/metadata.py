@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -39,12 +40,17 @@ _NOWHERE: Node = ("", {})
 class Metadata:
     """The numbered metadata of one module; each node is parsed when it is first asked for.
 
-    ``names`` maps absolute paths to the spelling that the user gave, which then stands in every place.
+    ``names`` maps absolute paths to the spelling that the user gave, which then stands in every place. ``scoped``: the
+    compilation units whose places have scopes (:mod:`loopless.source.scopes`).
     """
 
-    def __init__(self, lines: Mapping[int, str], names: Mapping[str, str]) -> None:
+    def __init__(
+        self, lines: Mapping[int, str], names: Mapping[str, str], scoped: frozenset[int] = frozenset()
+    ) -> None:
         self._lines = lines
         self._names = names
+        self._scoped = scoped
+        self._around: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
         self._nodes: dict[int, Node] = {}
         self._locations: dict[int, Loc | None] = {}
         self._scopes: dict[int, tuple[str, str]] = {}
@@ -86,9 +92,31 @@ class Metadata:
         if m is not None:
             file, function = self.scope(int(m.group(3)))
             at = self.location(int(m.group(4)), depth + 1) if m.group(4) and depth < _DEPTH else None
-            loc = Loc(file, int(m.group(1) or 0), int(m.group(2) or 0), function, at)
+            around = self._scopes_around(int(m.group(3)), int(m.group(4) or -1), at)
+            loc = Loc(file, int(m.group(1) or 0), int(m.group(2) or 0), function, at, around)
         self._locations[ident] = loc
         return loc
+
+    def _scopes_around(self, ident: int | None, call: int, at: Loc | None) -> tuple[tuple[int, int], ...]:
+        """The blocks around a place in the scope ``ident``, copied for the ``call`` at ``at``, from the inside out."""
+        if not self._scoped or ident is None or (at is not None and not at.scopes):
+            return ()
+        found = self._around.get((ident, call))
+        if found is None:
+            blocks: list[tuple[int, int]] = []
+            scope: int | None = ident
+            kind, fields = "", dict[str, str]()
+            while scope is not None and len(blocks) < _DEPTH:
+                kind, fields = self.node(scope)
+                if kind in ("DILexicalBlock", "DISubprogram"):  # not DILexicalBlockFile: the same block in another file
+                    blocks.append((scope, call))
+                if kind == "DISubprogram":
+                    break
+                scope = _ref(fields.get("scope", "")) if kind.startswith("DILexicalBlock") else None
+            inside = kind == "DISubprogram" and _ref(fields.get("unit", "")) in self._scoped
+            found = (*blocks, *(at.scopes if at is not None else ())) if inside else ()
+            self._around[ident, call] = found
+        return found
 
     def scope(self, ident: int | None) -> tuple[str, str]:
         """The file and the source function of a scope."""
@@ -139,21 +167,26 @@ class Metadata:
         """A ``!DILocalVariable``, declared at the location ``place`` (or at its own line, in the same inlined copy)."""
         key = (ident, place)
         if key not in self._variables:
-            self._variables[key] = self._read_variable(ident, self.location(place) if place is not None else None)
+            self._variables[key] = self._read_variable(ident, place)
         return self._variables[key]
 
-    def _read_variable(self, ident: int, at: Loc | None) -> DebugVariable | None:
+    def _read_variable(self, ident: int, place: int | None) -> DebugVariable | None:
+        at = self.location(place) if place is not None else None
         kind, fields = self.node(ident)
         if kind != "DILocalVariable":
             return None
         line = _number(fields.get("line", ""))
-        file, function = self.scope(_ref(fields.get("scope", "")))
+        own = _ref(fields.get("scope", ""))
+        file, function = self.scope(own)
+        m = _LOCATION.match(self._lines.get(place, "")) if place is not None else None
+        call = at.inlined_at if at is not None else None
+        around = self._scopes_around(own, int(m.group(4) or -1) if m is not None else -1, call)
         if at is None or at.line != line:
-            at = Loc(file, line, 0, function, at.inlined_at if at is not None else None)
+            at = Loc(file, line, 0, function, call, around)
         return DebugVariable(
             _text(fields.get("name", "")),
             self.type(_ref(fields.get("type", ""))),
-            at,
+            replace(at, scopes=around),
             _number(fields.get("arg", "")),
             "DIFlagArtificial" in fields.get("flags", ""),
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from loopless.source import folding
+from loopless.source import folding, scopes
 from loopless.source.constants import Constants, starts_type
 from loopless.source.debug import DebugVariable
 from loopless.source.instructions import Reader
@@ -84,7 +84,7 @@ class _ModuleReader:
         metadata: dict[int, str] = {}
         self._sort(types, metadata)
         self.layout = DataLayout.parse(self.layout_text)
-        self.metadata = Metadata(metadata, names)
+        self.metadata = Metadata(metadata, names, scopes.marked(text))
         self.constants = Constants(types, self.layout)
         self.reader = Reader(self.constants, self.metadata, self.group)
 

@@ -17,6 +17,7 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Copy,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -313,6 +314,8 @@ class Ways(Execution[Way]):
             case Allocate():
                 detail = "memory that is allocated is not followed"
                 return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
+            case Expire():
+                return (state,)
             case Store() | Fill() | Copy():
                 refused = self._visible(statement)
                 return (state,) if refused is None else self._give_up(state, refused)
