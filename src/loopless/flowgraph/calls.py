@@ -25,7 +25,21 @@ from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import Effect, Meaning, effect_of, meaning_of, nondet_signed
-from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, not_zero, product
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    Var,
+    add,
+    disjunction,
+    equal,
+    less_equal,
+    not_zero,
+    product,
+)
 
 ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
@@ -294,4 +308,12 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
             t.emit(Fill(pointer, byte.read(signed=False), length.read(signed=False), loc))
         return
     source = t.address(instruction.operands[1], loc)
-    t.emit(Copy(pointer, Pointer(source.object, source.offset), length.read(signed=False), loc))
+    size = length.read(signed=False)
+    known = isinstance(target.object, Const) and isinstance(source.object, Const)
+    moves = name.startswith("llvm.memmove")
+    if known and not moves and target.object is source.object:
+        # The same place is fine: clang assigns a structure to itself in this way.
+        places = (equal(size, ZERO), equal(target.offset, source.offset))
+        behind = less_equal(add(target.offset, size), source.offset), less_equal(add(source.offset, size), target.offset)
+        t.check(disjunction((*places, *behind)), "overlap", loc)
+    t.emit(Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known))
