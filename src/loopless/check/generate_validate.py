@@ -20,6 +20,7 @@ from loopless.check.generate_ast import (
     Choice,
     Const,
     Continue,
+    CopyElements,
     Declare,
     DeclareArray,
     DoWhile,
@@ -31,6 +32,8 @@ from loopless.check.generate_ast import (
     GotoLoop,
     If,
     Invoke,
+    OverwriteByte,
+    OverwriteTable,
     Reference,
     Return,
     Step,
@@ -38,6 +41,7 @@ from loopless.check.generate_ast import (
     Switch,
     Unary,
     Var,
+    Walk,
     While,
     assigned,
 )
@@ -55,6 +59,7 @@ class _Scope:
     functions: dict[str, int]
     references: frozenset[str]
     bounded: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
     can_break: bool = False
     can_continue: bool = False
 
@@ -97,19 +102,30 @@ def _block(block: Block, scope: _Scope) -> bool:
         if isinstance(stmt, Declare):
             scope = replace(scope, scalars=scope.scalars | {stmt.name})
         elif isinstance(stmt, DeclareArray):
-            scope = replace(scope, arrays=scope.arrays | {stmt.name})
+            tables = scope.tables | {stmt.name} if stmt.constant else scope.tables
+            scope = replace(scope, arrays=scope.arrays | {stmt.name}, tables=tables)
     return True
 
 
 def _statement(stmt: Stmt, scope: _Scope) -> bool:
-    inside = replace(scope, can_break=True, can_continue=True)
+    looping = replace(scope, can_break=True, can_continue=True)
     match stmt:
         case Declare(_, _, value) | Return(value) | Assume(value):
             return _expr(value, scope)
         case DeclareArray(_, _, values):
             return len(values) == ARRAY_LENGTH
         case Assign(target, _, value):
+            changeable = not (isinstance(target, Element) and target.array in scope.tables)
+            return changeable and _expr(target, scope) and _expr(value, scope)
+        case OverwriteByte(target, value):
             return _expr(target, scope) and _expr(value, scope)
+        case CopyElements(array, to, source, length):
+            inside = array in scope.arrays - scope.tables
+            return inside and all(_expr(part, scope) for part in (to, source, length))
+        case Walk(array, limit, target):
+            return array in scope.arrays - scope.tables and _expr(limit, scope) and _expr(target, scope)
+        case OverwriteTable(table, _, index, value):
+            return table in scope.tables and _expr(index, scope) and _expr(value, scope)
         case Step(target):
             return _expr(target, scope)
         case Invoke(function, target):
@@ -117,9 +133,9 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
         case If(condition, then, otherwise):
             return _expr(condition, scope) and _block(then, scope) and _block(otherwise, scope)
         case While(condition, body) | DoWhile(body, condition):
-            return _expr(condition, scope) and _block(body, inside)
+            return _expr(condition, scope) and _block(body, looping)
         case For():
-            return _for(stmt, inside)
+            return _for(stmt, looping)
         case GotoLoop(_, condition, body):
             return _expr(condition, scope) and _block(body, replace(scope, can_break=False, can_continue=False))
         case Switch(subject, cases, default):
