@@ -173,23 +173,23 @@ def _apart(a: int, b: int, length: int) -> bool:
 
 COPIES = {
     "any": (
-        "int f(unsigned char n) { char b[10] = \"abcdefghi\"; memcpy(b + (n & 3), b + (n >> 2 & 3), n >> 4 & 3); return b[0]; }",
+        'int f(unsigned char n) { char b[10] = "abcdefghi"; memcpy(b + (n & 3), b + (n >> 2 & 3), n >> 4 & 3); return b[0]; }',
         lambda n: not _apart(n & 3, n >> 2 & 3, n >> 4 & 3),
         JUDGE,
     ),
     "in a loop": (
-        "int f(unsigned char n) { char b[10] = \"abcdefghi\"; for (int i = 0; i < 4; i++) memcpy(b, b + (n & 1), 8 - (n & 1));\n"
+        'int f(unsigned char n) { char b[10] = "abcdefghi"; for (int i = 0; i < 4; i++) memcpy(b, b + (n & 1), 8 - (n & 1));\n'
         "return b[0]; }",
         lambda n: n & 1 == 1,
         JUDGE,
     ),
     "moved": (
-        "int f(unsigned char n) { char b[10] = \"abcdefghi\"; memmove(b + (n & 3), b + (n >> 2 & 3), 5); return b[2]; }",
+        'int f(unsigned char n) { char b[10] = "abcdefghi"; memmove(b + (n & 3), b + (n >> 2 & 3), 5); return b[2]; }',
         _never,
         JUDGE,
     ),
     "others": (
-        "int f(unsigned char n) { char a[8] = \"abcdefg\", b[8]; memcpy(b + (n & 3), a + (n >> 2 & 3), 4); return b[3]; }",
+        'int f(unsigned char n) { char a[8] = "abcdefg", b[8]; memcpy(b + (n & 3), a + (n >> 2 & 3), 4); return b[3]; }',
         _never,
         JUDGE,
     ),
@@ -208,28 +208,28 @@ COPIES = {
         JUDGE,
     ),
     "unknown objects": (
-        "int f(unsigned char n) { char a[6] = \"abcde\", b[6] = \"vwxyz\"; char *p = n & 1 ? a : b, *q = n & 2 ? a + 1 : b + 1;\n"
+        'int f(unsigned char n) { char a[6] = "abcde", b[6] = "vwxyz"; char *p = n & 1 ? a : b, *q = n & 2 ? a + 1 : b + 1;\n'
         "memcpy(p, q, 3); return a[0] + b[0]; }",
         lambda n: (n & 1) == (n >> 1 & 1),
         JUDGE,
     ),
     "mempcpy": (
-        "int f(unsigned char n) { char b[9] = \"abcdefgh\"; char *e = mempcpy(b + (n & 7), b + 4, 2 * (n & 1)); return e - b; }",
+        'int f(unsigned char n) { char b[9] = "abcdefgh"; char *e = mempcpy(b + (n & 7), b + 4, 2 * (n & 1)); return e - b; }',
         lambda n: not _apart(n & 7, 4, 2 * (n & 1)),
         JUDGE,
     ),
     "strcpy": (
-        "int f(unsigned char n) { char b[16] = \"abcd\"; strcpy(b + (n & 7), b); return b[1]; }",
+        'int f(unsigned char n) { char b[16] = "abcd"; strcpy(b + (n & 7), b); return b[1]; }',
         lambda n: n & 7 < 5,
         JUDGE,
     ),
     "strncpy": (
-        "int f(unsigned char n) { char b[16] = \"abcd\"; strncpy(b + (n & 7), b, n >> 3 & 7); return b[1]; }",
+        'int f(unsigned char n) { char b[16] = "abcd"; strncpy(b + (n & 7), b, n >> 3 & 7); return b[1]; }',
         lambda n: n >> 3 & 7 != 0 and n & 7 < min(5, n >> 3 & 7),
         JUDGE,
     ),
     "strcat": (
-        "int f(unsigned char n) { char b[16] = \"ab\\0cd\"; strcat(b + 3, b + (n & 3)); return b[6]; }",
+        'int f(unsigned char n) { char b[16] = "ab\\0cd"; strcat(b + 3, b + (n & 3)); return b[6]; }',
         lambda n: n & 3 == 3,
         JUDGE,
     ),

@@ -115,7 +115,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A local array of :data:`ARRAY_LENGTH` elements with its initial values; ``constant`` makes it a constant table."""
+    """A local array of :data:`ARRAY_LENGTH` elements with its initial values; ``constant``: of constants."""
 
     name: str
     type: CType

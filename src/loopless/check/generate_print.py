@@ -146,20 +146,8 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
             yield f"{indent}{_simple(stmt)};"
         case Invoke(function, target):
             yield f"{indent}{function}(&{target.name});"
-        case OverwriteByte(target, value):
-            yield f"{indent}*(unsigned char *)&{target.name} = {expression(value)};"
-        case CopyElements(array, to, source, length, moves):
-            called = "__builtin_memmove" if moves else "__builtin_memcpy"
-            first, second = (f"&{array}[{_masked(at, 3)}]" for at in (to, source))
-            yield f"{indent}{called}({first}, {second}, ({_masked(length, 3)}) * sizeof *{array});"
-        case OverwriteTable(table, ctype, index, value):
-            at = _masked(index, ARRAY_LENGTH - 1)
-            yield f"{indent}(({ctype.name} *){table})[{at}] = {expression(value)};"
-        case Walk(array, limit, target):
-            walker = f"__typeof__(*{array}) *walker = {array}, *end = {array} + ({_masked(limit, 15)})"
-            yield f"{indent}for ({walker}; walker < end; walker++) {{"
-            yield f"{deeper}{target.name} += *walker;"
-            yield f"{indent}}}"
+        case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
+            yield indent + _undefined(stmt)
         case Break():
             yield f"{indent}break;"
         case Continue():
@@ -187,6 +175,22 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
         case _:
             yield from _loop(stmt, indent)
+
+
+def _undefined(stmt: OverwriteByte | CopyElements | OverwriteTable | Walk) -> str:
+    match stmt:
+        case OverwriteByte(target, value):
+            return f"*(unsigned char *)&{target.name} = {expression(value)};"
+        case CopyElements(array, to, source, length, moves):
+            called = "__builtin_memmove" if moves else "__builtin_memcpy"
+            first, second = (f"&{array}[{_masked(at, 3)}]" for at in (to, source))
+            return f"{called}({first}, {second}, ({_masked(length, 3)}) * sizeof *{array});"
+        case OverwriteTable(table, ctype, index, value):
+            at = _masked(index, ARRAY_LENGTH - 1)
+            return f"(({ctype.name} *){table})[{at}] = {expression(value)};"
+        case Walk(array, limit, target):
+            walker = f"__typeof__(*{array}) *walker = {array}, *end = {array} + ({_masked(limit, 15)})"
+            return f"for ({walker}; walker < end; walker++) {target.name} += *walker;"
 
 
 def _loop(stmt: While | DoWhile | For | GotoLoop, indent: str) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""Random statements that may be undefined in their own ways: signed left shifts, other bytes than 0 and 1 in a ``_Bool``,
-copies of what overlaps, pointers that walk past the end of an array, writes to a constant table.
+"""Random statements that may be undefined in their own ways: signed left shifts, bytes other than 0 and 1 in a
+``_Bool``, copies of what overlaps, pointers that walk past the end of an array, writes to a constant table.
 
 Only profiles with :attr:`loopless.check.generate_profile.Profile.undefined` have them; all others draw what they did.
 """

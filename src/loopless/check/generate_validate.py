@@ -108,7 +108,7 @@ def _block(block: Block, scope: _Scope) -> bool:
 
 
 def _statement(stmt: Stmt, scope: _Scope) -> bool:
-    looping = replace(scope, can_break=True, can_continue=True)
+    inside = replace(scope, can_break=True, can_continue=True)
     match stmt:
         case Declare(_, _, value) | Return(value) | Assume(value):
             return _expr(value, scope)
@@ -117,15 +117,8 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
         case Assign(target, _, value):
             changeable = not (isinstance(target, Element) and target.array in scope.tables)
             return changeable and _expr(target, scope) and _expr(value, scope)
-        case OverwriteByte(target, value):
-            return _expr(target, scope) and _expr(value, scope)
-        case CopyElements(array, to, source, length):
-            inside = array in scope.arrays - scope.tables
-            return inside and all(_expr(part, scope) for part in (to, source, length))
-        case Walk(array, limit, target):
-            return array in scope.arrays - scope.tables and _expr(limit, scope) and _expr(target, scope)
-        case OverwriteTable(table, _, index, value):
-            return table in scope.tables and _expr(index, scope) and _expr(value, scope)
+        case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
+            return _undefined(stmt, scope)
         case Step(target):
             return _expr(target, scope)
         case Invoke(function, target):
@@ -133,9 +126,9 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
         case If(condition, then, otherwise):
             return _expr(condition, scope) and _block(then, scope) and _block(otherwise, scope)
         case While(condition, body) | DoWhile(body, condition):
-            return _expr(condition, scope) and _block(body, looping)
+            return _expr(condition, scope) and _block(body, inside)
         case For():
-            return _for(stmt, looping)
+            return _for(stmt, inside)
         case GotoLoop(_, condition, body):
             return _expr(condition, scope) and _block(body, replace(scope, can_break=False, can_continue=False))
         case Switch(subject, cases, default):
@@ -151,6 +144,19 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
             return scope.can_continue
         case _:
             assert_never(stmt)
+
+
+def _undefined(stmt: OverwriteByte | CopyElements | OverwriteTable | Walk, scope: _Scope) -> bool:
+    match stmt:
+        case OverwriteByte(target, value):
+            return _expr(target, scope) and _expr(value, scope)
+        case CopyElements(array, to, source, length):
+            inside = array in scope.arrays - scope.tables
+            return inside and all(_expr(part, scope) for part in (to, source, length))
+        case Walk(array, limit, target):
+            return array in scope.arrays - scope.tables and _expr(limit, scope) and _expr(target, scope)
+        case OverwriteTable(table, _, index, value):
+            return table in scope.tables and _expr(index, scope) and _expr(value, scope)
 
 
 def _for(loop: For, inside: _Scope) -> bool:

@@ -25,7 +25,7 @@ _POINTER: Final = re.compile(
     r"ptr (?:(?:align \d+|noundef|nonnull|writeonly|readonly|noalias|\w+\([^)]*\)) )*(?=[%@\w])(.*)"
 )
 _MARKS: Final = {"!loopless.shift.signed ": "signed", "!loopless.shift.signed.cxx ": "nuw"}
-"""By the attachment the check: for C that the operand is not negative and no bits are lost, for C++ the second alone."""
+"""By the attachment the check: in C the operand is not negative and no bits are lost, in C++ the second alone."""
 _PLACE: Final = re.compile(r"!dbg !(\d+)")
 _KINDS: Final = {"add": 0, "sub": 21, "mul": 12, "shl": 20, "lshr": 20, "ashr": 20}
 _DIVISION: Final = 3

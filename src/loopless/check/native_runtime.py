@@ -76,9 +76,10 @@ WEAK_MEANINGS: Final[dict[str, str]] = {
 """Names that have a meaning only in programs that declare them without a definition, which wins there."""
 
 APART: Final = MappingProxyType(
-    {"memcpy": True, "mempcpy": True, "strcpy": False, "stpcpy": False, "strcat": False, "strncpy": True, "strncat": True}
+    {"strcpy": False, "stpcpy": False, "strcat": False}
+    | {"memcpy": True, "mempcpy": True, "strncpy": True, "strncat": True}
 )
-"""Library functions whose arguments must not overlap, and whether they have a ``size_t``: in the runtime they test it."""
+"""Library functions whose arguments must not overlap, which the runtime tests, and whether they have a ``size_t``."""
 
 SOURCE: Final = r"""
 typedef long long wide;

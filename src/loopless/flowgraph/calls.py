@@ -313,7 +313,7 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
     moves = name.startswith("llvm.memmove")
     if known and not moves and target.object is source.object:
         # The same place is fine: clang assigns a structure to itself in this way.
-        places = (equal(size, ZERO), equal(target.offset, source.offset))
-        behind = less_equal(add(target.offset, size), source.offset), less_equal(add(source.offset, size), target.offset)
-        t.check(disjunction((*places, *behind)), "overlap", loc)
+        to, at = target.offset, source.offset
+        behind = (less_equal(add(to, size), at), less_equal(add(at, size), to))
+        t.check(disjunction((equal(size, ZERO), equal(to, at), *behind)), "overlap", loc)
     t.emit(Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known))

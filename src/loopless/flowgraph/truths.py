@@ -93,8 +93,7 @@ class Truths:
                 yield _Write(points.of(i.operands[0]), i.operands[0], size, size > 1), None
             case "call" | "invoke" if call_kind(i, self.memory.module) == "block":
                 to, what, length = i.operands[:3]
-                size = length.value if isinstance(length, ir.IntConst) else None
-                write = _Write(points.of(to), to, size)
+                write = _Write(points.of(to), to, length.value if isinstance(length, ir.IntConst) else None)
                 if not (i.callee_name or "").startswith("llvm.memset"):
                     yield write, what
                 elif not self._is_truth(what):

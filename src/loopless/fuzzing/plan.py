@@ -22,8 +22,8 @@ UNDEFINED: Final = 0.2
 class Plan:
     """``profile`` names the generator's profile. ``states`` are drawn at the header of each loop, ``inputs`` for the
     function; ``every``: all states of each N-th 8-bit program are judged, 0 for none. ``loops``, ``functions``: what is
-    judged. ``limit_s`` bounds the work on one loop, and on composing one function. ``undefined``: each N-th program also
-    has statements that may be undefined in other ways than arithmetic, 0 for none.
+    judged. ``limit_s`` bounds the work on one loop, and on composing one function. ``undefined``: each N-th program has
+    statements besides that may be undefined in other ways than arithmetic, 0 for none.
     """
 
     profile: str

@@ -313,8 +313,7 @@ class Instruction:
     ``targets``: successors in textual order; ``br``: true, false; ``switch``: the default, then one per entry of
     ``cases`` (whose values are signed readings); ``invoke``: normal, unwind.
 
-    ``flags``: LLVM's (``nsw nuw exact inbounds nusw disjoint nneg samesign volatile``, fast-math words, ``tail
-    musttail``) and those of :mod:`loopless.source.marks`.
+    ``flags``: LLVM's words (``nsw exact inbounds disjoint volatile tail`` …), those of :mod:`loopless.source.marks`.
     ``attributes``: those of a call, groups resolved. ``arguments``: the attributes of each call argument.
     ``indices``: the literal indices of ``extractvalue``/``insertvalue``, the mask of ``shufflevector`` (-1: undefined).
     """
@@ -478,7 +477,8 @@ class GlobalVar:
 class Module:
     """One module. ``aliases`` maps an alias to what it stands for, one of ``ifuncs`` to the function that chooses it.
 
-    ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded."""
+    ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded.
+    """
 
     name: str
     triple: str
