@@ -2,7 +2,8 @@
 
 A left shift is the same ``shl`` whether its operand is signed or not, and signed it is undefined where bits are lost
 (C11 6.5.7p4). Reading a ``_Bool`` is a load of a byte, of which one bit is used, whether it is 0, 1 or a trap
-representation (C11 6.2.6.1p5). The marks are metadata attachments; they travel with the module's text through linking and inlining.
+representation (C11 6.2.6.1p5). The marks are metadata attachments; they travel with the module's text through linking
+and inlining.
 
 Which shifts are signed is read off a second compilation, in which clang checks just these (``-fsanitize=shift-base``):
 for C what is shifted must be no negative number and the result representable; for C++11 to C++17 the result must fit
