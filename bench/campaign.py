@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="only report what is in --keep")
     options = parser.parse_args()
     words = ["fuzz", "--only", "loops", "--profile", options.profile, "-j", options.jobs, "--seed", options.first]
-    words += ["--programs", options.loops, "--loop-timeout", options.limit]
+    words += ["--programs", options.loops, "--loop-timeout", options.limit, "--undefined", 0]
     for option in ("states", "every", "seconds", "keep"):
         if getattr(options, option) is not None:
             words += [f"--{option}", getattr(options, option)]

@@ -96,9 +96,9 @@ def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> No
             assert oracle.signature("f") == program.signature
             runs = [Run(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 8)]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
-    if not PROFILES[name].recursion:  # a recursion without end fills the stack
-        assert "crashed" not in found
-    assert found["ok"] >= 0.6 * found.total()
+    if not PROFILES[name].recursion and "table" not in PROFILES[name].kinds:
+        assert "crashed" not in found  # a recursion without end fills the stack, constants cannot be written
+    assert found["ok"] >= (0.25 if PROFILES[name].undefined else 0.6) * found.total()
 
 
 def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
@@ -113,7 +113,7 @@ def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
 
 def test_every_feature_occurs() -> None:
     found: Counter[str] = Counter()
-    for name in ("everything", "nests", "nonlinear", "recursion"):
+    for name in ("everything", "nests", "nonlinear", "recursion", "undefined", "undefined-objects"):
         for seed in range(1000):
             found.update(features(generate(seed, PROFILES[name])))
     assert set(found) == set(FEATURES)

@@ -29,7 +29,11 @@ def test_a_parameter_is_the_variable_that_it_is_copied_to() -> None:
         ("u = u / 3u;", set()),
         ("u = u % v;", {"division-by-zero"}),
         ("x = x >> y;", {"shift"}),
-        ("x = x << 3;", set()),
+        ("x = x << 3;", {"shift-overflow"}),
+        ("x = x << y;", {"shift", "shift-overflow"}),
+        ("c = c << 3;", {"shift-overflow"}),
+        ("u = u << 3;", set()),
+        ("u = u << y;", {"shift"}),
         ("x = a[y];", {"bounds"}),
     ],
 )

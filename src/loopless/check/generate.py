@@ -142,6 +142,8 @@ class _Programs:
             values = tuple(rng.choice((0, 1, 2, 3, 5, 9, 40, 127)) for _ in range(ARRAY_LENGTH))
             made.append(DeclareArray("q", ctype, values))
             names.arrays["q"] = ctype
+        if profile.undefined and rng.random() < 0.7:
+            made.extend(writer.undefined())
         scalar = Var(rng.choice([param.name for param in params if not param.array]))
         if rng.random() < profile.assumes:
             low, high = rng.choice(((0, 100), (-10, 100), (0, 1000), (1, 20)))

@@ -1,8 +1,10 @@
 """The small C language of generated programs: an immutable syntax tree, and what can be asked of it.
 
-Generated programs have no undefined behaviour but signed overflow, division by zero and oversized shifts, which native
-runs detect. That holds by construction: side effects are statements of their own, every variable is declared with a
-value, and an array index is masked (:attr:`Element.masked`) or is the counter of a bounded ``for``.
+Generated programs have no undefined behaviour but signed overflow, division by zero and shifts that are too far or lose
+bits, which native runs detect. That holds by construction: side effects are statements of their own, every variable is
+declared with a value, and an array index is masked (:attr:`Element.masked`) or is the counter of a bounded ``for``.
+:class:`OverwriteByte`, :class:`CopyElements`, :class:`Walk` and :class:`OverwriteTable` may be undefined in their own
+ways; only profiles that ask for it have them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ INT: Final = CType("int", 32, True)
 UINT: Final = CType("unsigned int", 32, False)
 LLONG: Final = CType("long long", 64, True)
 ULLONG: Final = CType("unsigned long long", 64, False)
+BOOL: Final = CType("_Bool", 8, False)
 TYPES: Final = (SCHAR, UCHAR, SHORT, USHORT, INT, UINT, LLONG, ULLONG)
 
 ARRAY_LENGTH: Final = 8
@@ -112,11 +115,12 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A local array of :data:`ARRAY_LENGTH` elements with its initial values."""
+    """A local array of :data:`ARRAY_LENGTH` elements with its initial values; ``constant``: of constants."""
 
     name: str
     type: CType
     values: tuple[int, ...]
+    constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +227,49 @@ class Assume:
     condition: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class OverwriteByte:
+    """``*(unsigned char *)&target = value``, ``target`` a ``_Bool``."""
+
+    target: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class CopyElements:
+    """``memcpy`` (``moves``: ``memmove``) of up to 3 elements of an array from one place in it to another.
+
+    Places and length are masked by 3, so that all lies inside the array.
+    """
+
+    array: str
+    to: Expr
+    source: Expr
+    length: Expr
+    moves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A pointer that goes over the first ``limit`` elements of an array (masked by 15, so perhaps past its end) and
+    adds them to ``target``.
+    """
+
+    array: str
+    limit: Expr
+    target: Var
+
+
+@dataclass(frozen=True, slots=True)
+class OverwriteTable:
+    """``((type *)table)[index] = value``, the index masked, of a table of constants."""
+
+    table: str
+    type: CType
+    index: Expr
+    value: Expr
+
+
 Loop = While | DoWhile | For | GotoLoop
 Stmt = (
     Declare
@@ -240,6 +287,10 @@ Stmt = (
     | Continue
     | Return
     | Assume
+    | OverwriteByte
+    | CopyElements
+    | Walk
+    | OverwriteTable
 )
 Block = tuple[Stmt, ...]
 
@@ -332,7 +383,7 @@ def assigned(node: object) -> frozenset[str]:
     """The scalars that a statement or block may change."""
     names: set[str] = set()
     for item in walk(node):
-        if isinstance(item, Assign | Step | Invoke) and isinstance(item.target, Var):
+        if isinstance(item, Assign | Step | Invoke | OverwriteByte | Walk) and isinstance(item.target, Var):
             names.add(item.target.name)
         elif isinstance(item, Declare):
             names.add(item.name)
@@ -345,8 +396,10 @@ def used(node: object) -> frozenset[str]:
     for item in walk(node):
         if isinstance(item, Var):
             names.add(item.name)
-        elif isinstance(item, Element):
+        elif isinstance(item, Element | CopyElements | Walk):
             names.add(item.array)
+        elif isinstance(item, OverwriteTable):
+            names.add(item.table)
         elif isinstance(item, Call | Invoke):
             names.add(item.function)
     return frozenset(names)

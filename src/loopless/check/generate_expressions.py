@@ -37,6 +37,7 @@ class Names:
 
     scalars: dict[str, CType] = field(default_factory=dict)
     arrays: dict[str, CType] = field(default_factory=dict)
+    tables: dict[str, CType] = field(default_factory=dict)
     helpers: dict[str, int] = field(default_factory=dict)
     references: dict[str, CType] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopless.check.generate_ast import (
+    BOOL,
     TYPES,
     Assign,
     Assume,
@@ -17,6 +18,7 @@ from loopless.check.generate_ast import (
     Choice,
     Const,
     Continue,
+    CopyElements,
     Declare,
     DeclareArray,
     DoWhile,
@@ -29,11 +31,14 @@ from loopless.check.generate_ast import (
     If,
     Invoke,
     Loop,
+    OverwriteByte,
+    OverwriteTable,
     Param,
     Return,
     Step,
     Switch,
     Var,
+    Walk,
     While,
     assigned,
     parts,
@@ -95,6 +100,14 @@ FEATURES: Final = (
     "tail-recursion",
     "linear-recursion",
     "tree-recursion",
+    "left-shift",
+    "bool",
+    "byte-over-bool",
+    "memcpy",
+    "memmove",
+    "const-table",
+    "const-table-written",
+    "pointer-walk",
     "edge-constant",
     "mixed-types",
     "mixed-signs",
@@ -125,6 +138,9 @@ def features(program: GeneratedProgram) -> frozenset[str]:
     if used(program.function) & {var.name for var in program.globals if not var.name.startswith(OBSERVED)}:
         found.add("global")
     types = [node.type for node in walk(program) if isinstance(node, Declare | Param | DeclareArray)]
+    if BOOL in types:
+        found.add("bool")
+    types = [ctype for ctype in types if ctype != BOOL]
     found.update(ctype.name for ctype in types)
     if len(set(types)) > 1:
         found.add("mixed-types")
@@ -156,7 +172,9 @@ _KINDS: Final[dict[type, str]] = {
     Cast: "cast",
     Assume: "assume",
     Invoke: "helper-by-reference",
-    DeclareArray: "local-array",
+    OverwriteByte: "byte-over-bool",
+    OverwriteTable: "const-table-written",
+    Walk: "pointer-walk",
 }
 
 
@@ -173,6 +191,10 @@ def _of_node(node: object) -> set[str]:
             return found | ({"nested-branch"} if _below(node, If) else set())
         case Param(array=True):
             return {"array-parameter"}
+        case DeclareArray():
+            return {"const-table" if node.constant else "local-array"}
+        case CopyElements():
+            return {"memmove" if node.moves else "memcpy"}
         case Step(_, op):
             return {"increment" if op == "++" else "decrement"}
         case Assign(target, op, value):
@@ -198,7 +220,7 @@ def _of_operator(op: str, right: object) -> set[str]:
         case "%":
             return {f"remainder-by-{kind}"}
         case "<<" | ">>":
-            return {f"shift-by-{kind}"}
+            return {f"shift-by-{kind}"} | ({"left-shift"} if op == "<<" else set())
         case "&" if isinstance(right, Const):
             return {"mask"}
         case "*" if not isinstance(right, Const):

@@ -17,6 +17,7 @@ from loopless.check.generate_ast import (
     Choice,
     Const,
     Continue,
+    CopyElements,
     Declare,
     DeclareArray,
     DoWhile,
@@ -28,6 +29,8 @@ from loopless.check.generate_ast import (
     GotoLoop,
     If,
     Invoke,
+    OverwriteByte,
+    OverwriteTable,
     Param,
     Reference,
     Return,
@@ -36,6 +39,7 @@ from loopless.check.generate_ast import (
     Switch,
     Unary,
     Var,
+    Walk,
     While,
     walk,
 )
@@ -86,7 +90,7 @@ def _expression(expr: Expr) -> tuple[str, int]:
         case Var(name):
             return name, _PRIMARY
         case Element(array, index, masked):
-            inner = f"{expression(index, _UNARY)} & {ARRAY_LENGTH - 1}" if masked else expression(index)
+            inner = _masked(index, ARRAY_LENGTH - 1) if masked else expression(index)
             return f"{array}[{inner}]", _PRIMARY
         case Unary(op, operand):
             return f"{op}{expression(operand, _PRIMARY)}", _UNARY
@@ -101,6 +105,10 @@ def _expression(expr: Expr) -> tuple[str, int]:
             return f"{_operand(left, op, level)} {op} {_operand(right, op, level + 1)}", level
         case _:
             assert_never(expr)
+
+
+def _masked(expr: Expr, mask: int) -> str:
+    return f"{expression(expr, _UNARY)} & {mask}"
 
 
 def _operand(expr: Expr, op: str, above: int) -> str:
@@ -131,12 +139,15 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
     match stmt:
         case Declare(name, ctype, value):
             yield f"{indent}{ctype.name} {name} = {expression(value)};"
-        case DeclareArray(name, ctype, values):
-            yield f"{indent}{ctype.name} {name}[{ARRAY_LENGTH}] = {{{', '.join(map(str, values))}}};"
+        case DeclareArray(name, ctype, values, constant):
+            static = "static const " if constant else ""
+            yield f"{indent}{static}{ctype.name} {name}[{ARRAY_LENGTH}] = {{{', '.join(map(str, values))}}};"
         case Assign() | Step():
             yield f"{indent}{_simple(stmt)};"
         case Invoke(function, target):
             yield f"{indent}{function}(&{target.name});"
+        case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
+            yield indent + _undefined(stmt)
         case Break():
             yield f"{indent}break;"
         case Continue():
@@ -164,6 +175,22 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
         case _:
             yield from _loop(stmt, indent)
+
+
+def _undefined(stmt: OverwriteByte | CopyElements | OverwriteTable | Walk) -> str:
+    match stmt:
+        case OverwriteByte(target, value):
+            return f"*(unsigned char *)&{target.name} = {expression(value)};"
+        case CopyElements(array, to, source, length, moves):
+            called = "__builtin_memmove" if moves else "__builtin_memcpy"
+            first, second = (f"&{array}[{_masked(at, 3)}]" for at in (to, source))
+            return f"{called}({first}, {second}, ({_masked(length, 3)}) * sizeof *{array});"
+        case OverwriteTable(table, ctype, index, value):
+            at = _masked(index, ARRAY_LENGTH - 1)
+            return f"(({ctype.name} *){table})[{at}] = {expression(value)};"
+        case Walk(array, limit, target):
+            walker = f"__typeof__(*{array}) *walker = {array}, *end = {array} + ({_masked(limit, 15)})"
+            return f"for ({walker}; walker < end; walker++) {target.name} += *walker;"
 
 
 def _loop(stmt: While | DoWhile | For | GotoLoop, indent: str) -> Iterator[str]:

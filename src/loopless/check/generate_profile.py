@@ -39,6 +39,11 @@ NONLINEAR_SHAPES: Final = (
 """Shapes that move by variables and factors, or stop at products; only profiles that name them have them."""
 
 
+VALUES: Final = MappingProxyType({"shift": 2.0, "truth": 3.0, "copy": 1.0})
+OBJECTS: Final = MappingProxyType({"table": 1.0, "walk": 1.0})
+"""Kinds of statements that may be undefined: for what values are, and for which object an address means."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Which programs to generate. Weights and probabilities are relative to 1; 0 switches a feature off.
@@ -46,7 +51,8 @@ class Profile:
     ``shapes`` weighs the loop shapes; ``depth`` bounds how deep loops nest, ``sequence`` how many follow one another;
     ``params`` and ``locals`` bound the numbers of scalars; ``observe`` stores final values in globals, so that a run
     shows every variable and not only what is returned. ``recursion`` is for a function that calls itself: a helper or
-    the function under test.
+    the function under test. ``undefined`` is for statements that may be undefined in other ways than arithmetic, of the
+    ``kinds`` of :mod:`loopless.check.generate_undefined`.
     """
 
     name: str
@@ -81,6 +87,8 @@ class Profile:
     edge_constants: float = 0.04
     observe: float = 0.8
     recursion: float = 0.0
+    undefined: float = 0.0
+    kinds: Mapping[str, float] = field(default_factory=lambda: VALUES)
 
 
 OBSERVED: Final = "final_"
@@ -210,6 +218,23 @@ COMPOSED_8: Final = replace(
     COMPOSED, name="composed-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(1, 2), globals=0.0, nondet=0.0
 )
 
+UNDEFINED: Final = replace(
+    _SCALAR,
+    name="undefined",
+    types=_USUAL,
+    params=(1, 3),
+    depth=1,
+    sequence=1,
+    body=(1, 4),
+    exits=0.1,
+    guards=0.05,
+    observe=0.5,
+    shapes=_COUNTING,
+    undefined=0.6,
+)
+UNDEFINED_8: Final = replace(UNDEFINED, name="undefined-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2))
+UNDEFINED_OBJECTS: Final = replace(UNDEFINED, name="undefined-objects", kinds=OBJECTS)
+
 PROFILES: Final = MappingProxyType(
     {
         profile.name: profile
@@ -229,6 +254,9 @@ PROFILES: Final = MappingProxyType(
             SINGLE_LOOP_8,
             COMPOSED,
             COMPOSED_8,
+            UNDEFINED,
+            UNDEFINED_8,
+            UNDEFINED_OBJECTS,
         )
     }
 )

@@ -24,8 +24,9 @@ from loopless.check.generate_ast import (
     Switch,
     Var,
 )
-from loopless.check.generate_expressions import Expressions, Names
+from loopless.check.generate_expressions import Names
 from loopless.check.generate_profile import Profile
+from loopless.check.generate_undefined import Undefined
 from loopless.check.native_signature import CType
 
 
@@ -40,7 +41,7 @@ class _Jumps:
     fresh: dict[str, int] = field(default_factory=dict)
 
 
-class Statements(Expressions):
+class Statements(Undefined):
     """Draws statements and blocks."""
 
     def __init__(self, rng: random.Random, profile: Profile, names: Names, types: tuple[CType, ...]) -> None:
@@ -52,12 +53,12 @@ class Statements(Expressions):
     def scope(self, *, keep: tuple[str, ...] = (), bounded: str | None = None) -> Iterator[None]:
         """A nested block: names declared in it vanish after it, and those in ``keep`` cannot be changed in it."""
         names = self.names
-        before = (dict(names.scalars), dict(names.arrays), set(names.kept), set(names.bounded))
+        before = (dict(names.scalars), dict(names.arrays), dict(names.tables), set(names.kept), set(names.bounded))
         names.kept.update(keep)
         if bounded:
             names.bounded.add(bounded)
         yield
-        names.scalars, names.arrays, names.kept, names.bounded = before
+        names.scalars, names.arrays, names.tables, names.kept, names.bounded = before
 
     @contextmanager
     def jumping(self, *, can_break: bool, can_continue: bool, loop: bool = True) -> Iterator[None]:
@@ -74,7 +75,8 @@ class Statements(Expressions):
         number = self.jumps.fresh.get(prefix, 0)
         self.jumps.fresh[prefix] = number + 1
         name = f"{prefix}{number}" if number else prefix
-        return name if name not in self.names.scalars and name not in self.names.arrays else self.fresh(prefix)
+        taken = self.names.scalars, self.names.arrays, self.names.tables
+        return name if not any(name in names for names in taken) else self.fresh(prefix)
 
     def declare(self, prefix: str, ctype: CType, value: Expr) -> Declare:
         """Declare a new local here."""
@@ -140,6 +142,8 @@ class Statements(Expressions):
     def statement(self) -> Block:
         """One statement that is no loop."""
         profile = self.profile
+        if profile.undefined and self.chance(profile.undefined):
+            return self.undefined()
         if self.jumps.in_loop and self.chance(profile.exits * 0.5):
             return self.leave()
         if self.jumps.can_continue and self.chance(profile.continues):

@@ -20,6 +20,7 @@ from loopless.check.generate_ast import (
     Choice,
     Const,
     Continue,
+    CopyElements,
     Declare,
     DeclareArray,
     DoWhile,
@@ -31,6 +32,8 @@ from loopless.check.generate_ast import (
     GotoLoop,
     If,
     Invoke,
+    OverwriteByte,
+    OverwriteTable,
     Reference,
     Return,
     Step,
@@ -38,6 +41,7 @@ from loopless.check.generate_ast import (
     Switch,
     Unary,
     Var,
+    Walk,
     While,
     assigned,
 )
@@ -55,6 +59,7 @@ class _Scope:
     functions: dict[str, int]
     references: frozenset[str]
     bounded: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
     can_break: bool = False
     can_continue: bool = False
 
@@ -97,7 +102,8 @@ def _block(block: Block, scope: _Scope) -> bool:
         if isinstance(stmt, Declare):
             scope = replace(scope, scalars=scope.scalars | {stmt.name})
         elif isinstance(stmt, DeclareArray):
-            scope = replace(scope, arrays=scope.arrays | {stmt.name})
+            tables = scope.tables | {stmt.name} if stmt.constant else scope.tables
+            scope = replace(scope, arrays=scope.arrays | {stmt.name}, tables=tables)
     return True
 
 
@@ -109,7 +115,10 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
         case DeclareArray(_, _, values):
             return len(values) == ARRAY_LENGTH
         case Assign(target, _, value):
-            return _expr(target, scope) and _expr(value, scope)
+            changeable = not (isinstance(target, Element) and target.array in scope.tables)
+            return changeable and _expr(target, scope) and _expr(value, scope)
+        case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
+            return _undefined(stmt, scope)
         case Step(target):
             return _expr(target, scope)
         case Invoke(function, target):
@@ -135,6 +144,19 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
             return scope.can_continue
         case _:
             assert_never(stmt)
+
+
+def _undefined(stmt: OverwriteByte | CopyElements | OverwriteTable | Walk, scope: _Scope) -> bool:
+    match stmt:
+        case OverwriteByte(target, value):
+            return _expr(target, scope) and _expr(value, scope)
+        case CopyElements(array, to, source, length):
+            inside = array in scope.arrays - scope.tables
+            return inside and all(_expr(part, scope) for part in (to, source, length))
+        case Walk(array, limit, target):
+            return array in scope.arrays - scope.tables and _expr(limit, scope) and _expr(target, scope)
+        case OverwriteTable(table, _, index, value):
+            return table in scope.tables and _expr(index, scope) and _expr(value, scope)
 
 
 def _for(loop: For, inside: _Scope) -> bool:

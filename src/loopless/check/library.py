@@ -89,6 +89,7 @@ def _free(frame: Frame, at: Pointer) -> None:
 def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0) -> Pointer:
     """Like ``strcpy``: the text and its end go ``behind`` bytes after ``to``."""
     text = _text(frame, source, limit) + b"\0"
+    _apart(frame, (to[0], to[1] + behind), len(text), source, len(text))
     for at, byte in enumerate(text):
         frame.store(to[0], to[1] + behind + at, 1, byte, False)
     return to
@@ -97,14 +98,33 @@ def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONG
 def _copy_padded(frame: Frame, to: Pointer, source: Pointer, limit: int) -> Pointer:
     """strncpy: at most ``limit`` bytes, filled up with zeros."""
     text = _text(frame, source, min(limit, _LONGEST - 1))
+    read = min(len(text) + 1, limit)
+    _apart(frame, to, read, source, read)
     for at in range(limit):
         frame.store(to[0], to[1] + at, 1, text[at] if at < len(text) else 0, False)
     return to
 
 
 def _copied(frame: Frame, to: Pointer, source: Pointer, length: int) -> Pointer:
+    frame.copy(to, source, length, True)
+    return to
+
+
+def _moved(frame: Frame, to: Pointer, source: Pointer, length: int) -> Pointer:
     frame.copy(to, source, length)
     return to
+
+
+def _apart(frame: Frame, to: Pointer, written: int, source: Pointer, read: int) -> None:
+    """End the run where the bytes written and those read overlap, which only ``memmove`` allows."""
+    target, start = frame.pointer(*to)
+    held, at = frame.pointer(*source)
+    if held is target and written and read and start < at + read and at < start + written:
+        raise Stop("undefined", "overlap")
+
+
+def _behind(at: Pointer, length: int) -> Pointer:
+    return at[0], at[1] + length
 
 
 def _filled(frame: Frame, to: Pointer, byte: int, length: int) -> Pointer:
@@ -142,10 +162,12 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "tolower": ("i", lambda _, code: code + 32 if 65 <= code <= 90 else code),
     "free": ("p", _free),
     "strcpy": ("pp", _copy_text),
+    "stpcpy": ("pp", lambda frame, to, source: _behind(_copy_text(frame, to, source), len(_text(frame, to)))),
     "strcat": ("pp", lambda frame, to, source: _copy_text(frame, to, source, behind=len(_text(frame, to)))),
     "strncpy": ("ppn", _copy_padded),
     "memcpy": ("ppn", _copied),
-    "memmove": ("ppn", _copied),
+    "mempcpy": ("ppn", lambda frame, to, source, length: _behind(_copied(frame, to, source, length), length)),
+    "memmove": ("ppn", _moved),
     "memset": ("pin", _filled),
 }
 """By name: the kinds of the arguments (``i`` int, ``l`` long, ``q`` long long, ``n`` size_t, ``p`` pointer) and what

@@ -302,12 +302,14 @@ class Frame:
         held.data[at : at + length] = bytes((byte & 255,)) * length
         _set_mask(held, at, length, _SET)
 
-    def copy(self, to: tuple[int, int], source: tuple[int, int], length: int) -> None:
-        """``length`` bytes go from ``source`` to ``to``; the two may overlap."""
+    def copy(self, to: tuple[int, int], source: tuple[int, int], length: int, apart: bool = False) -> None:  # noqa: FBT001, FBT002
+        """``length`` bytes go from ``source`` to ``to``; with ``apart`` the two may be the same but not overlap."""
         if length == 0:
             return
         held, at = self.pointer(*source)
         target, start = self.pointer(*to)
+        if apart and held is target and 0 < abs(at - start) < length:
+            raise Stop("undefined", "overlap")
         self.world.version += 1
         copy_bytes(self._exists(target), start, self._exists(held), at, length)
 

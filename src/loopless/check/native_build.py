@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.check.native_checks import checked
+from loopless.check.native_checks import checked, copy_check
 from loopless.check.native_objects import RUNTIME, with_objects
 from loopless.check.native_retarget import NARROW, SAFE
-from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
+from loopless.check.native_runtime import APART, MEANINGS, WEAK_MEANINGS
 from loopless.check.native_signature import CType, DebugInfo, Signature
 
 # What a program may call in the C library: functions that neither touch files nor other processes.
@@ -178,6 +178,8 @@ def _choose_meanings(module: _Module) -> None:
             meaning = f"narrow_{meaning or name}"
         elif meaning == "assume_wide" and module.narrow:
             meaning = "assume"
+        elif meaning is None and name in APART and name in module.declared:
+            meaning = f"{'narrow' if module.narrow and APART[name] else 'apart'}_{name}"
         if meaning is not None:
             module.runtime.add(meaning)
             module.renamed[name] = f"@loopless_{meaning}"
@@ -289,6 +291,10 @@ def _body(line: str, module: _Module, debug: DebugInfo) -> str:
         at = debug.line(int(trap[2])) if trap[2] else 0
         place = f", !dbg !{trap[2]}" if trap[2] else ""
         return f"{line[: trap.start()]}call void @loopless_trap(i32 {kind}, i32 {at}){place}"
+    test = copy_check(line, debug)
+    if test:
+        module.runtime.add(test[0])
+        return f"{_renamed(test[1], module)}\n{_renamed(line, module)}"
     return _renamed(checked(line, debug, module.checks), module)
 
 
@@ -356,10 +362,13 @@ def _fresh_values(lines: list[str], debug: DebugInfo) -> tuple[list[str], dict[i
         variable = debug.local(int(declared[2])) if declared else None
         if declared and declared[1] in allocas and variable is not None:
             at, bits, align = allocas.pop(declared[1])
-            value = f"%loopless.fresh.{at}"
-            added[at] = [
-                f"  {value} = call i{bits} @loopless_uninit(i32 {len(names)})",
-                f"  store i{bits} {value}, ptr {declared[1]}, align {align}",
+            value = stored = f"%loopless.fresh.{at}"
+            added[at] = [f"  {value} = call i{bits} @loopless_uninit(i32 {len(names)})"]
+            if debug.is_truth(int(declared[2])):
+                stored = f"{value}.truth"
+                added[at].append(f"  {stored} = and i{bits} {value}, 1")
+            added[at] += [
+                f"  store i{bits} {stored}, ptr {declared[1]}, align {align}",
             ]
             names.append(f"{function}.{variable}")
     return names, added

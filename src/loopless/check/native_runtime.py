@@ -7,6 +7,7 @@ The runtime includes no header, so that it is the same on every host.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final
 
 from loopless.check.outcome import Status
@@ -26,7 +27,7 @@ TRAP_KINDS: Final[dict[int, str]] = {
     13: "signed negation overflow",
     18: "array index out of bounds",
     19: "pointer arithmetic out of bounds",
-    20: "shift exponent out of range",
+    20: "shift exponent out of range, or left shift of a signed value that overflows",
     21: "signed subtraction overflow",
     22: "null or misaligned access",
     24: "length of a variable-length array not positive",
@@ -34,9 +35,10 @@ TRAP_KINDS: Final[dict[int, str]] = {
     91: "use of a pointer to an object whose lifetime is over",
     92: "pointer arithmetic that leaves the object",
     93: "access outside of the object",
+    101: "overlapping memory copied",
 }
 """Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words; from 90 on our own
-(:mod:`loopless.check.native_objects`)."""
+(:mod:`loopless.check.native_objects`, :mod:`loopless.check.native_checks`)."""
 
 NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
 """The integer inputs that the runtime draws, each by ``loopless_nondet_<kind>``."""
@@ -77,6 +79,12 @@ WEAK_MEANINGS: Final[dict[str, str]] = {
     **dict.fromkeys(("exit", "_exit", "_Exit", "quick_exit"), "exit"),
 }
 """Names that have a meaning only in programs that declare them without a definition, which wins there."""
+
+APART: Final = MappingProxyType(
+    {"strcpy": False, "stpcpy": False, "strcat": False}
+    | {"memcpy": True, "mempcpy": True, "strncpy": True, "strncat": True}
+)
+"""Library functions whose arguments must not overlap, which the runtime tests, and whether they have a ``size_t``."""
 
 SOURCE: Final = r"""
 typedef long long wide;
@@ -149,7 +157,6 @@ char *strncpy(char *, const char *, size64); char *strncat(char *, const char *,
 void *loopless_narrow_malloc(size32 n) { return malloc(n); }
 void *loopless_narrow_calloc(size32 n, size32 m) { return calloc(n, m); }
 void *loopless_narrow_realloc(void *p, size32 n) { return realloc(p, n); }
-void *loopless_narrow_memcpy(void *p, const void *q, size32 n) { return memcpy(p, q, n); }
 void *loopless_narrow_memmove(void *p, const void *q, size32 n) { return memmove(p, q, n); }
 void *loopless_narrow_memset(void *p, int c, size32 n) { return memset(p, c, n); }
 int loopless_narrow_memcmp(const void *p, const void *q, size32 n) { return memcmp(p, q, n); }
@@ -157,8 +164,42 @@ void *loopless_narrow_memchr(const void *p, int c, size32 n) { return memchr(p, 
 size32 loopless_narrow_strlen(const char *p) { return (size32)strlen(p); }
 size32 loopless_narrow_strnlen(const char *p, size32 n) { return (size32)strnlen(p, n); }
 int loopless_narrow_strncmp(const char *p, const char *q, size32 n) { return strncmp(p, q, n); }
-char *loopless_narrow_strncpy(char *p, const char *q, size32 n) { return strncpy(p, q, n); }
-char *loopless_narrow_strncat(char *p, const char *q, size32 n) { return strncat(p, q, n); }
+
+/* What must not overlap (C11 7.24): of memcpy the same place is fine, as it is in LLVM IR. */
+char *strcpy(char *, const char *); char *strcat(char *, const char *);
+static void separate(const char *to, size64 written, const char *from, size64 read, int line) {
+    if (written && read && to < from + read && from < to + written) loopless_trap(101, line);
+}
+static size64 at_most(const char *text, size64 n) { size64 m = strnlen(text, n); return m < n ? m + 1 : n; }
+void loopless_apart(const char *to, const char *from, size64 n, int line) {
+    if (to != from) separate(to, n, from, n, line);
+}
+void loopless_narrow_apart(const char *to, const char *from, size32 n, int line) { loopless_apart(to, from, n, line); }
+void *loopless_apart_memcpy(void *p, const void *q, size64 n) { loopless_apart(p, q, n, 0); return memcpy(p, q, n); }
+void *loopless_apart_mempcpy(char *p, const void *q, size64 n) { return (char *)loopless_apart_memcpy(p, q, n) + n; }
+char *loopless_apart_strcpy(char *p, const char *q) {
+    size64 n = strlen(q) + 1;
+    separate(p, n, q, n, 0);
+    return strcpy(p, q);
+}
+char *loopless_apart_stpcpy(char *p, const char *q) { return loopless_apart_strcpy(p, q) + strlen(p); }
+char *loopless_apart_strcat(char *p, const char *q) {
+    size64 n = strlen(q) + 1;
+    separate(p + strlen(p), n, q, n, 0);
+    return strcat(p, q);
+}
+char *loopless_apart_strncpy(char *p, const char *q, size64 n) {
+    separate(p, at_most(q, n), q, at_most(q, n), 0);
+    return strncpy(p, q, n);
+}
+char *loopless_apart_strncat(char *p, const char *q, size64 n) {
+    separate(p + strlen(p), strnlen(q, n) + 1, q, at_most(q, n), 0);
+    return strncat(p, q, n);
+}
+void *loopless_narrow_memcpy(void *p, const void *q, size32 n) { return loopless_apart_memcpy(p, q, n); }
+void *loopless_narrow_mempcpy(void *p, const void *q, size32 n) { return loopless_apart_mempcpy(p, q, n); }
+char *loopless_narrow_strncpy(char *p, const char *q, size32 n) { return loopless_apart_strncpy(p, q, n); }
+char *loopless_narrow_strncat(char *p, const char *q, size32 n) { return loopless_apart_strncat(p, q, n); }
 /* A 32-bit klee_make_symbolic passes its size in 32 bits. */
 void loopless_narrow_klee_make_symbolic(void *at, size32 size) { loopless_klee_make_symbolic(at, size); }
 

@@ -190,6 +190,11 @@ class DebugInfo:
         is_local = self._kinds.get(variable) == "DILocalVariable" and "arg" not in fields
         return fields.get("name") if is_local else None
 
+    def is_truth(self, variable: int) -> bool:
+        """Whether a variable is a ``_Bool``."""
+        ctype = self.type(self._reference(self._fields(variable), "type"))
+        return isinstance(ctype, CType) and ctype.name == "_Bool"
+
     def line(self, location: int) -> int:
         """The source line of a location; an artificial one (line 0) counts as the place that it was inlined at."""
         seen: set[int] = set()

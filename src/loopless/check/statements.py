@@ -165,7 +165,7 @@ class StatementWriter:
                 out(f"fr.fill({self._pointer(address)}, {term(statement.byte)}, {term(statement.length)})")
             case Copy():
                 to, source = self._pointer(statement.target), self._pointer(statement.source)
-                out(f"fr.copy(({to}), ({source}), {term(statement.length)})")
+                out(f"fr.copy(({to}), ({source}), {term(statement.length)}, {statement.apart})")
             case Allocate(target=target):
                 out(f"{names[target]} = fr.allocate({term(statement.size)}, {statement.zeroed})")
             case Expire():
@@ -220,7 +220,7 @@ class StatementWriter:
         else:
             self.out(f"{target} = ld({address}, {byte_size(type)}, {type.signed})")
             if type.width == 1:
-                self.out(f"{target} &= 1")
+                self.out(f"if {target} not in (0, 1): {self.stop('undefined', 'invalid bool', statement.loc)}")
             self.in_range(statement.target, statement.loc)
 
     def _store(self, statement: Store) -> None:

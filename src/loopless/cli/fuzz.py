@@ -43,6 +43,8 @@ LOG: Final = "programs.jsonl"
               help="Inputs drawn for each function.")
 @click.option("--every", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
               help="Judge all states of each N-th 8-bit program; 0: of none.")
+@click.option("--undefined", metavar="N", type=click.IntRange(min=0), default=10, show_default=True,
+              help="Give each N-th program _Bool, memcpy and shifts that may be undefined; 0: none.")
 @click.option("--loop-timeout", metavar="S", type=SECONDS, default=20.0,
               show_default=True, help="Seconds for each loop.")
 @click.option("--report", is_flag=True, help="Only show the table of what the log has.")
@@ -74,6 +76,7 @@ def command(request: Request, /, **options: Any) -> int:
         loops=options["only"] != "functions",
         functions=options["only"] != "loops",
         limit_s=options["loop_timeout"],
+        undefined=options["undefined"],
     )
     keep: Path | None = options["keep"]
     rows: list[Row] = []

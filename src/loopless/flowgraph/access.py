@@ -8,8 +8,8 @@ from loopless.flowgraph.model import Allocate, Assign, Expire, Havoc, Kind, Load
 from loopless.flowgraph.objects import Slot
 from loopless.flowgraph.pointers import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
-from loopless.source import ir
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
+from loopless.source import ir, marks
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -28,6 +28,7 @@ from loopless.terms import (
     equals_zero,
     ite,
     less,
+    less_equal,
     not_equal,
     not_zero,
     scale,
@@ -39,8 +40,10 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
     """A load: from a variable, from memory, or of something not followed."""
     loc, type, access = instruction.loc, instruction.type, instruction.access
     pointer_operand = instruction.operands[0]
+    truth = instruction.result in t.uses.truths
     if access is not None and (access.volatile or access.atomic):
-        t.define(instruction, t.unknown(type, Origin.VOLATILE, "volatile", loc))
+        value = t.unknown(ir.IntT(1) if truth else type, Origin.VOLATILE, "volatile", loc)
+        t.define(instruction, number_of_flag(value, 8, signed_extension=False) if isinstance(value, Flag) else value)
         return
     known = _constant(t, pointer_operand, type)
     if known is not None:
@@ -50,7 +53,9 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
     if slot is not None:
         _null_check(t, pointer_operand, loc)
         alive(t, pointer_operand, loc)
-        t.define(instruction, _slot_value(slot, type))
+        value = _slot_value(slot, type)
+        _promised_truth(t, instruction, value)
+        t.define(instruction, value)
         return
     address = t.address(pointer_operand, loc)
     pointer = Pointer(address.object, address.offset)
@@ -63,9 +68,13 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
         case ir.IntT(bits=bits):
             signed = t.uses.signed.get(name, True)
             held = t.memory.number_type(bits, signed=signed) if bits > 1 else FLAG_TYPE
+            if truth and t.truths.surely(pointer_operand):
+                held, signed = FLAG_TYPE, False
             var = t.memory.fresh(f"%{name}", Kind.TEMPORARY, held)
-            t.emit(Load(var, pointer, IntType(bits, signed), None, loc))
-            t.define(instruction, flag_of(var) if bits == 1 else Number(var, IntType(bits, signed)))
+            t.emit(Load(var, pointer, FLAG_TYPE if held == FLAG_TYPE else IntType(bits, signed), None, loc))
+            value = flag_of(var) if bits == 1 else Number(var, IntType(bits, signed))
+            _promised_truth(t, instruction, value)
+            t.define(instruction, value)
         case ir.PtrT():
             offset = t.memory.fresh(f"%{name}", Kind.TEMPORARY, t.memory.offset_type, pointer_part="offset")
             owner = t.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
@@ -74,6 +83,12 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
             t.define(instruction, Address(owner, offset))
         case _:
             t.define(instruction, t.unknown(type, Origin.UNSUPPORTED, name, loc))
+
+
+def _promised_truth(t: Translator, instruction: ir.Instruction, value: Value) -> None:
+    """What the range of a load in optimized code says; in code as it is written the ``trunc`` behind it says it."""
+    if marks.TRUTH in instruction.flags and isinstance(value, Number):
+        t.promised(less_equal(value.converted(8, signed=False), ONE), "invalid-bool", instruction.loc)
 
 
 def _constant(t: Translator, operand: ir.Value, type: ir.Type) -> Number | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopless.flowgraph.access import alive
-from loopless.flowgraph.model import Origin
+from loopless.flowgraph.model import End, Origin
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
     FLAG_TYPE,
@@ -19,9 +19,10 @@ from loopless.flowgraph.values import (
     same_address,
 )
 from loopless.refusals import Reason
-from loopless.source import ir
+from loopless.source import ir, marks
 from loopless.terms import (
     INTEGERS,
+    ONE,
     TRUE,
     ZERO,
     Condition,
@@ -154,6 +155,8 @@ def _division(t: Translator, instruction: ir.Instruction, left: Number, right: N
 
 
 def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount: Term, bits: int) -> Number:
+    if not t.memory.options.wrapv and instruction.flags & {marks.SIGNED, marks.SIGNED_CXX, marks.PERHAPS_SIGNED}:
+        return _signed_shift_left(t, instruction, left, amount, bits)
     type = IntType(bits, left.type.signed)
     exact = shift_left(left.term, amount)
     for flag, signed in (("nsw", True), ("nuw", False)):
@@ -163,6 +166,26 @@ def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount
                 between(ranged.min, shift_left(left.read(signed=signed), amount), ranged.max), "poison", instruction.loc
             )
     return Number(wrap(exact, type), type)
+
+
+def _signed_shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount: Term, bits: int) -> Number:
+    """A left shift of a signed operand: C wants it not negative and the result representable; C++ lets bits get into
+    the sign, but not out of it.
+    """
+    type, loc = IntType(bits), instruction.loc
+    if marks.SIGNED_CXX in instruction.flags:
+        whole = shift_left(left.read(signed=False), amount)
+        t.check(between(0, whole, IntType(bits, signed=False).max), "shift-overflow", loc)
+        return Number(wrap(whole, type), type)
+    operand = left.read(signed=True)
+    exact = shift_left(operand, amount)
+    defined = conjunction((less_equal(ZERO, operand), between(type.min, exact, type.max)))
+    if marks.SIGNED in instruction.flags:
+        t.check(defined, "shift-overflow", loc)
+        return Number(exact, type)  # past the check it fits
+    detail = "with checks the compiler reads other code here, so it is not known whether the shift is of a signed value"
+    t.split_unless(defined, End("unsupported", None, None, loc, t.refused(detail, loc)), loc)
+    return Number(exact, type)
 
 
 def _truth_table(t: Translator, instruction: ir.Instruction) -> Value:
@@ -263,13 +286,21 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
 def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int) -> Value:
     op = instruction.op
     match value:
+        case Flag() if op == "trunc":
+            return value
         case Flag():
             return number_of_flag(value, bits, signed_extension=op == "sext")
         case Number() if op == "trunc" and bits == 1:
+            _kept_by_cast(t, instruction, value, bits)
+            if marks.TRUTH in instruction.flags:
+                byte = value.converted(8, signed=False)
+                t.check(less_equal(byte, ONE), "invalid-bool", instruction.loc)
+                return Flag(not_zero(byte))
             return Flag(not_zero(wrap(value.term, FLAG_TYPE)))
         case Number() if op == "trunc":
             if value.type.width is None:
                 return value
+            _kept_by_cast(t, instruction, value, bits)
             type = IntType(bits, value.type.signed)
             return Number(wrap(value.term, type), type)
         case Number():
@@ -283,6 +314,14 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
         case _:
             refused = value.refused if isinstance(value, Nothing) else None
             return t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
+
+
+def _kept_by_cast(t: Translator, instruction: ir.Instruction, value: Number, bits: int) -> None:
+    """The promise of a ``trunc`` that no bits are lost."""
+    for flag, signed in (("nsw", True), ("nuw", False)):
+        if flag in instruction.flags and value.type.width is not None:
+            kept = IntType(bits, signed)
+            t.promised(between(kept.min, value.read(signed=signed), kept.max), "poison", instruction.loc)
 
 
 def _zero_extended(instruction: ir.Instruction, value: Number, bits: int) -> Number:

@@ -205,6 +205,8 @@ class _Builder:
 
     def _note_folded_overflow(self, block: ir.Block) -> None:
         """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
+        if self.memory.options.wrapv:
+            return
         for instruction in block.instructions:
             loc = instruction.loc
             while loc is not None:

@@ -26,7 +26,22 @@ from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of, nondet_signed
-from loopless.terms import FALSE, INTEGERS, ZERO, Condition, Term, Var, equals_zero, not_zero, product
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    Var,
+    add,
+    disjunction,
+    equal,
+    equals_zero,
+    less_equal,
+    not_zero,
+    product,
+)
 
 ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
@@ -327,4 +342,12 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
             t.emit(Fill(pointer, byte.read(signed=False), length.read(signed=False), loc))
         return
     source = t.address(instruction.operands[1], loc)
-    t.emit(Copy(pointer, Pointer(source.object, source.offset), length.read(signed=False), loc))
+    size = length.read(signed=False)
+    known = isinstance(target.object, Const) and isinstance(source.object, Const)
+    moves = name.startswith("llvm.memmove")
+    if known and not moves and target.object is source.object:
+        # The same place is fine: clang assigns a structure to itself in this way.
+        to, at = target.offset, source.offset
+        behind = (less_equal(add(to, size), at), less_equal(add(at, size), to))
+        t.check(disjunction((equal(size, ZERO), equal(to, at), *behind)), "overlap", loc)
+    t.emit(Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known))

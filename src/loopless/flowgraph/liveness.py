@@ -169,8 +169,10 @@ def _clean(
 def _is_pure(statement: Statement) -> bool:
     """Whether nothing but the value would be missed: an input that is read counts even where its value is unused."""
     match statement:
-        case Assign() | Load():
+        case Assign():
             return True
+        case Load():
+            return statement.type.width != 1  # which may be undefined
         case Havoc():
             return statement.origin is not Origin.NONDET
         case _:

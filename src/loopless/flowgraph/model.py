@@ -111,9 +111,10 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift", "bounds", "null-pointer",
-    "pointer-overflow" (an address outside of its object, and not right behind it), "array-length", "const-write",
-    "dangling-pointer" (use of a pointer to an object whose lifetime is over), "poison") unless ``condition`` holds.
+    """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift" by too much or too little,
+    "shift-overflow" of a signed value, "bounds", "null-pointer", "pointer-overflow" (an address outside of its object,
+    and not right behind it), "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose
+    lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds.
     """
 
     condition: Condition
@@ -146,7 +147,10 @@ class Havoc:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """``target`` := the integer of ``type`` at ``address``; with ``target_object`` a pointer (target is its offset)."""
+    """``target`` := the integer of ``type`` at ``address``; with ``target_object`` a pointer (target is its offset).
+
+    A ``type`` of one bit is a truth value in a byte of its own; another byte than 0 and 1 there is undefined behaviour.
+    """
 
     target: Var
     address: Pointer
@@ -178,12 +182,17 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """``length`` bytes go from ``source`` to ``target`` (memcpy, memmove)."""
+    """``length`` bytes go from ``source`` to ``target`` (memcpy, memmove).
+
+    ``apart``: undefined behaviour where the two overlap without being the same. Where both objects are known by their
+    numbers a :class:`Check` says so instead.
+    """
 
     target: Pointer
     source: Pointer
     length: Term
     loc: Loc | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

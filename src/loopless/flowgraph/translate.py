@@ -22,6 +22,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.objects import Memory, Slot
 from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.truths import Truths, truths_of
 from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
 from loopless.refusals import Reason, Refused
@@ -64,6 +65,14 @@ class Translator:
         self.addresses: dict[int, Var] = {}
         self._finished: dict[str, Block] = {}
         self._parts = 0
+        self._truths: Truths | None = None
+
+    @property
+    def truths(self) -> Truths:
+        """What is known of truth values in memory."""
+        if self._truths is None:
+            self._truths = truths_of(self.memory)
+        return self._truths
 
     # -- blocks ---------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from loopless.source import ir
+from loopless.source import ir, marks
 
 _SIGNED = frozenset(("sext", "sdiv", "srem", "ashr", "sitofp"))
+_SIGNED_RESULTS = frozenset(("nsw", marks.SIGNED, marks.SIGNED_CXX))
 _UNSIGNED = frozenset(("zext", "udiv", "urem", "lshr", "uitofp"))
 
 
@@ -15,13 +16,15 @@ _UNSIGNED = frozenset(("zext", "udiv", "urem", "lshr", "uitofp"))
 class Uses:
     """``elsewhere``: results that another block (or a phi) uses; ``last_in_block``: index of the last use within a
     block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell;
-    ``speculates``: whether the code has been optimized, so that it may compute what it then does not use.
+    ``speculates``: whether the code has been optimized, so that it may compute what it then does not use; ``truths``:
+    loads that read a ``_Bool``.
     """
 
     elsewhere: frozenset[str]
     last_in_block: dict[tuple[str, str], int]
     signed: dict[str, bool]
     speculates: bool = False
+    truths: frozenset[str] = frozenset()
 
 
 def find_uses(function: ir.Function) -> Uses:  # noqa: C901
@@ -41,7 +44,7 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
                 _read_variable(instruction, decided)
             if instruction.is_debug:
                 continue
-            if instruction.result is not None and "nsw" in instruction.flags:
+            if instruction.result is not None and instruction.flags & _SIGNED_RESULTS:
                 votes[instruction.result] += 1
             for operand in instruction.operands:
                 if isinstance(operand, ir.Local):
@@ -57,7 +60,7 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
                         if home.get(value.name, label) != label:
                             elsewhere.add(value.name)
     signed = {name: count > 0 for name, count in votes.items() if count}
-    return Uses(frozenset(elsewhere), last, signed | decided, _speculates(function))
+    return Uses(frozenset(elsewhere), last, signed | decided, _speculates(function), _truths(function))
 
 
 def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
@@ -69,13 +72,21 @@ def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
 
 
 def _vote(instruction: ir.Instruction) -> int:
-    if instruction.op in _SIGNED or "nsw" in instruction.flags:
+    if instruction.op in _SIGNED or instruction.flags & _SIGNED_RESULTS:
         return 1
     if instruction.op in _UNSIGNED:
         return -1
     if instruction.op == "icmp" and instruction.predicate is not None:
         return {"s": 1, "u": -1}.get(instruction.predicate[0], 0)
     return 0
+
+
+def _truths(function: ir.Function) -> frozenset[str]:
+    """The loads of a byte that is used as a truth value, or promised to be one."""
+    code = [i for i in function.instructions() if i.op in ("load", "trunc")]
+    read = {i.operands[0] for i in code if i.op == "trunc" and i.type == ir.IntT(1) and i.flags & {marks.TRUTH, "nuw"}}
+    loads = (i for i in code if i.op == "load" and i.type == ir.IntT(8) and i.result is not None)
+    return frozenset(i.result for i in loads if i.result and (i.value in read or marks.TRUTH in i.flags))
 
 
 _PROMISES = frozenset(("nsw", "nuw", "exact", "disjoint", "nneg"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.check.generate import PROFILES, generate
@@ -14,13 +14,16 @@ EIGHT_BIT_EVERY: Final = 4
 STATES: Final = 300
 INPUTS: Final = 20
 LIMIT_S: Final = 20.0
+UNDEFINED: Final = 0.2
+"""How many of the statements are such ones in the programs that have them besides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``profile`` names the generator's profile. ``states`` are drawn at the header of each loop, ``inputs`` for the
     function; ``every``: all states of each N-th 8-bit program are judged, 0 for none. ``loops``, ``functions``: what is
-    judged. ``limit_s`` bounds the work on one loop, and on composing one function.
+    judged. ``limit_s`` bounds the work on one loop, and on composing one function. ``undefined``: each N-th program has
+    statements besides that may be undefined in other ways than arithmetic, 0 for none.
     """
 
     profile: str
@@ -30,6 +33,7 @@ class Plan:
     loops: bool = True
     functions: bool = True
     limit_s: float = LIMIT_S
+    undefined: int = 0
 
     def eight_bit(self, seed: int) -> bool:
         """Whether the program of a seed is of the 8-bit twin."""
@@ -41,7 +45,10 @@ class Plan:
 
     def program(self, seed: int) -> GeneratedProgram:
         """The program of a seed."""
-        return generate(seed, PROFILES[f"{self.profile}-8" if self.eight_bit(seed) else self.profile])
+        profile = PROFILES[f"{self.profile}-8" if self.eight_bit(seed) else self.profile]
+        if self.undefined and seed % self.undefined == self.undefined - 1:
+            profile = replace(profile, undefined=max(profile.undefined, UNDEFINED))
+        return generate(seed, profile)
 
 
 def check_profile(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Flowgraph, Kind, Load, LoopInfo, Store
+from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Store
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
@@ -209,16 +209,22 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
     follows_memory = any(_outside(graph, var) for var in variables)
     for label in labels:
         for statement in graph.blocks[label].statements:
+            if isinstance(statement, Copy) and statement.apart:
+                touched.add("what is copied does not overlap what it is copied to")
             if not isinstance(statement, Load | Store):
                 continue
             follows_memory = True
             owner = statement.address.object
             if isinstance(owner, Const) and owner.value in graph.objects:
                 found = graph.objects[owner.value]
-                if found.size is None:
-                    touched.add(f"accesses to {found.name} stay inside the memory that it points to")
+                name = found.name if found.size is None else ""
+                if name:
+                    touched.add(f"accesses to {name} stay inside the memory that it points to")
             else:
+                name = "pointers"
                 touched.add("accesses through pointers stay inside the memory that they point to")
+            if name and isinstance(statement, Load) and statement.type.width == 1:
+                touched.add(f"what is read as a truth value through {name} is 0 or 1")
     return [*(graph.assumptions if follows_memory else ()), *sorted(touched)]
 
 

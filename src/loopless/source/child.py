@@ -16,6 +16,19 @@ import re
 import sys
 from typing import Any, BinaryIO
 
+_HIDING = "loopless.hidden."
+_OPERAND = r'%[-\w.$]+|%"[^"]*"|-?\d+|undef|poison'
+_UNDEFINED = re.compile(
+    r"^( +\S+ = )((?:[su]div|[su]rem|shl|lshr|ashr)(?: nuw| nsw| exact)*) "
+    rf"(i\d+) ({_OPERAND}), ({_OPERAND})(?=,|$)",
+    re.MULTILINE,
+)
+"""Operations that may be undefined although nothing but their value tells of them."""
+_HIDDEN = re.compile(
+    rf"^( +\S+ = )(?:tail |notail )?call i\d+ @{re.escape(_HIDING)}([a-z.]+)\.(i\d+)"
+    rf"\(i\d+ ({_OPERAND}), i\d+ ({_OPERAND})\)(?: #\d+)?",
+    re.MULTILINE,
+)
 _DISCARDABLE = frozenset({"internal", "private", "linkonce", "linkonce_odr", "available_externally"})
 
 
@@ -66,8 +79,10 @@ def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
     So must the processor's features: the pass wants a target machine, and that of the host serves for any module only
     where no function asks for what it does not have (LLVM aborts then).
     The functions stay even where no call is left, for they are asked about by name: to the pass they are external.
+    Divisions and shifts are hidden from it: of ``0 / x`` it would leave 0, also where x is 0 and that is undefined.
     """
     text = re.sub(r"^attributes #\d+ = \{.*\}$", _plain_group, text, flags=re.MULTILINE)
+    text = _hidden(text)
     try:
         module = llvm.parse_assembly(text, llvm.create_context())
         hidden = []
@@ -86,9 +101,31 @@ def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
         for function, linkage in hidden:
             function.linkage = linkage
         module.verify()
-        return "ok", str(module)
+        return "ok", _shown(str(module))
     except RuntimeError as e:
         return "error", "", str(e)
+
+
+def _hidden(text: str) -> str:
+    """The text with calls of functions that nothing knows in place of divisions and shifts."""
+    names: set[tuple[str, str]] = set()
+
+    def call(m: re.Match[str]) -> str:
+        start, operation, kind, left, right = m.groups()
+        name = f"{_HIDING}{operation.replace(' ', '.')}.{kind}"
+        names.add((name, kind))
+        return f"{start}call {kind} @{name}({kind} {left}, {kind} {right})"
+
+    text = _UNDEFINED.sub(call, text)
+    return text + "".join(f"\ndeclare {kind} @{name}({kind}, {kind}) nounwind\n" for name, kind in sorted(names))
+
+
+def _shown(text: str) -> str:
+    """The text with the operations that :func:`_hidden` took out."""
+    text = _HIDDEN.sub(lambda m: f"{m[1]}{m[2].replace('.', ' ')} {m[3]} {m[4]}, {m[5]}", text)
+    text = re.sub(rf"^declare \S+ @{re.escape(_HIDING)}.*\n", "", text, flags=re.MULTILINE)
+    assert _HIDING not in text
+    return text
 
 
 def _plain_group(m: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from loopless.errors import SourceError
-from loopless.source import folding, scopes
+from loopless.source import folding, marks, scopes
 from loopless.source.database import CompileCommand
 from loopless.source.toolchain import clang_command, run, zig_target
 
@@ -20,20 +20,26 @@ DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
     "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
-    "-fno-stack-protector", "-Wno-everything", "-Winteger-overflow", "-Wunused-function", "-Wno-error",
+    "-fno-stack-protector", "-Wno-everything", *folding.WARNINGS, "-Wunused-function", "-Wno-error",
     "-fno-color-diagnostics", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
     "-Wno-error=int-conversion", "-Wno-error=unused-function",
 )  # fmt: skip
-# What traps is what the IR calls undefined, no more: a left shift that loses bits, say, is defined there.
 _TRAPS: Final = (
     "-fno-sanitize=all",
     "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,array-bounds,vla-bound,unreachable,return",
-    "-fsanitize-trap=all", "-Xclang", "-fsanitize-address-use-after-scope",
+    "-fsanitize=shift-base,bool",
+    "-fsanitize-trap=all",
+    "-Xclang",
+    "-fsanitize-address-use-after-scope",
 )
 # The last one puts markers around the lives of locals, no checks.
 C_SUFFIXES: Final = frozenset({".c", ".i", ".h"})
 CXX_SUFFIXES: Final = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hh", ".hpp", ".hxx"})
 IR_SUFFIXES: Final = frozenset({".ll", ".bc"})
+_UNHEARD: Final = frozenset(
+    {"-c", "-S", "-E", "-emit-llvm", "-M", "-MM", "-MD", "-MMD", "-fsyntax-only", "-save-temps", "-w"}
+)
+"""Flags that would change what clang writes, or keep it from telling what it folds."""
 _DIAGNOSTIC: Final = re.compile(r"^(.*?):(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
 _UNUSED: Final = re.compile(r"^.*?:\d+:\d+: warning: unused function '(\w+)'", re.MULTILINE)
 _ODD_NAME: Final = re.compile(r"[:\n\r]")
@@ -121,6 +127,7 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         *(command.flags if command is not None else ()),
         *user,
         *_SHAPE,
+        *(() if language.startswith("c++") else folding.WARNINGS_OF_C),
         *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
         "-x",
         language,
@@ -128,13 +135,20 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
 
     def made(words: Sequence[str], out: Path) -> tuple[str, str, int]:
         """The module, empty where there is none, the compiler's messages and its status."""
-        whole = [*compiler, *arguments, *words, "-o", str(out)]
-        status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
-        good = status == 0 and out.exists()
-        text = out.read_text(encoding="utf-8", errors="replace") if good else ""
+        text, err, status = compiled(words, out)
+        if text and not options.traps:
+            beside = out.with_stem(f"{out.stem}-checked")
+            checked = compiled([*marks.SHIFT_CHECKS, *words], beside)[0] if marks.has_shifts(text) else ""
+            text = marks.mark(text, checked)
         if text:
             text += folding.mark(err) + (scopes.mark(text) if language == "c" else "")
         return text, err, status
+
+    def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        whole = [*compiler, *arguments, *words, "-o", str(out)]
+        status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
+        good = status == 0 and out.exists()
+        return out.read_text(encoding="utf-8", errors="replace") if good else "", err, status
 
     odd = _ODD_NAME.search(file.name) is not None
     text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "out.ll")
@@ -181,7 +195,7 @@ def _user_flags(flags: tuple[str, ...]) -> tuple[list[str], DataModel | None]:
             next(rest, None)
         elif flag in ("-m32", "-m64"):
             model = "ILP32" if flag == "-m32" else "LP64"
-        elif flag not in ("-c", "-S", "-E", "-emit-llvm", "-M", "-MM", "-MD", "-MMD", "-fsyntax-only", "-save-temps"):
+        elif flag not in _UNHEARD:
             kept.append(flag)
     return kept, model
 

@@ -1,4 +1,4 @@
-"""Signed overflows that clang folds into constants: ``INT_MAX + 1`` comes out as a plain number.
+"""Signed overflows that clang folds into constants: ``INT_MAX + 1`` and ``1 << 31`` come out as plain numbers.
 
 The folded code wraps, which would silently take undefined behaviour for defined. Clang warns of each such place; the
 places travel with the module as named metadata, through linking and inlining, so that nothing near them is answered.
@@ -10,9 +10,15 @@ import re
 from pathlib import Path
 from typing import Final
 
+WARNINGS: Final = ("-Winteger-overflow", "-Wshift-overflow", "-Wshift-negative-value")
+WARNINGS_OF_C: Final = ("-Wshift-sign-overflow",)
+"""C++ lets a left shift reach the sign bit."""
 _NAME: Final = "loopless.folded.overflows"
 _FIRST_NODE: Final = 3_000_000
-_WARNING: Final = re.compile(r"^(.*?):(\d+):\d+: warning: overflow in expression", re.MULTILINE)
+_WARNING: Final = re.compile(
+    r"^(.*?):(\d+):\d+: warning: (?:overflow in expression|signed shift result|shifting a negative signed value)",
+    re.MULTILINE,
+)
 _LIST: Final = re.compile(rf"^!{re.escape(_NAME)} = !{{(.*)}}", re.MULTILINE)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from loopless.source import marks
 from loopless.source.constants import GEP_FLAGS, METADATA, Constants
 from loopless.source.ir import (
     TERMINATORS,
@@ -91,6 +92,7 @@ class Reader:
         """The instruction with this text (continuation lines joined); ``unsupported`` where we cannot read it."""
         tokens = tokenize(text)
         loc, loop = None, None
+        marked: frozenset[str] = _NONE
         while len(tokens) > 3 and tokens[-3] == "," and tokens[-2][0] == "!" and tokens[-1][:1] == "!":
             number, kind = tokens.pop(), tokens.pop()
             tokens.pop()
@@ -98,6 +100,10 @@ class Reader:
                 loc = self.metadata.location(int(number[1:]))
             elif kind == "!llvm.loop":
                 loop = self.metadata.loop(int(number[1:]))
+            elif kind in marks.ATTACHMENTS:
+                marked |= {marks.ATTACHMENTS[kind]}
+            elif kind == "!range" and self.metadata.text(int(number[1:])) == "!{i8 0, i8 2}":
+                marked |= {marks.TRUTH}
         result = tokens[0] if len(tokens) > 1 and tokens[1] == "=" else None
         c = Cursor(tokens)
         c.at = 0 if result is None else 2
@@ -107,7 +113,7 @@ class Reader:
             c.expect("")
         except (Unread, KeyError, IndexError, ValueError):
             found = _unsupported(text)
-        return _placed(found, None if result is None else name_of(result), loc, loop)
+        return _placed(found, None if result is None else name_of(result), loc, loop, marked)
 
     # ------------------------------------------------------------------------------------------------------ arithmetic
 
@@ -461,7 +467,9 @@ def _unsupported(text: str) -> Instruction:
     return Instruction("unsupported", None, result, targets=targets, predicate=op, text=text)
 
 
-def _placed(i: Instruction, result: str | None, loc: object, loop: LoopMark | None) -> Instruction:
+def _placed(
+    i: Instruction, result: str | None, loc: object, loop: LoopMark | None, marked: frozenset[str]
+) -> Instruction:
     """Fill in what every instruction may have; only here, before anybody else has seen it."""
     if result is not None:
         object.__setattr__(i, "result", result)
@@ -469,4 +477,6 @@ def _placed(i: Instruction, result: str | None, loc: object, loop: LoopMark | No
         object.__setattr__(i, "loc", loc)
     if loop is not None:
         object.__setattr__(i, "loop", loop)
+    if marked:
+        object.__setattr__(i, "flags", i.flags | marked)
     return i

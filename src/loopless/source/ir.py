@@ -312,7 +312,7 @@ class Instruction:
     ``targets``: successors in textual order; ``br``: true, false; ``switch``: the default, then one per entry of
     ``cases`` (whose values are signed readings); ``invoke``: normal, unwind.
 
-    ``flags``: ``nsw nuw exact inbounds nusw disjoint nneg samesign volatile`` and fast-math words, ``tail musttail``.
+    ``flags``: LLVM's words (``nsw exact inbounds disjoint volatile tail`` …), those of :mod:`loopless.source.marks`.
     ``attributes``: those of a call, groups resolved. ``arguments``: the attributes of each call argument.
     ``indices``: the literal indices of ``extractvalue``/``insertvalue``, the mask of ``shufflevector`` (-1: undefined).
     """

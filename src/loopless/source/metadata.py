@@ -74,6 +74,10 @@ class Metadata:
             self._nodes[ident] = found
         return found
 
+    def text(self, ident: int) -> str:
+        """The text of a node; empty for an unknown number."""
+        return self._lines.get(ident, "")
+
     def elements(self, ident: int | None) -> tuple[int | None, ...]:
         """The numbers in a tuple node; None for an element that is not a reference (``null``, a string)."""
         m = _NODE.match(self._lines.get(ident, "")) if ident is not None else None

@@ -194,7 +194,7 @@ def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:
 
 
 def _read(node: Read) -> str:
-    size = (node.type.width or 8) // 8
+    size = ((node.type.width or 8) + 7) // 8
     poly = polynomial(node.offset)
     if size > 0 and all(c % size == 0 for c in poly.values()):
         index = from_polynomial({m: c // size for m, c in poly.items()})
