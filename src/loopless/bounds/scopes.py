@@ -120,8 +120,8 @@ class Scope:
     """A loop, or the function (``loop`` None): its complete laps, and by block the stands in which it is visited.
 
     Blocks of inner loops are not listed but for the headers of the loops directly inside, where the stands are those at
-    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end;
-    ``exits``: where they leave the loop.
+    the entry. ``changed``: the variables that laps of this loop or of inner ones change; ``ends``: where runs end, or
+    may, in calls that need not return; ``exits``: where they leave the loop.
     """
 
     loop: LoopInfo | None
@@ -404,6 +404,8 @@ class Around(Execution[Stand]):
             case Load():
                 return (self._load(state, statement),)
             case Call() | Allocate():
+                if isinstance(statement, Call) and statement.leaves:
+                    self.ends.append(state)
                 for target in defined_by(statement):
                     state = self._unknown(state, target, Origin.CALL, "call", statement.loc)
                 return (state,)

@@ -15,6 +15,7 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import parse_condition
 from loopless.queries.limits import failure
+from loopless.queries.returning import leaving
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
@@ -36,7 +37,8 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same.
+    whether to find which cases of the summary come to the same. ``past_calls``: a loop is also summarized past calls
+    that need not return, as if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -45,6 +47,7 @@ class Question:
     summarize: bool = True
     draw: bool = False
     merge: bool = False
+    past_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,9 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
+    ends = leaving(graph, name.info.blocks)
+    if ends and not question.past_calls:
+        return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
     outcome = summarize(found)
     if assumed is None:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
