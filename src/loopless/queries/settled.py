@@ -137,10 +137,11 @@ def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) ->
         by_summary = claim_of_call(bound.summary, info.name, ()).exact  # which tells of the calls before the loop
         loops.append(_of_loop(loop, inside, way, by_summary=by_summary))
     whole = _Made(function, calls_in(graph, graph.blocks), ends)
+    on_the_way = tuple(dict.fromkeys(sentence for loop in loops for sentence in loop.calls.on_the_way))
     call = bound.call
     if any(new.call is not old.call for new, old in zip(loops, bound.loops, strict=True)):
         call = at_most(call)
-    return replace(bound, loops=tuple(loops), call=call, calls=Calls(whole.ends, whole.ends, whole.granted))
+    return replace(bound, loops=tuple(loops), call=call, calls=Calls((), on_the_way, whole.granted))
 
 
 def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) -> LoopBound:
