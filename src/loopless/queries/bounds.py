@@ -41,7 +41,7 @@ from loopless.queries.laps import LineBound, from_header, line_bounds
 from loopless.queries.limits import Limits, Overrun, failure, note, run_all
 from loopless.queries.lower_classes import growth, has_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
-from loopless.queries.returning import Calls, leaving
+from loopless.queries.returning import NO_CALLS, Calls, leaving
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -86,7 +86,7 @@ class LoopBound:
     """Whether the loop is left from its header only, in which nothing of the body stands."""
     recurrent: tuple[Recurrent, ...] = ()
     """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
-    calls: Calls = Calls()
+    calls: Calls = NO_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class FunctionBound:
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
-    calls: Calls = Calls()
+    calls: Calls = NO_CALLS
 
 
 def class_of(found: FunctionBound) -> Growth | None:

@@ -65,6 +65,9 @@ class Calls:
     unshown: bool = False
 
 
+NO_CALLS: Final = Calls()
+
+
 class Returning:
     """The calls of a program, by ``module``, in which functions are inlined; ``reach`` is about the same names."""
 
@@ -184,7 +187,7 @@ class Returning:
             name: [target for i in _calls(function) if (target := self._reach.target(i)[0])]
             for name, function in self._bodies.items()
         }
-        for component in components({name: [c for c in called if c in direct] for name, called in direct.items()}):
+        for component in components({name: [c for c in others if c in direct] for name, others in direct.items()}):
             (name, *others) = component
             function = self._bodies[name]
             if others or name in direct[name] or name in self._leaves or function.linkage in _REPLACEABLE:
@@ -261,8 +264,8 @@ def before(graph: Flowgraph, loop: LoopInfo) -> frozenset[str]:
 
 def leaving(graph: Flowgraph, labels: Iterable[str]) -> tuple[str, ...]:
     """What to say of the calls in these blocks that need not return, each sentence once."""
-    calls = calls_in(graph, labels)
-    return tuple(dict.fromkeys(f"{called(call.callee)} need not return: {call.leaves}" for call in calls if call.leaves))
+    calls = (call for call in calls_in(graph, labels) if call.leaves)
+    return tuple(dict.fromkeys(f"{called(call.callee)} need not return: {call.leaves}" for call in calls))
 
 
 def calls_in(graph: Flowgraph, labels: Iterable[str]) -> list[Call]:

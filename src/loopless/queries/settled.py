@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds import Claim, claim_of_call
-from loopless.flowgraph.model import Call, Flowgraph
+from loopless.flowgraph.model import Call
 from loopless.paths.build import called, calls_return
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.bounds import FunctionBound, LoopBound
@@ -39,7 +39,7 @@ _UNKNOWN: Final = _End()
 
 
 def settled(functions: Sequence[Function], answers: Answers) -> list[FunctionBound]:
-    """The bounds of ``functions`` with what the functions that they call, whose bounds may be asked for, make of them."""
+    """The bounds of ``functions``, with what is made of them by those that they call, whose bounds may be asked for."""
     found = answers(functions)
     counting = [f for f, bound in zip(functions, found, strict=True) if _counts(bound)]
     if not counting:

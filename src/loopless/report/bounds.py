@@ -353,7 +353,8 @@ def facts(
             total, exact = _total(bound.call.upper, bound.call.when, function, given)
         sure = not bound.calls.unshown  # what these tools print says nothing of what is taken for granted
         least = most if sure and bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
-        found.append(Fact(loop.file, loop.line, least, most, total, exact and sure and bound.call.exact, bound.from_header))
+        exact = exact and sure and bound.call.exact
+        found.append(Fact(loop.file, loop.line, least, most, total, exact, bound.from_header))
         if most is None:
             missing.append(loop.name)
     return found, missing
