@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -44,6 +45,7 @@ LITERALS = (
     *("0xffffffffffffffff", "017", "037777777777", "'a'", "'\\n'", "'\\0'", "'\\101'", "'\\x7f'", "0b101"),
 )
 BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||")
+NEVER = re.compile("the divisor is 0|has no value|a shift of")
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -104,8 +106,7 @@ def test_conditions_hold_where_they_do_natively(model, seed):
         try:
             texts[text] = parse_condition(text, lookup, reading)
         except UsageError as error:
-            assert "the divisor is 0" in str(error) or "has no value" in str(error) or "a shift of" in str(error)
-            seen["never defined"] += 1
+            seen["never defined" if NEVER.search(str(error)) else "wrong"] += 1
     program = "".join(f"{words} {name};\n" for name, (words, _, _) in TYPES.items())
     program += "\n".join(f"int f{n}(void) {{ return ({text}) ? 1 : 0; }}" for n, text in enumerate(texts))
     with NativeOracle(program, options=SourceOptions(data_model=model)) as oracle:
@@ -122,21 +123,22 @@ def test_conditions_hold_where_they_do_natively(model, seed):
     assert seen["False"] > 500
     assert seen["undefined"] > 200
     assert seen["never defined"] < 100
+    assert not seen["wrong"]
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
     reading = MODELS[model]
     variables = {name: Var(name, type) for name, type in typed(reading).items()}
-    variables |= {f"{name}2": Var(f"{name}2", type) for name, type in typed(reading).items()}
+    variables |= {f"{name}_too": Var(f"{name}_too", type) for name, type in typed(reading).items()}
 
     def lookup(name):
         type = variables[name].type
         return variables[name], reading.sized(type.width, signed=type.signed)
 
-    pairs = [(x, f"{y}2") for x in "abegijkl" for y in "abegijkl"]
+    pairs = [(x, f"{y}_too") for x in "aegil" for y in "aegil"]
     texts = [f"({x} {sign} {y}) > c" for x, y in pairs for sign in BINARY]
-    program = "".join(f"{words} {name}, {name}2;\n" for name, (words, _, _) in TYPES.items())
+    program = "".join(f"{words} {name}, {name}_too;\n" for name, (words, _, _) in TYPES.items())
     program += "\n".join(f"int f{n}(void) {{ return {text}; }}" for n, text in enumerate(texts))
     seen = Counter()
     with NativeOracle(program, options=SourceOptions(data_model=model)) as oracle:
@@ -147,7 +149,7 @@ def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
                 {x: variables[x].type.wrap(a), y: variables[y].type.wrap(b), "c": c}
                 for a in ends[0]
                 for b in (*ends[1], 0, 31)
-                for c in (-1, 0, 40)
+                for c in (-1, 40)
             ]
             condition = parse_condition(text, lookup, reading)
             outcomes = oracle.run_many(f"f{n}", [Run((), globals=row) for row in rows])
@@ -156,5 +158,5 @@ def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
                 values = {variables[name]: value for name, value in row.items()}
                 assert holds(condition, values) == expected, (text, row, str(outcome))
                 seen[outcome.status] += 1
-    assert seen["ok"] > 50_000
-    assert seen["undefined"] > 5_000
+    assert seen["ok"] > 12_000
+    assert seen["undefined"] > 1_000

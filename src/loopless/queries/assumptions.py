@@ -8,9 +8,9 @@ types that their values, bases and suffixes give them, operands are promoted and
 ``i < n`` compares as unsigned where ``n`` is), unsigned arithmetic wraps around. Where evaluating it would be undefined
 (a signed sum that overflows, a divisor that is 0), the assumption is false; what ``&&`` and ``||`` do not evaluate does
 not count. What is undefined for all values is an error, and so is a chain ``0 <= x < n``, which C takes for a
-comparison with 0 or 1. Under mathematical integers signed types are all integers: nothing overflows, and what C converts
-to unsigned is converted. Names are those of the source, member and element accesses (``s.count``, ``a[3]``, ``*p``)
-included where the loop shows them as variables; a pointer stands for its byte offset.
+comparison with 0 or 1. Under mathematical integers signed types are all integers: nothing overflows, and what C
+converts to unsigned is converted. Names are those of the source, member and element accesses (``s.count``, ``a[3]``,
+``*p``) included where the loop shows them as variables; a pointer stands for its byte offset.
 """
 
 from __future__ import annotations
