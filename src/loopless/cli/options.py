@@ -93,7 +93,7 @@ def selection(function: _F) -> _F:
         click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
                      help="Only this loop: its place, or its full name."),
         click.option("--vars", "variables", metavar="x,z", help="What to tell about; default: what is used later."),
-        click.option("--assume", metavar="COND", help="A condition of C on the values at the loop's entry, read with their types."),
+        click.option("--assume", metavar="COND", help="A C condition on the values at the loop's entry."),
     )(function)  # fmt: skip
 
 

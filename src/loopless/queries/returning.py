@@ -76,6 +76,9 @@ class Returning:
         self._module = module
         self._bodies = {function.name: function for function in module.defined()}
         self._leaves: dict[str, _Reason] = {}
+        self._stranger = next((name for name in reach.strangers if self._stranger_leaves(name)), None)
+        self._handed_out: str | None = None
+        """The first function found whose address is taken and whose calls need not return."""
         self._find_leaving()
         self._certain: set[str] = set()
         self._find_certain()
@@ -111,6 +114,7 @@ class Returning:
         grown = True
         while grown:
             grown = False
+            self._handed_out = next((name for name in self._reach.taken if name in self._leaves), None)
             for name in self._bodies:
                 if name not in self._leaves and (found := self._by_calls(calls[name])) is not None:
                     self._leaves[name] = found
@@ -169,16 +173,16 @@ class Returning:
 
     def _of_any(self, how: str) -> _Reason | None:
         """Why a call of one of the functions whose addresses are taken need not return."""
-        for name in self._reach.taken:
-            if name in self._leaves:
-                shown = self._bodies[name].source_name if name in self._bodies else name
-                return _Reason(f"{how} {shown}: {self._leaves[name]}", None)
-        for name in self._reach.strangers:
-            function = self._module.functions.get(name)
-            noreturn = function is not None and "noreturn" in function.attributes
-            if noreturn or name in LEAVES or meaning_of(name) in _ENDING:
-                return _Reason(f"{how} {name}", None)
-        return None
+        name = self._handed_out
+        if name is not None:
+            shown = self._bodies[name].source_name if name in self._bodies else name
+            return _Reason(f"{how} {shown}: {self._leaves[name]}", None)
+        return None if self._stranger is None else _Reason(f"{how} {self._stranger}", None)
+
+    def _stranger_leaves(self, name: str) -> bool:
+        """Whether calls of a function without a body need not return, by its name or its declaration."""
+        noreturn = "noreturn" in self._module.functions[name].attributes if name in self._module.functions else False
+        return noreturn or name in LEAVES or meaning_of(name) in _ENDING
 
     # -- calls that surely do -----------------------------------------------------------------------------------------
 
