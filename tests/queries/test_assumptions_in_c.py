@@ -11,7 +11,7 @@ import pytest
 from loopless.check.native import NativeOracle, Run
 from loopless.errors import UsageError
 from loopless.queries.assumptions import parse_condition
-from loopless.queries.c_arithmetic import Reading
+from loopless.queries.c_arithmetic import CType, Reading
 from loopless.source.compile import SourceOptions
 from loopless.terms import IntType, Var, holds
 
@@ -54,7 +54,7 @@ def typed(reading: Reading) -> dict[str, IntType]:
 
 
 def expression(dice: random.Random, depth: int) -> str:
-    """A random expression, every operation of it in parentheses, or none of it."""
+    """A random expression with all its parentheses. What is shifted to the left is unsigned: see the last test."""
     if depth == 0 or dice.random() < 0.1:
         return dice.choice(tuple(TYPES)) if dice.random() < 0.65 else dice.choice(LITERALS)
     kind = dice.random()
@@ -63,7 +63,8 @@ def expression(dice: random.Random, depth: int) -> str:
     if kind < 0.24:
         return f"({dice.choice(CASTS)})({expression(dice, depth - 1)})"
     sign = dice.choice(BINARY)
-    return f"({expression(dice, depth - 1)}) {sign} ({expression(dice, depth - 1)})"
+    left = f"(unsigned{' long long' * (dice.random() < 0.5)})" if sign == "<<" else ""
+    return f"({left}({expression(dice, depth - 1)})) {sign} ({expression(dice, depth - 1)})"
 
 
 def flat(dice: random.Random) -> str:
@@ -71,7 +72,7 @@ def flat(dice: random.Random) -> str:
     parts = [dice.choice(tuple(TYPES))]
     free = {"<": True, "==": True}
     for _ in range(dice.randint(2, 5)):
-        sign = dice.choice(BINARY)
+        sign = dice.choice([sign for sign in BINARY if sign != "<<"])
         if sign in ("&&", "||"):
             free = {"<": True, "==": True}
         level = "==" if sign in ("==", "!=") else "<" if sign in COMPARISONS else ""
@@ -137,13 +138,14 @@ def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
         return variables[name], reading.sized(type.width, signed=type.signed)
 
     pairs = [(x, f"{y}_too") for x in "aegil" for y in "aegil"]
-    texts = [f"({x} {sign} {y}) > c" for x, y in pairs for sign in BINARY]
+    asked = [(x, y) for x, y in pairs for sign in BINARY if sign != "<<" or x in "gjl"]
+    texts = [f"({x} {sign} {y}) > c" for x, y in pairs for sign in BINARY if sign != "<<" or x in "gjl"]
     program = "".join(f"{words} {name}, {name}_too;\n" for name, (words, _, _) in TYPES.items())
     program += "\n".join(f"int f{n}(void) {{ return {text}; }}" for n, text in enumerate(texts))
     seen = Counter()
     with NativeOracle(program, options=SourceOptions(data_model=model)) as oracle:
         for n, text in enumerate(texts):
-            x, y = pairs[n // len(BINARY)]
+            x, y = asked[n]
             ends = [(variables[v].type.min, -1, 1, variables[v].type.max) for v in (x, y)]
             rows = [
                 {x: variables[x].type.wrap(a), y: variables[y].type.wrap(b), "c": c}
@@ -160,3 +162,22 @@ def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
                 seen[outcome.status] += 1
     assert seen["ok"] > 12_000
     assert seen["undefined"] > 1_000
+
+
+def test_a_signed_shift_to_the_left_has_a_value_where_c11_gives_it_one():
+    """C11, 6.5.7: E1 not negative, and E1 times 2 to the power E2 representable in the type of the result."""
+    names = {"x": Var("x", IntType(32)), "n": Var("n", IntType(32)), "w": Var("w", IntType(64))}
+
+    def lookup(name):
+        return names[name], CType(names[name].type.width, signed=True)
+
+    defined = parse_condition("(x << n) * 0 == 0", lookup)
+    wide = parse_condition("(w << n) * 0 == 0", lookup)
+    for x in (-(2**31), -1, 0, 1, 2, 3, 2**30 - 1, 2**30, 2**31 - 1):
+        for n in (-1, 0, 1, 2, 29, 30, 31, 32, 63, 64):
+            values = {names["x"]: x, names["n"]: n, names["w"]: x}
+            assert holds(defined, values) == (0 <= n < 32 and x >= 0 and x << n < 2**31), (x, n)
+            assert holds(wide, values) == (0 <= n < 64 and x >= 0 and x << n < 2**63), (x, n)
+    assert holds(parse_condition("x << 3 == 40", lookup), {names["x"]: 5})
+    wraps = parse_condition("x << 31 == -2147483648", lookup, Reading(wrapv=True))
+    assert holds(wraps, {names["x"]: 3})

@@ -2,10 +2,10 @@
 
 A value is of a :class:`CType`, which after the integer promotions is one of a rank; that ``int`` and ``long`` of one
 width are different types makes no difference to values, so a type is a width and a sign here. What unsigned types
-compute wraps around. Where a signed sum, difference, product or quotient has no value in its type, a divisor is 0, or a
-shift is by less than 0 or by the width and more, the value is not ``defined``. Signed shifts to the left keep the bits
-that stay, as the compiler makes them do. Types that are ``exact`` are those that stand for all integers: signed ones
-under mathematical integers, and offsets of pointers.
+compute wraps around. Where a signed sum, difference, product, quotient or shift to the left has no value in its type, a
+divisor is 0, a shift is by less than 0 or by the width and more, or one to the left is of less than 0, the value is not
+``defined``. Types that are ``exact`` stand for all integers: signed ones under mathematical integers, and offsets of
+pointers.
 """
 
 from __future__ import annotations
@@ -233,8 +233,15 @@ class Arithmetic:
         fits = between(0, b.term, a.type.bits - 1)
         self._sometimes(fits, f"a shift of {a.type.words} is by 0 to {a.type.bits - 1}")
         amount = b.term if isinstance(b.term, Const) else ite(fits, b.term, ZERO)
-        moved = shift_right(a.term, amount) if sign == ">>" else wrap(shift_left(a.term, amount), a.type.range)
-        return CValue(a.type, moved, defined=conjunction((a.defined, b.defined, fits)))
+        defined = conjunction((a.defined, b.defined, fits))
+        if sign == ">>":
+            return CValue(a.type, shift_right(a.term, amount), defined=defined)
+        moved = shift_left(a.term, amount)
+        if a.type.signed and not self.reading.wrapv:
+            kept = conjunction((less_equal(ZERO, a.term), less_equal(moved, const(a.type.range.max or 0))))
+            self._sometimes(kept, f"what is shifted to the left has no value in {a.type.words}")
+            return CValue(a.type, moved, defined=conjunction((defined, kept)))
+        return CValue(a.type, wrap(moved, a.type.range), defined=defined)
 
     @staticmethod
     def _sometimes(condition: Condition, otherwise: str) -> None:
