@@ -123,7 +123,7 @@ class Scope:
 
     Blocks of inner loops are not listed but for the headers of the loops directly inside, where the symbolic states are
     those at the entry. ``changed``: the variables that iterations of this loop or of inner ones change; ``ends``: where
-    runs end; ``exits``: where they leave the loop.
+    runs end, or may, in calls that need not return; ``exits``: where they leave the loop.
     """
 
     loop: LoopInfo | None
@@ -409,6 +409,8 @@ class Around(Execution[SymbolicState]):
             case Load():
                 return (self._load(state, statement),)
             case Call() | Allocate():
+                if isinstance(statement, Call) and statement.leaves:
+                    self.ends.append(state)
                 for target in defined_by(statement):
                     state = self._unknown(state, target, Origin.CALL, "call", statement.loc)
                 return (state,)

@@ -25,7 +25,7 @@ from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number,
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
-from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of, nondet_signed
+from loopless.source.vocabulary import LEAVES, Effect, Meaning, effect_of, library_function, meaning_of, nondet_signed
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -119,7 +119,8 @@ def _gone(t: Translator, instruction: ir.Instruction, name: str, function: ir.Fu
     say it (:func:`loopless.source.vocabulary.meaning_of`) is it known which.
     """
     attributes = instruction.attributes | (function.attributes if function is not None else frozenset())
-    if "noreturn" not in attributes:
+    stranger = function is None or function.is_declaration
+    if "noreturn" not in attributes and not (stranger and name in LEAVES):
         return None
     thrown = name in ("__cxa_throw", "__cxa_rethrow")
     detail = f"{_shown(function, name)} does not return, and where it leaves to is not known"

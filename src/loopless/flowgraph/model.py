@@ -222,6 +222,8 @@ class Call:
     ``target`` (and ``target_object``) take the result. ``arguments`` are terms or pointers. ``writes_memory``: what of
     the memory that is not in variables the call may change; effects on variables stand behind it as :class:`Havoc`.
     ``refused`` says why a loop does not follow the call, where that is more than that the result is an unknown value.
+    ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
+    ``returns``: it surely does (or meets undefined behaviour).
     """
 
     callee: str
@@ -231,6 +233,8 @@ class Call:
     writes_memory: bool = True
     loc: Loc | None = None
     refused: Refused | None = None
+    leaves: str = ""
+    returns: bool = False
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

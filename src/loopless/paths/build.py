@@ -195,12 +195,22 @@ def used_behind(
 
 
 def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
-    names: set[str] = set()
+    found: set[str] = set()
     for block in (graph.blocks[label] for label in loop.blocks):
-        calls = [statement.callee for statement in block.statements if isinstance(statement, Call)]
+        calls = [statement for statement in block.statements if isinstance(statement, Call)]
         leaves = block.end is not None and block.end.kind == "unsupported"  # the last call may be the one that does not
-        names.update(calls[:-1] if leaves else calls)
-    return [f"calls of {name} return" for name in sorted(names)]
+        found.update(calls_return(call) for call in (calls[:-1] if leaves else calls) if not call.returns)
+    return sorted(found)
+
+
+def calls_return(call: Call) -> str:
+    """What is taken for granted where a run is followed past a call, as it is not certain."""
+    return f"{called(call.callee)} return" + (f", which they need not: {call.leaves}" if call.leaves else "")
+
+
+def called(callee: str) -> str:
+    """The calls of what a flowgraph calls by this name."""
+    return "calls through pointers" if callee == "call" else f"calls of {callee}"
 
 
 def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[Var]) -> list[str]:

@@ -13,14 +13,16 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import feasible, simplify
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
-from loopless.queries.assumptions import parse_condition
+from loopless.queries.assumptions import Named, parse_condition
+from loopless.queries.c_arithmetic import CType, Reading
 from loopless.queries.limits import failure
+from loopless.queries.returning import leaving
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, Term, Var
+from loopless.terms import TRUE, Condition, IntType, Var
 
 if TYPE_CHECKING:
     from loopless.queries.session import Function, LoopName
@@ -36,7 +38,8 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same.
+    whether to find which cases of the summary come to the same. ``past_calls``: a loop is also summarized past calls
+    that need not return, as if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -45,6 +48,7 @@ class Question:
     summarize: bool = True
     draw: bool = False
     merge: bool = False
+    past_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in _occurring(shown_paths) if v in shown})
-    assumed = _assumed(graph, name.info, question.assume)
+    assumed = _assumed(function, graph, name.info, question.assume)
     if assumed is not None and question.assume is not None:
         there, found = found, narrowed(found, assumed)
         if not feasible(assumed) or (there.all and not found.all):
@@ -148,6 +152,9 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
+    ends = leaving(graph, name.info.blocks)
+    if ends and not question.past_calls:
+        return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
     outcome = summarize(found)
     if assumed is None:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
@@ -181,25 +188,41 @@ def _interest(graph: Flowgraph, loop: LoopInfo, question: Question) -> tuple[Var
     return tuple(dict.fromkeys(v for name in question.variables for v in variables_named(graph, name, inside)))
 
 
-def _assumed(graph: Flowgraph, loop: LoopInfo, text: str | None) -> Condition | None:
+def _assumed(function: Function, graph: Flowgraph, loop: LoopInfo, text: str | None) -> Condition | None:
     """The assumption over this function's variables; None where there is none, or it speaks of other functions."""
     if text is None:
         return None
     unknown: list[str] = []
     inside = changed_variables(graph, loop)
 
-    def lookup(name: str) -> Term:
+    source, settings = function.program.source, function.program.settings
+    long_bits = 64 if source.data_model == "LP64" else 32
+    int_bits = min(32, source.pointer_bits)
+    reading = Reading(int_bits, long_bits, source.pointer_bits, settings.mathematical, settings.wrapv)
+
+    def lookup(name: str) -> Named:
         named = variables_named(graph, name, inside)
         if not named:
             unknown.append(name)
-            return Var(name, next(iter(graph.variables)).type)
+            return Var(name, IntType(32)), reading.plain
         if len(named) > 1:
             choices = ", ".join(var.name for var in named)
             raise UsageError(f"{name} in --assume may be any of {choices} in {graph.source_name}; name one")
-        return named[0]
+        return named[0], _type_of(graph, named[0], reading)
 
-    condition = parse_condition(text, lookup)
+    condition = parse_condition(text, lookup, reading)
     return None if unknown else condition
+
+
+def _type_of(graph: Flowgraph, var: Var, reading: Reading) -> CType:
+    """The type that C has for a variable; for a pointer that of its offset, which is an exact number."""
+    info = graph.variables[var]
+    if info.pointer_part:
+        return CType(reading.pointer_bits, signed=True, exact=True)
+    if var.type.width is not None:
+        return reading.sized(var.type.width, signed=var.type.signed)
+    declared = next((p.type.width for p in graph.parameters if p.var is var and p.type is not None), None)
+    return reading.sized(8 * info.size or declared or reading.int_bits, signed=True)
 
 
 def _occurring(paths: LoopPaths) -> list[Var]:

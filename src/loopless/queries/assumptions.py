@@ -1,66 +1,54 @@
 """Assumptions on the values at a loop's entry, as ``--assume`` takes them: C conditions over source names.
 
-    condition  ::=  or-part { "||" or-part }        or-part  ::=  not-part { "&&" not-part }
-    not-part   ::=  "!" not-part | sum comparison sum { comparison sum } | "(" condition ")" | sum
-    sum, product, factor: + - * / % and parentheses over integer literals and names, as in C
+    condition  ::=  an expression of C with the operators  || && | ^ & == != < <= > >= << >> + - * / % ! ~ (type)
+                    over integer and character constants and names, with C's precedence and parentheses
 
-Numbers are integers without bound, ``/`` and ``%`` are C's. A chain ``0 <= x < n`` means ``0 <= x && x < n``, and a
-bare sum means that it is not 0. Names are those of the source, member and element accesses (``s.count``, ``a[3]``,
-``*p``) included where the loop shows them as variables.
+It means what C means by it, for the types of the variables and the sizes of types of the program: constants have the
+types that their values, bases and suffixes give them, operands are promoted and converted to a common type (so that
+``i < n`` compares as unsigned where ``n`` is), unsigned arithmetic wraps around. Where evaluating it would be undefined
+(a signed sum that overflows, a divisor that is 0), the assumption is false; what ``&&`` and ``||`` do not evaluate does
+not count. What is undefined for all values is an error, and so is a chain ``0 <= x < n``, which C takes for a
+comparison with 0 or 1. Under mathematical integers signed types are all integers: nothing overflows, and what C
+converts to unsigned is converted. Names are those of the source, member and element accesses (``s.count``, ``a[3]``,
+``*p``) included where the loop shows them as variables; a pointer stands for its byte offset.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.terms import (
-    INTEGERS,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    mul,
-    neg,
-    negate,
-    not_equal,
-    not_zero,
-    sub,
-    trunc_div,
-    trunc_rem,
-)
+from loopless.queries.c_arithmetic import Arithmetic, CType, CValue, Reading, Undefined
+from loopless.terms import Condition, IntType, Term, TermTooLarge, Var, conjunction, const
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)(?![\w.])"
     r"|([A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)"
-    r"|('(?:[^'\\]|\\.)')"
-    r"|(\|\||&&|<=|>=|==|!=|[-+*/%()<>!])|(\S))"
+    r"|('(?:[^'\\]|\\[0-7]{1,3}|\\x[0-9a-fA-F]+|\\.)')"
+    r"|(\|\||&&|<<|>>|<=|>=|==|!=|[-+*/%()<>!~&|^])|(\S))"
 )
-_COMPARISONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
-    "<": less,
-    "<=": less_equal,
-    ">": greater,
-    ">=": greater_equal,
-    "==": equal,
-    "!=": not_equal,
+_PRECEDENCE: Final = {
+    sign: level
+    for level, signs in enumerate(("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %"))
+    for sign in signs.split()
 }
-_ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
+_COMPARING: Final = (_PRECEDENCE["=="], _PRECEDENCE["<"])
+_UNARY: Final = ("-", "+", "~", "!")
+_ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
+_SUFFIX: Final = re.compile(r"[uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]")
+_KEYWORDS: Final = frozenset(("char", "short", "int", "long", "signed", "unsigned", "_Bool", "bool"))
+_NAMED_TYPE: Final = re.compile(r"(u?)int(8|16|32|64)_t")
+_MAX_CHARACTER: Final = 127
+"""Whether characters beyond are negative, machines do not agree."""
 
-Lookup = Callable[[str], Term]
-"""From a name in the source to its value at the loop's entry."""
+Named = tuple[Term, CType]
+"""A variable's value at the loop's entry, and its type."""
+Lookup = Callable[[str], Named]
+"""From a name in the source to what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +56,7 @@ class _Token:
     kind: str
     text: str
     at: int
+    suffix: str = ""
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -76,21 +65,18 @@ def _tokens(text: str) -> list[_Token]:
     while position < len(text.rstrip()):
         match = _TOKEN.match(text, position)
         assert match is not None
-        number, _, name, character, sign, other = match.groups()
+        number, suffix, name, character, sign, other = match.groups()
         start = match.end() - len(match[0].lstrip())
         if number is not None:
-            octal = len(number) > 1 and number.isdigit() and number[0] == "0"
-            try:
-                found.append(_Token("number", str(int(number, 8 if octal else 0)), start))
-            except ValueError:
-                raise _wrong(text, start, f"{number!r} is no integer") from None
+            if _SUFFIX.fullmatch(suffix) is None:
+                raise _wrong(text, start, f"{number + suffix!r} has no suffix of C")
+            found.append(_Token("number", number, start, suffix.lower()))
         elif name is not None:
-            found.append(_Token("name", re.sub(r"\s+", "", name), start))
+            found.append(_Token("name", re.sub(r"\s+", "", name) if re.search(r"[.\[>]", name) else name, start))
         elif character is not None:
-            body = character[1:-1]
-            value = _ESCAPES.get(body[1]) if len(body) == 2 else ord(body)
+            value = _character(character[1:-1])
             if value is None:
-                raise _wrong(text, start, f"{character} is no character that is known here")
+                raise _wrong(text, start, f"{character} is no character that is known here; write its number")
             found.append(_Token("number", str(value), start))
         elif sign is not None:
             found.append(_Token("sign", sign, start))
@@ -100,24 +86,41 @@ def _tokens(text: str) -> list[_Token]:
     return [*found, _Token("end", "", len(text))]
 
 
+def _character(body: str) -> int | None:
+    """The number of a character, None where it is not the same on all machines."""
+    if len(body) == 1:
+        value = ord(body)
+    elif body[1] == "x":
+        value = int(f"0{body[1:]}", 0)
+    elif body[1:].isdigit():
+        value = int(body[1:], 8) if set(body[1:]) <= set("01234567") else -1
+    else:
+        value = _ESCAPES.get(body[1], -1)
+    return value if 0 <= value <= _MAX_CHARACTER else None
+
+
 def _wrong(text: str, at: int, what: str) -> UsageError:
     return UsageError(f"cannot read the condition {text!r}: at column {at + 1} {what}")
 
 
 class _Parser:
-    """Recursive descent; a value is a term or a condition."""
+    """Recursive descent by precedences."""
 
-    def __init__(self, text: str, lookup: Lookup) -> None:
+    def __init__(self, text: str, lookup: Lookup, reading: Reading, *, strict: bool = True) -> None:
+        """``strict``: what is undefined for all values is an error."""
         self.text = text
         self.lookup = lookup
+        self.reading = reading
+        self.arithmetic = Arithmetic(reading)
+        self.strict = strict
         self.tokens = _tokens(text)
         self.position = 0
 
     def parse(self) -> Condition:
-        value = self.condition()
+        value = self.operation(0)
         if self.token.kind != "end":
             raise self.unexpected()
-        return value
+        return conjunction((value.defined, value.truth))
 
     @property
     def token(self) -> _Token:
@@ -133,96 +136,159 @@ class _Parser:
             return self.tokens[self.position - 1].text
         return None
 
-    def condition(self) -> Condition:
-        parts = [self.all_of()]
-        while self.took("||"):
-            parts.append(self.all_of())
-        return disjunction(parts)
+    def operation(self, least: int) -> CValue:
+        """Operators of the precedence ``least`` and above; those of one precedence from left to right."""
+        begin = self.position
+        value = self.operand()
+        compared: dict[int, tuple[int, int]] = {}
+        while self.token.kind == "sign" and _PRECEDENCE.get(self.token.text, -1) >= least:
+            sign, level, at = self.token.text, _PRECEDENCE[self.token.text], self.position
+            if level in compared:
+                raise self.chained(begin, *compared[level], at)
+            self.position += 1
+            right = self.operation(level + 1)
+            value = self.made(at, functools.partial(self.arithmetic.binary, sign, value, right), value)
+            if level in _COMPARING:
+                compared[level] = at, self.position
+        return value
 
-    def all_of(self) -> Condition:
-        parts = [self.one()]
-        while self.took("&&"):
-            parts.append(self.one())
-        return conjunction(parts)
-
-    def one(self) -> Condition:
-        if self.took("!"):
-            return negate(self.one())
-        if self.token.text == "(" and (inner := self.parenthesized()) is not None:
-            return inner
-        left = self.sum()
-        parts: list[Condition] = []
-        while sign := self.took(*_COMPARISONS):
-            right = self.sum()
-            parts.append(_COMPARISONS[sign](left, right))
-            left = right
-        return conjunction(parts) if parts else not_zero(left)
-
-    def parenthesized(self) -> Condition | None:
-        """``( condition )`` where that is what stands here, else None: the parenthesis may open a sum."""
-        start = self.position
-        self.position += 1
+    def made(self, at: int, make: Callable[[], CValue], otherwise: CValue) -> CValue:
+        """The value that ``make`` gives. Raises ``UsageError`` for what is undefined for all values."""
         try:
-            inner = self.condition()
-        except UsageError:
-            self.position = start
-            return None
-        closed = self.took(")")
-        follows = self.token.text
-        if closed and follows in ("", ")", "&&", "||"):
-            return inner
-        self.position = start
-        return None
+            return make()
+        except Undefined as error:
+            if not self.strict:
+                return otherwise
+            raise _wrong(self.text, self.tokens[at].at, str(error)) from None
 
-    def sum(self) -> Term:
-        value = self.product()
-        while sign := self.took("+", "-"):
-            value = add(value, self.product()) if sign == "+" else sub(value, self.product())
-        return value
+    def chained(self, begin: int, first: int, end: int, second: int) -> UsageError:
+        """Why a second comparison in a row is an error, and how it is written."""
+        middle = self.between(first + 1, end)
+        self.position = second + 1
+        after = self.position
+        self.operation(_PRECEDENCE[self.tokens[second].text] + 1)
+        left = f"{self.between(begin, first)} {self.tokens[first].text} {middle}"
+        right = f"{middle} {self.tokens[second].text} {self.between(after, self.position)}"
+        what = f"{self.tokens[second].text!r} compares the 0 or 1 of the comparison before it; write {left} && {right}"
+        return _wrong(self.text, self.tokens[second].at, what)
 
-    def product(self) -> Term:
-        value = self.factor()
-        while sign := self.took("*", "/", "%"):
-            at = self.token.at
-            right = self.factor()
-            if sign == "*":
-                value = mul(value, right)
-            elif isinstance(right, Const) and right.value == 0:
-                raise _wrong(self.text, at, "the divisor is 0")
-            else:
-                value = trunc_div(value, right) if sign == "/" else trunc_rem(value, right)
-        return value
+    def between(self, start: int, end: int) -> str:
+        """The text of the tokens from ``start`` to before ``end``."""
+        return self.text[self.tokens[start].at : self.tokens[end].at].strip()
 
-    def factor(self) -> Term:
-        token = self.token
-        if self.took("-"):
-            return neg(self.factor())
-        if self.took("+"):
-            return self.factor()
+    def operand(self) -> CValue:
+        token, at = self.token, self.position
+        if sign := self.took(*_UNARY):
+            value = self.operand()
+            return self.made(at, functools.partial(self.arithmetic.unary, sign, value), value)
         if self.took("*"):
             if self.token.kind != "name":
                 raise self.unexpected()
             self.position += 1
-            return self.lookup(f"*{self.tokens[self.position - 1].text}")
+            return self.named(f"*{self.tokens[self.position - 1].text}")
         if self.took("("):
-            value = self.sum()
+            type = self.type()
+            if type is not None:
+                return self.arithmetic.converted(self.operand(), type)
+            value = self.operation(0)
             if not self.took(")"):
                 raise self.unexpected()
             return value
         if token.kind not in ("number", "name"):
             raise self.unexpected()
         self.position += 1
-        return const(int(token.text)) if token.kind == "number" else self.lookup(token.text)
+        return self.number(token) if token.kind == "number" else self.named(token.text)
+
+    def named(self, name: str) -> CValue:
+        term, type = self.lookup(name)
+        return CValue(type, term)
+
+    def type(self) -> CType | None:
+        """The type of a cast and the parenthesis behind it, None where it is none."""
+        end = self.position
+        while self.tokens[end].kind == "name":
+            end += 1
+        words = [token.text for token in self.tokens[self.position : end]]
+        if not words or self.tokens[end].text != ")":
+            return None
+        if len(words) == 1 and words[0] not in _KEYWORDS:
+            found = self.named_type(words[0]) if self.begins_operand(end + 1) else None
+        else:
+            found = _type_of_words(words, self.reading)
+            if found is None:
+                which = "signed or unsigned, which machines do not agree on" if words == ["char"] else "of integers"
+                raise _wrong(self.text, self.token.at, f"{' '.join(words)!r} is no type {which}")
+        if found is not None:
+            self.position = end + 1
+        return found
+
+    def begins_operand(self, at: int) -> bool:
+        """Whether what stands there can only be an operand: then a name in parentheses before it is a type."""
+        token = self.tokens[at]
+        return token.kind in ("number", "name") or token.text in ("(", "~", "!", "-", "+", "*")
+
+    def named_type(self, name: str) -> CType | None:
+        """The type that the headers of C call by a name."""
+        sized = _NAMED_TYPE.fullmatch(name)
+        if sized is not None:
+            return self.reading.sized(int(sized[2]), signed=not sized[1])
+        signed = {"size_t": False, "uintptr_t": False, "ssize_t": True, "ptrdiff_t": True, "intptr_t": True}
+        if name in signed:
+            return self.reading.sized(self.reading.pointer_bits, signed=signed[name])
+        return None
+
+    def number(self, token: _Token) -> CValue:
+        """A constant, of the first of C's types for it that can hold it."""
+        octal = len(token.text) > 1 and token.text.isdigit() and token.text[0] == "0"
+        try:
+            value = int(token.text, 8 if octal else 0)
+        except ValueError:
+            raise _wrong(self.text, token.at, f"{token.text!r} is no integer") from None
+        least = {"": 0, "l": 1, "ll": 2}[token.suffix.replace("u", "")]
+        decimal = token.text.isdigit() and not octal
+        for bits in (self.reading.int_bits, self.reading.long_bits, 64)[least:]:
+            for signed in (True, False):
+                unsuited = signed if "u" in token.suffix else (not signed and decimal)
+                if not unsuited and IntType(bits, signed).holds(value):
+                    return CValue(self.reading.sized(bits, signed=signed), const(value))
+        if decimal and "u" not in token.suffix and self.reading.mathematical:
+            return CValue(self.reading.sized(64, signed=True), const(value))
+        raise _wrong(self.text, token.at, f"{token.text}{token.suffix} is in no type of C")
 
 
-def parse_condition(text: str, lookup: Lookup) -> Condition:
+def _type_of_words(words: Iterable[str], reading: Reading) -> CType | None:
+    """The type that keywords name, in any order; None where they name none."""
+    found = sorted(words)
+    count = found.count("long")
+    sign = [word for word in found if word in ("signed", "unsigned")]
+    rest = tuple(word for word in found if word not in ("long", "signed", "unsigned"))
+    bits: Mapping[tuple[tuple[str, ...], int], int] = {
+        (("char",), 0): 8,
+        (("short",), 0): 16,
+        (("int", "short"), 0): 16,
+        ((), 0): reading.int_bits if sign else 0,
+        (("int",), 0): reading.int_bits,
+        ((), 1): reading.long_bits,
+        (("int",), 1): reading.long_bits,
+        ((), 2): 64,
+        (("int",), 2): 64,
+    }
+    if not sign and not count and rest in (("_Bool",), ("bool",)):
+        return CType(1, signed=False)
+    width = bits.get((rest, count), 0) if len(sign) <= 1 else 0
+    if not width or (rest == ("char",) and not sign):
+        return None
+    return reading.sized(width, signed=sign != ["unsigned"])
+
+
+def parse_condition(text: str, lookup: Lookup, reading: Reading | None = None) -> Condition:
     """The condition that ``text`` says, with each name replaced by what ``lookup`` gives for it.
 
     Raises:
         UsageError: the text is no condition, or ``lookup`` raises it for a name.
     """
     try:
-        return _Parser(text, lookup).parse()
+        return _Parser(text, lookup, reading or Reading()).parse()
     except TermTooLarge:
         raise UsageError(f"the condition {text!r} is too large") from None
 
@@ -231,9 +297,12 @@ def names_in(text: str) -> tuple[str, ...]:
     """The names that a condition speaks of, in their order, each once. Raises ``UsageError`` if it is none."""
     names: dict[str, None] = {}
 
-    def note(name: str) -> Term:
+    def note(name: str) -> Named:
         names[name] = None
-        return Var(name, INTEGERS)
+        return Var(name, IntType(32)), CType(32, signed=True)
 
-    parse_condition(text, note)
+    try:
+        _Parser(text, note, Reading(), strict=False).parse()
+    except TermTooLarge:
+        raise UsageError(f"the condition {text!r} is too large") from None
     return tuple(names)

@@ -34,13 +34,14 @@ from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.claims import added, all_runs_count, at_least, lacks_lower, of_all, somewhere, together
+from loopless.queries.claims import added, all_runs_count, at_least, at_most, lacks_lower, of_all, somewhere, together
 from loopless.queries.counting import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.laps import LineBound, from_header, line_bounds
 from loopless.queries.limits import Limits, Overrun, failure, note, run_all
 from loopless.queries.lower_classes import growth, has_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
+from loopless.queries.returning import NO_CALLS, Calls, leaving
 from loopless.queries.session import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -85,6 +86,7 @@ class LoopBound:
     """Whether the loop is left from its header only, in which nothing of the body stands."""
     recurrent: tuple[Recurrent, ...] = ()
     """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
+    calls: Calls = NO_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class FunctionBound:
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
+    calls: Calls = NO_CALLS
 
 
 def class_of(found: FunctionBound) -> Growth | None:
@@ -126,10 +129,19 @@ def answer_bounds(
     functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, in their order, each under its limits."""
+    from loopless.queries.settled import settled
+
+    return settled(functions, lambda some: _answers(some, method, settings, until))
+
+
+def _answers(
+    functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
+) -> list[FunctionBound]:
+    """The bounds as far as each function says by itself."""
     if method == "looperman":
         found = [_without_summaries(function) for function in functions]
     else:
-        found = answer_functions(functions, Question(), settings, until, memory=False)
+        found = answer_functions(functions, Question(past_calls=True), settings, until, memory=False)
     counts: Sequence[Counts] = [{} for _ in functions]
     if method == "all":
         counts = counts_alone(functions, found, settings, until)
@@ -172,9 +184,15 @@ def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overru
 
 
 def _of_summary(
-    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, counted: Summary | None = None
+    loop: LoopAnswer,
+    whole: FunctionSummary | None,
+    refused: Refused,
+    counted: Summary | None = None,
+    *,
+    ends: bool = False,
 ) -> LoopBound:
     entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
+    entry = at_most(entry) if ends else entry
     entry, call = somewhere(entry), somewhere(claim_of_call(whole, loop.loop.name, ()))
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
@@ -199,7 +217,11 @@ def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, 
 
 
 def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused: Refused) -> FunctionBound:
-    loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(loop.loop.name)) for loop in answer.loops)
+    graph = function.graph()
+    infos = () if isinstance(graph, Refused) else graph.loops
+    ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
+    names = [(loop, loop.loop.name) for loop in answer.loops]
+    loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(n), ends=n in ends) for loop, n in names)
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
     whole = of_all([loop.call for loop in loops])
     found = FunctionBound(function.name, function.place, loops, whole, shown, refused=refused)
@@ -288,7 +310,8 @@ class _Search:
             if bounds is None:
                 loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
                 continue
-            entry = somewhere(claims[loop.loop.name])
+            entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
+            entry = somewhere(at_most(entry) if ends else entry)
             if asked and lacks_lower(entry):
                 entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
             more = in_call.loops.get(bounds.loop.header)
@@ -306,7 +329,7 @@ class _Search:
                     (bounds.refused or _partly(loop)) if entry.has_gap else None,
                     (bounds.refused_total or _partly(loop)) if call.has_gap else None,
                     from_header(graph, bounds.loop),
-                    _recurrent(loop, entry) if asked else (),
+                    _recurrent(loop, entry) if asked and not ends else (),
                 )
             )
         shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}

@@ -20,6 +20,12 @@ def somewhere(found: Claim) -> Claim:
     return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
 
 
+def at_most(found: Claim) -> Claim:
+    """What a claim says of runs that may end in a call before: no more than that often, and nowhere surely for ever."""
+    gap = disjunction((found.gap, found.never))
+    return Claim(found.upper, when=found.when, gap=TRUE if found.upper is None else gap)
+
+
 def lacks_lower(found: Claim) -> bool:
     """Whether a claim that is not about some inputs only has no lower bound."""
     return not found.exact and found.lower is ZERO and (found.when is TRUE or found.upper is None)

@@ -186,7 +186,7 @@ def _together(loop: LoopName, copies: Sequence[LoopBound], *, shared: bool = Fal
         add(*totals) if len(totals) == len(copies) else None,
         maximum(*known) if len(known) == len(copies) else None,
         tuple(copies),
-        exact=not shared and all(copy.call.exact for copy in copies),
+        exact=not shared and all(copy.call.exact and not copy.calls.unshown for copy in copies),
     )
 
 

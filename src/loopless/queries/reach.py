@@ -40,9 +40,11 @@ class Reach:
         self.module = module
         self._defined = {function.name: function for function in module.defined()}
         self._found: dict[str, tuple[tuple[str, ...], str]] = {}
-        taken = {meant for value in self._values() for name in _names(value) for meant in self._meant(name)}
+        taken = {meant for value in self._values() for name in _names(value) for meant in self.meant(name)}
         self.taken = tuple(name for name in self._defined if name in taken)
         """The defined functions whose address is taken, in textual order."""
+        self.strangers = tuple(sorted((taken & module.functions.keys()) - self._defined.keys()))
+        """The functions without a body whose address is taken."""
 
     def _values(self) -> Iterator[Value]:
         for name, variable in self.module.globals.items():
@@ -62,22 +64,22 @@ class Reach:
         """
         direct: dict[str, None] = {}
         outside = ""
-        for instruction in _reachable(function):
+        for instruction in reachable(function):
             if instruction.op in ("call", "invoke", "callbr"):
-                name, unknown = self._target(instruction)
+                name, unknown = self.target(instruction)
                 if name:
                     direct[name] = None
                 outside = outside or unknown
         return tuple(direct), outside
 
-    def _target(self, instruction: Instruction) -> tuple[str, str]:
+    def target(self, instruction: Instruction) -> tuple[str, str]:
         """The defined function that is called, and what is called that is not known; each may be empty."""
         name = instruction.callee_name
         if name is None:
             is_assembly = isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text
             return "", "" if is_assembly else "a pointer"
         if name in self.module.aliases:
-            meant = self._meant(name)
+            meant = self.meant(name)
             return (meant[-1], self._chosen(meant)) if meant[-1] in self._defined else ("", name)
         if name.startswith("llvm."):
             function = _of_intrinsic(name)
@@ -90,7 +92,7 @@ class Reach:
             return name, ""
         return "", "" if effect_of(name) is not None else self._shown(name)
 
-    def _meant(self, name: str) -> tuple[str, ...]:
+    def meant(self, name: str) -> tuple[str, ...]:
         """A name, and what it is an alias of, which may be an alias in turn."""
         found = [name]
         while isinstance(target := self.module.aliases.get(found[-1]), GlobalRef) and target.name not in found:
@@ -127,7 +129,7 @@ class Reach:
         return Reached(tuple(seen), frozenset(seen) - (by_name if by_name is not None else seen.keys()), outside)
 
 
-def _reachable(function: Function) -> Iterator[Instruction]:
+def reachable(function: Function) -> Iterator[Instruction]:
     """The instructions that control may come to."""
     by_label = {block.label: block for block in function.blocks}
     seen, waiting = {function.entry.label}, [function.entry.label]

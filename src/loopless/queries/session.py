@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loopless.paths import LoopPaths
     from loopless.queries.answers import LoopAnswer, Question
     from loopless.queries.reach import Reach, Reached
+    from loopless.queries.returning import Returning
     from loopless.source.ir import Function as SourceFunction
     from loopless.summary import FunctionSummary, Known, Summary
 
@@ -152,6 +153,7 @@ class Function:
 
     def _build(self) -> None:
         from loopless.flowgraph import Options, as_loop, build
+        from loopless.queries.returning import told
 
         module = self.program.source.inlined
         settings = self.program.settings
@@ -161,7 +163,7 @@ class Function:
             if built.refused is not None:
                 self._graph, self._untold = built.refused, built
                 return
-            self._graph = self._written = built
+            self._graph = self._written = built = told(built, self.program.returning)
             found = as_loop(module.functions[self.code.name], module, options)
         except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
             self._graph = failure(error)
@@ -169,7 +171,7 @@ class Function:
         if isinstance(found, Refused):
             self._recursion = found
         elif found is not None:
-            self._graph = found
+            self._graph = told(found, self.program.returning)
 
     def as_written(self) -> Flowgraph | Refused:
         """The function as blocks and edges in which a recursion is calls: what judges run."""
@@ -326,6 +328,13 @@ class Program:
         from loopless.queries.reach import Reach
 
         return Reach(self.source.module)
+
+    @functools.cached_property
+    def returning(self) -> Returning:
+        """Which calls return."""
+        from loopless.queries.returning import Returning
+
+        return Returning(self.reach, self.source.inlined)
 
     def __getitem__(self, name: str) -> Function:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""

@@ -10,6 +10,7 @@ from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
 from loopless.queries.lower_classes import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
+from loopless.queries.returning import Calls
 from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
 from loopless.report.functions import assumptions_of as function_assumptions
@@ -68,10 +69,11 @@ def not_meant(answers: Iterable[FunctionBound], given: Values | None) -> list[st
 
 def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
     """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
+    own = [*assumptions_of(bound.answer), *bound.calls.granted]
     if bound.answer.paths is not None:
-        return assumptions_of(bound.answer)
+        return list(dict.fromkeys(own))
     rest = (assumption for assumption in found.assumptions if assumption != NOT_BY_NAME)
-    return list(dict.fromkeys([*assumptions_of(bound.answer), *rest]))
+    return list(dict.fromkeys([*own, *rest]))
 
 
 def granted(found: FunctionBound) -> list[str]:
@@ -79,6 +81,12 @@ def granted(found: FunctionBound) -> list[str]:
     summary = function_assumptions(found.summary) if found.summary is not None else []
     inside = [assumption for bound in found.loops for assumption in _granted(found, bound)]
     return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
+
+
+def _may_end(calls: Calls, call: Claim) -> list[str]:
+    """What to say of calls that need not return: of those in a loop, else, where it counts, of those on the way."""
+    told = calls.ends if call.exact else calls.on_the_way
+    return [f"{sentence}; a run that ends there may take fewer" for sentence in told]
 
 
 def _granted_line(assumptions: Sequence[str]) -> list[str]:
@@ -124,6 +132,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         for line in bound.lines
         if line.upper not in same and line.line != bound.answer.loop.line
     ]
+    lines += [f"  {sentence}" for sentence in _may_end(bound.calls, bound.call)]
     lines += _granted_line(_granted(found, bound))
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
@@ -185,6 +194,7 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     if worst is not None:
         grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
         lines.append(f"  worst inputs seen: {_given(_inputs(worst, found))} ({worst.text} {grown})")
+    lines += [f"  {sentence}" for sentence in _may_end(found.calls, found.call)]
     lines += _granted_line(granted(found))
     return lines + (why(found.refused) if found.refused is not None else [])
 
@@ -222,7 +232,11 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
     shown = loop_json(bound.answer)
     return {
         **shown,
-        "assumptions": [*_granted(found, bound), *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
+        "assumptions": [
+            *_granted(found, bound),
+            *_may_end(bound.calls, call),
+            *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else []),
+        ],
         "status": _status(bound),
         "refused": refused_json(refused) if refused is not None else None,
         "upper": _maybe(call.upper, names),
@@ -286,7 +300,7 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "worst_until": None if worst is None else worst.until,
         "value": _at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
-        "assumptions": granted(found),
+        "assumptions": [*granted(found), *_may_end(found.calls, call)],
     }
 
 
@@ -337,8 +351,10 @@ def facts(
         total, exact = None, False
         if function.name == "main" and function.refused is None:
             total, exact = _total(bound.call.upper, bound.call.when, function, given)
-        least = most if bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
-        found.append(Fact(loop.file, loop.line, least, most, total, exact and bound.call.exact, bound.from_header))
+        sure = not bound.calls.unshown  # what these tools print says nothing of what is taken for granted
+        least = most if sure and bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
+        exact = exact and sure and bound.call.exact
+        found.append(Fact(loop.file, loop.line, least, most, total, exact, bound.from_header))
         if most is None:
             missing.append(loop.name)
     return found, missing

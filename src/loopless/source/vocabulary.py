@@ -195,6 +195,12 @@ RETURNS_TWICE: Final = frozenset(
 )
 """Functions of the C library, and intrinsics, whose calls may return more than once."""
 
+LEAVES: Final = frozenset(
+    {"longjmp", "_longjmp", "siglongjmp", "longjmperror", "__longjmp_chk", "__siglongjmp_chk"}
+    | {"pthread_exit", "thrd_exit", "err", "errx", "verr", "verrx", "errc", "verrc"}
+)
+"""Functions of C, POSIX and BSD that never come back to where they are called, whether or not a header says so."""
+
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 

@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.paths import Exit, seen_at_ends
+from loopless.paths.build import called, calls_return
 from loopless.paths.execution import (
     MAX_PATHS,
     MAX_VISITS,
@@ -276,6 +277,8 @@ class Ways(Execution[Way]):
         match statement:
             case Store() | Fill() | Copy():
                 return self._visible(statement)
+            case Call() if statement.leaves:
+                return self._leaving(statement)
             case Call() if statement.writes_memory and self.callees(statement.callee) is not None:
                 detail = f"what the calls of {statement.callee} in the loop do is not followed"
                 return Refused(Reason.UNKNOWN_CALL, self._place(statement.loc), detail)
@@ -347,7 +350,7 @@ class Ways(Execution[Way]):
         """The ways on after a call: by the cases of the summary where the function's body is known."""
         summary = self.callees(call.callee)
         if summary is None:
-            refused = self._unfollowed(call)
+            refused = self._leaving(call) if call.leaves else self._unfollowed(call)
             if refused is not None:
                 self._give_up(state, refused)
                 return
@@ -437,6 +440,10 @@ class Ways(Execution[Way]):
             return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
         return None
 
+    def _leaving(self, call: Call) -> Refused:
+        detail = f"{called(call.callee)} need not return: {call.leaves}"
+        return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
+
 
 def _counter(loop: str) -> Var:
     """Counts the iterations of a loop; no variable of a program has such a name."""
@@ -444,9 +451,10 @@ def _counter(loop: str) -> Var:
 
 
 def _calls_return(call: Call) -> tuple[str, ...]:
-    if call.writes_memory:
-        return (f"calls of {call.callee} return; what they change is told of the variables of this function only",)
-    return (f"calls of {call.callee} return",)
+    own = "is told of the variables of this function only"
+    if call.returns:
+        return (f"what {called(call.callee)} change {own}",) if call.writes_memory else ()
+    return (f"{called(call.callee)} return; what they change {own}" if call.writes_memory else calls_return(call),)
 
 
 def _as(value: Term, type: IntType) -> Term:

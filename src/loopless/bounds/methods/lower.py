@@ -14,6 +14,7 @@ from loopless.bounds.linearize import range_under
 from loopless.bounds.measures import entails
 from loopless.bounds.model import LARGE, ceiling, positive, reads, size
 from loopless.bounds.scopes import HavocLoop, Scope, Scopes, SymbolicState
+from loopless.flowgraph.model import Call
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
@@ -130,10 +131,15 @@ class LeastIterations:
         if header not in self._known:
             scope = self.scopes.scopes[header]
             found = ZERO if isinstance(scope, Refused) else least_iterations_of(scope, self.inputs)
-            if found is ZERO and header in self.paths:
+            if found is ZERO and header in self.paths and not self._may_end_inside(header):
                 found = least_iterations(self.paths[header])
             self._known[header] = found
         return self._known[header]
+
+    def _may_end_inside(self, header: str) -> bool:
+        """Whether the loop has calls that need not return, of which its paths do not tell."""
+        blocks = (self.scopes.graph.blocks[label] for label in self.scopes.by_header[header].blocks)
+        return any(isinstance(s, Call) and s.leaves for block in blocks for s in block.statements)
 
     def in_call(self, header: str) -> Term:
         """The least iterations of a loop in a call that ends and meets no undefined behaviour, over the inputs."""

@@ -1,0 +1,277 @@
+"""Which calls return: what the bodies of functions say, from callees to callers.
+
+A call need not return where the function, or one that it calls, may end the program (``exit``, a false assumption),
+leave for a place above (``longjmp``, an exception), or come to blocks that no way leads out of. It surely returns where
+no block comes after itself and all calls do so, too: what is undefined on the way aside. Of the others the body says
+neither: loops in it, or calls of itself, may go on for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
+from loopless.paths.build import called
+from loopless.queries.reach import Reach, reachable
+from loopless.source.inlining import components
+from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
+from loopless.source.vocabulary import LEAVES, Meaning, effect_of, library_function, meaning_of
+
+_ENDING: Final = frozenset(
+    {Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT}
+)
+_TRAPS: Final = ("llvm.trap", "llvm.ubsantrap", "llvm.debugtrap", "llvm.eh.sjlj.longjmp")
+_THROWS: Final = ("__cxa_throw", "__cxa_rethrow")
+_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
+"""Another module may define these otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """What is known of the calls of a function.
+
+    ``leaves``: why one need not return, empty where nothing says so; ``certain``: whether each returns, or meets
+    undefined behaviour. Where neither is known, that calls return is taken for granted.
+    """
+
+    leaves: str = ""
+    certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """What stands in the way of returning, and where."""
+
+    what: str
+    loc: Loc | None
+
+    def __str__(self) -> str:
+        return f"{self.what} at {self.loc}" if self.loc is not None else self.what
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What is to be said of calls beside a count of a loop, or of a function.
+
+    ``ends``: of those in the loop that need not return; ``on_the_way``: of those on the way to it too. ``granted``:
+    what is taken for granted of calls; ``unshown``: also of functions of the program, which may go on for ever.
+    """
+
+    ends: tuple[str, ...] = ()
+    on_the_way: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
+    unshown: bool = False
+
+
+NO_CALLS: Final = Calls()
+
+
+class Returning:
+    """The calls of a program, by ``module``, in which functions are inlined; ``reach`` is about the same names."""
+
+    def __init__(self, reach: Reach, module: Module) -> None:
+        self._reach = reach
+        self._module = module
+        self._bodies = {function.name: function for function in module.defined()}
+        self._leaves: dict[str, _Reason] = {}
+        self._stranger = next((name for name in reach.strangers if self._stranger_leaves(name)), None)
+        self._handed_out: str | None = None
+        """The first function found whose address is taken and whose calls need not return."""
+        self._find_leaving()
+        self._certain: set[str] = set()
+        self._find_certain()
+
+    def of(self, name: str) -> Return:
+        """What is known of calls of ``name``, as a flowgraph has it: ``call`` is a call through a pointer."""
+        if name == "call":
+            return self._told(self._of_any("a pointer may lead to"))
+        found = self.body(name)
+        if found is not None:
+            return Return(str(self._leaves.get(found, "")), found in self._certain)
+        reason = self._of_unknown(name)
+        known = library_function(name)
+        return self._told(reason, certain=known is not None and not known.noreturn)
+
+    @staticmethod
+    def _told(reason: _Reason | None, *, certain: bool = False) -> Return:
+        return Return(str(reason)) if reason is not None else Return(certain=certain)
+
+    def body(self, name: str) -> str | None:
+        """The function with a body that a name means."""
+        meant = self._reach.meant(name)[-1]
+        return meant if meant in self._bodies else None
+
+    # -- calls that need not return -----------------------------------------------------------------------------------
+
+    def _find_leaving(self) -> None:
+        calls = {name: tuple(_calls(function)) for name, function in self._bodies.items()}
+        for name, function in self._bodies.items():
+            reason = self._by_itself(function, calls[name])
+            if reason is not None:
+                self._leaves[name] = reason
+        grown = True
+        while grown:
+            grown = False
+            self._handed_out = next((name for name in self._reach.taken if name in self._leaves), None)
+            for name in self._bodies:
+                if name not in self._leaves and (found := self._by_calls(calls[name])) is not None:
+                    self._leaves[name] = found
+                    grown = True
+
+    def _by_itself(self, function: Function, calls: Iterable[Instruction]) -> _Reason | None:
+        """Why a call of a function need not return, by its own text."""
+        if "noreturn" in function.attributes:
+            return _Reason(f"{function.source_name} is declared not to return", None)
+        for instruction in calls:
+            reason = self._ending(instruction)
+            if reason is not None:
+                return reason
+        return _endless(function)
+
+    def _ending(self, instruction: Instruction) -> _Reason | None:
+        """Why a run need not go on behind a call, by the name that is called."""
+        name, loc = instruction.callee_name, instruction.loc
+        called = self._module.functions.get(name) if name is not None else None
+        shown = "a function" if name is None else name if called is None else called.source_name
+        stranger = called is None or called.is_declaration
+        if name is not None and meaning_of(name, defined=not stranger) in _ENDING:
+            return _Reason(f"{shown} is called", loc)
+        if name is not None and name.startswith(_TRAPS):
+            return _Reason(f"{name} is called", loc)
+        if name in _THROWS:
+            return _Reason("an exception is thrown", loc)
+        attributes = instruction.attributes | (called.attributes if called is not None else frozenset())
+        if "noreturn" in attributes or (stranger and name in LEAVES):
+            return _Reason(f"{shown}, which does not return, is called", loc)
+        return None
+
+    def _by_calls(self, calls: Iterable[Instruction]) -> _Reason | None:
+        """Why a run need not go on behind one of these calls, by what is known of the functions that they come to."""
+        for instruction in calls:
+            name, outside = self._reach.target(instruction)
+            if name in self._leaves:
+                return self._leaves[name]
+            if outside == "a pointer":
+                found = self._of_any("a pointer may lead to")
+            else:
+                found = self._of_unknown(instruction.callee_name) if outside else None
+            if found is not None:
+                return found
+        return None
+
+    def _of_unknown(self, name: str | None) -> _Reason | None:
+        """Why a call of what is not defined need not return: it may call back what the program hands out."""
+        if name is None or name.startswith("llvm.") or effect_of(name) is not None:
+            return None
+        if meaning_of(name) is not None or name == "asm":
+            return None
+        called = self._module.functions.get(name)
+        shown = name if called is None else called.source_name
+        return self._of_any(f"{shown}, which is not defined, may call")
+
+    def _of_any(self, how: str) -> _Reason | None:
+        """Why a call of one of the functions whose addresses are taken need not return."""
+        name = self._handed_out
+        if name is not None:
+            shown = self._bodies[name].source_name if name in self._bodies else name
+            return _Reason(f"{how} {shown}: {self._leaves[name]}", None)
+        return None if self._stranger is None else _Reason(f"{how} {self._stranger}", None)
+
+    def _stranger_leaves(self, name: str) -> bool:
+        """Whether calls of a function without a body need not return, by its name or its declaration."""
+        noreturn = "noreturn" in self._module.functions[name].attributes if name in self._module.functions else False
+        return noreturn or name in LEAVES or meaning_of(name) in _ENDING
+
+    # -- calls that surely do -----------------------------------------------------------------------------------------
+
+    def _find_certain(self) -> None:
+        direct = {
+            name: [target for i in _calls(function) if (target := self._reach.target(i)[0])]
+            for name, function in self._bodies.items()
+        }
+        for component in components({name: [c for c in others if c in direct] for name, others in direct.items()}):
+            (name, *others) = component
+            function = self._bodies[name]
+            if others or name in direct[name] or name in self._leaves or function.linkage in _REPLACEABLE:
+                continue
+            if _may_repeat(function) or not all(self._goes_on(instruction) for instruction in _calls(function)):
+                continue
+            self._certain.add(name)
+
+    def _goes_on(self, instruction: Instruction) -> bool:
+        """Whether a run surely goes on behind a call."""
+        if isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text:
+            return False
+        name, outside = self._reach.target(instruction)
+        return name in self._certain if name else not outside
+
+
+def _calls(function: Function) -> Iterator[Instruction]:
+    return (i for i in reachable(function) if i.op in ("call", "invoke", "callbr") and not i.is_debug)
+
+
+def _endless(function: Function) -> _Reason | None:
+    """A block that runs may come to and no way leads out of, for ever."""
+    seen = {id(instruction) for instruction in reachable(function)}
+    blocks = [block for block in function.blocks if block.instructions and id(block.instructions[0]) in seen]
+    leading = {block.label for block in blocks if not block.successors}
+    grown = True
+    while grown:
+        new = {b.label for b in blocks if b.label not in leading and not leading.isdisjoint(b.successors)}
+        leading |= new
+        grown = bool(new)
+    for block in blocks:
+        if block.label not in leading:
+            loc = next((i.loc for i in block.instructions if i.loc is not None), None)
+            return _Reason("the loop has no end", loc)
+    return None
+
+
+def _may_repeat(function: Function) -> bool:
+    """Whether some block may come after itself."""
+    graph = {block.label: list(block.successors) for block in function.blocks}
+    return any(len(c) > 1 or c[0] in graph[c[0]] for c in components(graph))
+
+
+def told(graph: Flowgraph, returning: Returning) -> Flowgraph:
+    """The flowgraph whose calls say what is known of their return."""
+    known: dict[str, Return] = {}
+
+    def of(call: Call) -> Call:
+        found = known.setdefault(call.callee, returning.of(call.callee))
+        return replace(call, leaves=found.leaves, returns=found.certain) if found != Return() else call
+
+    def block_of(block: Block) -> Block:
+        if not any(isinstance(statement, Call) for statement in block.statements):
+            return block
+        return replace(block, statements=tuple(of(s) if isinstance(s, Call) else s for s in block.statements))
+
+    blocks = {label: block_of(block) for label, block in graph.blocks.items()}
+    return replace(graph, blocks=blocks) if any(blocks[label] is not graph.blocks[label] for label in blocks) else graph
+
+
+def before(graph: Flowgraph, loop: LoopInfo) -> frozenset[str]:
+    """The blocks from which runs may come to a loop, its own among them."""
+    sources: dict[str, list[str]] = {}
+    for label, block in graph.blocks.items():
+        for target in block.successors:
+            sources.setdefault(target, []).append(label)
+    seen, waiting = set(loop.blocks), list(loop.blocks)
+    while waiting:
+        new = set(sources.get(waiting.pop(), ())) - seen
+        seen |= new
+        waiting += new
+    return frozenset(seen)
+
+
+def leaving(graph: Flowgraph, labels: Iterable[str]) -> tuple[str, ...]:
+    """What to say of the calls in these blocks that need not return, each sentence once."""
+    calls = (call for call in calls_in(graph, labels) if call.leaves)
+    return tuple(dict.fromkeys(f"{called(call.callee)} need not return: {call.leaves}" for call in calls))
+
+
+def calls_in(graph: Flowgraph, labels: Iterable[str]) -> list[Call]:
+    """The calls in these blocks."""
+    return [s for label in sorted(labels) for s in graph.blocks[label].statements if isinstance(s, Call)]
