@@ -81,9 +81,15 @@ class _Classes:
         """``width``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
         self.name = name
         self.width = width
+        self._known: dict[tuple[Term, int], Growth | None] = {}
 
     def towards(self, term: Term, sign: int) -> Growth | None:
         """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
+        if (term, sign) not in self._known:
+            self._known[term, sign] = self._towards(term, sign)
+        return self._known[term, sign]
+
+    def _towards(self, term: Term, sign: int) -> Growth | None:
         low, high = range_of(term)
         end = high if sign > 0 else low
         if end is not None and sign * end <= 0:

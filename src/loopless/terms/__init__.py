@@ -40,6 +40,7 @@ from loopless.terms.build import (
 from loopless.terms.conditions import (
     at_most_zero,
     between,
+    comparisons,
     conjunction,
     conjuncts,
     disjunction,
@@ -55,6 +56,7 @@ from loopless.terms.conditions import (
     not_equal,
     not_zero,
     truth,
+    with_comparisons,
 )
 from loopless.terms.evaluate import EvaluationError, evaluate, holds, may_lack_value, named
 from loopless.terms.functions import (
@@ -138,6 +140,7 @@ __all__ = [
     "bit_xor",
     "brief",
     "coefficients",
+    "comparisons",
     "condition_lines",
     "conjunction",
     "conjuncts",
@@ -202,5 +205,6 @@ __all__ = [
     "type_name",
     "variable",
     "walk",
+    "with_comparisons",
     "wrap",
 ]

@@ -105,26 +105,33 @@ class _Evaluator:
 
     def value(self, term: Term) -> int:
         """The value of ``term``, however deep it is nested."""
-        self._prepare(term)
-        return self.term(term)
+        try:
+            return self.term(term)
+        except _Deeper as deeper:
+            self._prepare((term, None), deeper.needed)
+            return self.term(term)
 
     def truth(self, condition: Condition) -> bool:
         """Whether ``condition`` holds, however deep it is nested."""
-        self._prepare(condition)
-        return self.condition(condition)
+        try:
+            return self.condition(condition)
+        except _Deeper as deeper:
+            self._prepare((condition, None), deeper.needed)
+            return self.condition(condition)
 
-    def _prepare(self, node: Node) -> None:
-        pending: list[tuple[Node, int | None]] = [(node, None)]
-        while pending:
+    def _prepare(self, *pending: tuple[Node, int | None]) -> None:
+        """Find what is needed, the last first, and what that needs before it."""
+        left = list(pending)
+        while left:
             self.depth = 0
             try:
-                self._found(*pending[-1])
+                self._found(*left[-1])
             except _Deeper as deeper:
-                pending.append(deeper.needed)
+                left.append(deeper.needed)
                 continue
             except EvaluationError:
                 pass  # it is known now
-            pending.pop()
+            left.pop()
 
     def term(self, term: Term) -> int:
         match term:

@@ -81,8 +81,8 @@ def _shorten(key: str) -> str:
 def walk(root: Node, done: Callable[[Node], bool] | None = None) -> Iterator[Node]:
     """All nodes below and including ``root``, each once, children before parents, without recursion.
 
-    Nodes that are ``done`` are left out with all that only they lead to: for what is remembered of nodes, so that a term
-    built step by step is not walked whole at each step.
+    Nodes that are ``done`` are left out with all that only they lead to: for what is remembered of nodes, so that a
+    term built step by step is not walked whole at each step.
     """
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False)]

@@ -1,4 +1,4 @@
-"""Values with terms in them as bytes, for other processes: linear in the distinct nodes, and as deep as terms may be."""
+"""Values with terms in them as bytes, for other processes: linear in the distinct nodes, at any depth."""
 
 from __future__ import annotations
 
