@@ -100,8 +100,9 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.printing import brief, condition_lines, text, type_name
+from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
+from loopless.terms.sharing import is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
@@ -118,6 +119,7 @@ __all__ = [
     "Compare",
     "Condition",
     "Const",
+    "Definitions",
     "EvaluationError",
     "IntType",
     "Ite",
@@ -167,6 +169,7 @@ __all__ = [
     "greater_equal",
     "holds",
     "implies",
+    "is_plain",
     "ite",
     "less",
     "less_equal",
