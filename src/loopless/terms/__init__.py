@@ -102,7 +102,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
-from loopless.terms.sharing import is_plain
+from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
@@ -148,6 +148,7 @@ __all__ = [
     "conjuncts",
     "const",
     "curve_at",
+    "depth_of",
     "digits",
     "disjunction",
     "disjuncts",

@@ -45,6 +45,11 @@ def is_plain(node: Node) -> bool:
     return size <= MAX_PLAIN and depth <= MAX_DEPTH
 
 
+def depth_of(node: Node) -> int:
+    """How deep the node is nested."""
+    return measured(node)[1]
+
+
 def measured(node: Node, named: Collection[Node] = ()) -> tuple[int, int]:
     """How many parts the node has written out, and how deep they are nested, where those ``named`` are names."""
     known = {} if named else _measures  # nodes live as long as their process
