@@ -28,6 +28,7 @@ from loopless.terms import (
     Var,
     Wrap,
     add,
+    comparisons,
     equal,
     ite,
     negate,
@@ -87,7 +88,7 @@ def branch_conditions(paths: LoopPaths) -> tuple[Compare, ...]:
         node
         for path in paths.all
         if path.exit is None or path.exit.kind not in _SILENT
-        for node in _comparisons(path.condition)
+        for node in comparisons(path.condition)
     )
     found: dict[Compare, None] = {}
     for atom in atoms:
@@ -95,13 +96,6 @@ def branch_conditions(paths: LoopPaths) -> tuple[Compare, ...]:
         if opposite in atoms and opposite not in found:
             found[atom] = None
     return tuple(found)
-
-
-def _comparisons(condition: Condition) -> Iterable[Compare]:
-    """The comparisons from which and, or are built; not those inside terms."""
-    if isinstance(condition, Compare):
-        return (condition,)
-    return (atom for child in condition.children if isinstance(child, Condition) for atom in _comparisons(child))
 
 
 def changing_variables(paths: LoopPaths) -> frozenset[Var]:

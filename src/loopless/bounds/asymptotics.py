@@ -9,7 +9,7 @@ from math import prod
 from typing import Final, TypeGuard
 
 from loopless.bounds.model import LARGE
-from loopless.terms import ZERO, Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, range_of, walk
+from loopless.terms import ZERO, Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, depth_of, range_of, walk
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -57,6 +57,10 @@ def _power(factor: tuple[str, Fraction]) -> str:
 CONSTANT = Growth(frozenset(((),)))
 
 
+_MOST_NESTED: Final = 100
+"""Of terms that are nested deeper no class is told."""
+
+
 def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> Growth | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
@@ -65,6 +69,8 @@ def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> 
     Unless ``term`` is ``exact``, and no mere bound, its large constants may be the ends of types of what it does not
     speak of.
     """
+    if depth_of(term) > _MOST_NESTED:
+        return None
     types = {var.type.width for var in term.variables}
     widths = [width for width in types if width is not None]
     if not exact and None not in types:
@@ -81,9 +87,15 @@ class _Classes:
         """``width``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
         self.name = name
         self.width = width
+        self._known: dict[tuple[Term, int], Growth | None] = {}
 
     def towards(self, term: Term, sign: int) -> Growth | None:
         """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
+        if (term, sign) not in self._known:
+            self._known[term, sign] = self._towards(term, sign)
+        return self._known[term, sign]
+
+    def _towards(self, term: Term, sign: int) -> Growth | None:
         low, high = range_of(term)
         end = high if sign > 0 else low
         if end is not None and sign * end <= 0:

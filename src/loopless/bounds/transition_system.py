@@ -18,7 +18,6 @@ from loopless.terms import (
     FALSE,
     TRUE,
     ZERO,
-    And,
     Compare,
     Condition,
     Const,
@@ -35,7 +34,6 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     const,
-    disjunction,
     equals_zero,
     floor_div,
     greater,
@@ -50,6 +48,7 @@ from loopless.terms import (
     sub,
     substitute,
     walk,
+    with_comparisons,
 )
 
 MAX_PARTS = 24
@@ -273,16 +272,13 @@ def _turns(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
 
 
 def _replaced(condition: Condition, node: Term, value: Term) -> Condition:
-    match condition:
-        case Compare():
-            build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
-            return build(replace_terms(condition.term, {node: value}))
-        case And():
-            return conjunction(_replaced(arg, node, value) for arg in condition.args)
-        case Or():
-            return disjunction(_replaced(arg, node, value) for arg in condition.args)
-        case _:
-            return condition
+    def compared(part: Condition) -> Condition:
+        if not isinstance(part, Compare):
+            return part
+        build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[part.relation]
+        return build(replace_terms(part.term, {node: value}))
+
+    return with_comparisons(condition, compared)
 
 
 def difference(transition: Transition, term: Term) -> Term:

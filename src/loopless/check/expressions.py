@@ -40,6 +40,8 @@ MAX_BITS = 1 << 22
 _INLINE_DEPTH = 10
 _INLINE_SIZE = 60
 _CHUNK = 30
+_SHARED_SIZE = 2_000
+"""The size, written out, from which on a node's shared parts are written once for all branches."""
 _SMALL_SHIFT = 512
 
 
@@ -144,7 +146,7 @@ class Expressions:
         self.names = names
         self.objects = objects
         self._count = 0
-        self._scopes: list[dict[Node, str]] = []
+        self._scopes: list[dict[Node, str]] = [{}]
         self._measures: dict[Node, tuple[int, int]] = {}
 
     def begin(self) -> None:
@@ -155,9 +157,10 @@ class Expressions:
         """An expression for the term."""
         if self.small(node):
             return self._inline(node)
-        for scope in self._scopes:
-            if node in scope:
-                return scope[node]
+        held = self._held(node)
+        if held is not None:
+            return held
+        self._share(node)
         name = self._temporary()
         if isinstance(node, Ite):
             self._choice(node, name)
@@ -175,6 +178,10 @@ class Expressions:
         """An expression for the condition; its value is only good for its truth."""
         if self.small(node) or not isinstance(node, And | Or):
             return self._inline_condition(node)
+        held = self._held(node)
+        if held is not None:
+            return held
+        self._share(node)
         name = self._temporary()
         first, *others = sorted(node.args, key=partial)
         self.out(f"{name} = {self.condition(first)}")
@@ -182,7 +189,40 @@ class Expressions:
             self.out(f"if {name}:" if isinstance(node, And) else f"if not {name}:")
             with self._scope():
                 self.out(f"{name} = {self.condition(arg)}")
+        self._scopes[-1][node] = name
         return name
+
+    def _held(self, node: Node) -> str | None:
+        """What gives the value of a node that was written before, where that may be used."""
+        return next((scope[node] for scope in self._scopes if node in scope), None)
+
+    def _share(self, node: Node) -> None:
+        """Write what a large node has in several places as functions without parameters, which work out their value
+        when it is asked for first: in each branch that may need it, its text would be exponential in the end.
+        """
+        if self._measure(node)[1] <= _SHARED_SIZE:
+            return
+        times: dict[Node, int] = {}
+        order = list(walk(node, lambda part: self._held(part) is not None))
+        for part in order:
+            for child in part.children:
+                times[child] = times.get(child, 0) + 1
+        for part in order:
+            if part is node or times[part] < 2 or self.small(part) or isinstance(part, Compare):
+                continue
+            name = self._temporary()
+            self.out(f"def {name}(known=[]):")
+            with self._scope():
+                self.out("if not known:")
+                with self._scope():
+                    written = self.term(part) if isinstance(part, Term) else self._truth(part)
+                    self.out(f"known.append({written})")
+                self.out("return known[0]")
+            self._scopes[-1][part] = f"{name}()"
+
+    def _truth(self, node: Node) -> str:
+        assert isinstance(node, Condition)
+        return self.condition(node)
 
     def _temporary(self) -> str:
         self._count += 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -14,7 +14,10 @@ from loopless.cli.options import deadline_of, in_time, names_of, settings_of, sh
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
     from loopless.queries.functions import FunctionAnswer
+    from loopless.queries.limits import Overrun
 
+_A = TypeVar("_A")
+_T = TypeVar("_T")
 ENGINES: Final = ("loopless.queries.answers",)
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
@@ -22,6 +25,28 @@ DRAWN: Final = ("dot", "svg")
 _OF_LOOPS: Final = (("places", "--loop"), ("variables", "--vars"), ("assume", "--assume"), ("traces", "--traces"))
 MERGED: Final = ("text", "json")
 """The formats that show which cases come to the same."""
+
+
+def written(
+    request: Request,
+    options: Mapping[str, Any],
+    make: Callable[[_A], _T],
+    answers: Sequence[_A],
+    without: Callable[[_A, Overrun], _A],
+) -> tuple[list[_T], bool]:
+    """What ``make`` makes of the answers under the limits of the options: see :func:`loopless.report.making.parts`."""
+    from loopless.report.making import parts
+
+    settings = settings_of(request, options)
+    return parts(make, answers, without, settings, deadline_of(request, settings))
+
+
+def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[], _T]) -> _T:
+    """The same of what is of no use in parts: see :func:`loopless.report.making.whole`."""
+    from loopless.report.making import whole
+
+    settings = settings_of(request, options)
+    return whole(make, settings, deadline_of(request, settings))
 
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
+from loopless.cli.asking import written, written_whole
 from loopless.cli.options import (
     deadline_of,
     exclude,
@@ -24,7 +27,7 @@ from loopless.cli.options import (
 
 if TYPE_CHECKING:
     from loopless.queries.bounds import FunctionBound
-    from loopless.queries.costs import RunBound
+    from loopless.queries.costs import CostAnswer, RunBound
     from loopless.queries.session import Loop, LoopName, Program
 
 
@@ -95,16 +98,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
     names = [loop.name for loop in loops]
     from loopless.queries.costs import answer_cost, run_bounds
-    from loopless.report.bounds import (
-        bound_text,
-        bounds_json,
-        cost_json,
-        cost_text,
-        only_inlined,
-        run_json,
-        run_text,
-        selected,
-    )
+    from loopless.report.bounds import only_inlined, selected
 
     cost = None
     if costly is not None:
@@ -125,20 +119,64 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         names = [loop.name for loop in loops if loop.function.name not in without]
         runs = [run for run in runs if run.loop.function not in without]
         complete = _print_for_tools(answers, names, given, of_run, runs, options) and not without
-    elif options["format_"] == "json":
-        from loopless.report.document import document, dump
-
-        shown, whole = bounds_json(answers, names, given)
-        more: dict[str, Any] = {} if cost is None else {"cost": cost_json(cost, given)}
-        if of_run is not None:
-            more["run"] = {"entry": of_run.name, "loops": run_json(of_run, runs, given)}
-        click.echo(dump(document("bound", loops=shown, functions=whole, **more, time_ms=request.elapsed_ms)))
     else:
-        told = run_text(of_run, runs, given) if of_run is not None else bound_text(answers, names, given)
-        click.echo("\n\n".join([*([cost_text(cost, given)] if cost is not None else []), told]))
+        complete = _print(request, options, _Found(answers, names, given, cost, of_run, runs)) and complete
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All that is to be told: ``names`` are those of the loops that were asked for."""
+
+    answers: Sequence[FunctionBound]
+    names: Sequence[str]
+    given: dict[str, int]
+    cost: CostAnswer | None
+    of_run: FunctionBound | None
+    runs: Sequence[RunBound]
+
+
+def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
+    """Print the answers; whether all that was found is told."""
+    from loopless.report.bounds import cost_json, cost_text, run_json, run_text
+    from loopless.report.document import document, dump
+
+    cost, of_run, given = found.cost, found.of_run, found.given
+    if options["format_"] == "json":
+        parts, told = _made(request, options, found)
+        more: dict[str, Any] = {}
+        if cost is not None:
+            more["cost"] = written_whole(request, options, partial(cost_json, cost, given))
+        if of_run is not None:
+            rows = written_whole(request, options, partial(run_json, of_run, found.runs, given))
+            more["run"] = {"entry": of_run.name, "loops": rows}
+        click.echo(dump(document("bound", **parts, **more, time_ms=request.elapsed_ms)))
+        return told
+    texts = [written_whole(request, options, partial(cost_text, cost, given))] if cost is not None else []
+    if of_run is not None:
+        texts.append(written_whole(request, options, partial(run_text, of_run, found.runs, given)))
+        told = True
+    else:
+        parts, told = _made(request, options, found)
+        texts += [*parts["loops"], *parts["functions"]] or ["no loops"]
+    click.echo("\n\n".join(texts))
+    return told
+
+
+def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dict[str, list[Any]], bool]:
+    """What is told of loops and of functions in the format asked for, and whether that is all."""
+    from loopless.report.bounds import bound_json, function_json, function_text, loop_text, selected, told_of
+    from loopless.report.bounds_without import bounds_without, pair_without
+
+    as_json = options["format_"] == "json"
+    of_loop, of_function = (bound_json, function_json) if as_json else (loop_text, function_text)
+    pairs = selected(found.answers, found.names)
+    inside = found.answers if as_json else told_of(found.answers, found.names)
+    loops, all_loops = written(request, options, partial(of_loop, given=found.given), pairs, pair_without)
+    whole, all_functions = written(request, options, partial(of_function, given=found.given), inside, bounds_without)
+    return {"loops": loops, "functions": whole}, all_loops and all_functions
 
 
 def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, alone: bool) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
-from loopless.cli.asking import DRAWN
+from loopless.cli.asking import DRAWN, written, written_whole
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
 
 
@@ -68,10 +69,11 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
         case "json":
             from loopless.report.census import census_json
             from loopless.report.document import document, dump, error
-            from loopless.report.json_report import loops
+            from loopless.report.json_report import loop
+            from loopless.report.making import loop_without
 
             errors = [error(file.kind, file.error, file.file) for file in found if file.error is not None]
-            shown = [] if options["census"] else loops(answers)
+            shown, _ = written(request, options, loop, [] if options["census"] else answers, loop_without)
             text = document(
                 "classify", loops=shown, census=census_json(found), errors=errors, time_ms=request.elapsed_ms
             )
@@ -79,7 +81,7 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
         case "dot":
             from loopless.report.dot import drawing
 
-            click.echo(drawing(answers), nl=False)
+            click.echo(written_whole(request, options, partial(drawing, answers)), nl=False)
         case "svg":
             from loopless.report.svg import picture
 

@@ -27,14 +27,16 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     Example:
       loopless loops examples/cases/triangle.c
     """
-    from loopless.cli.asking import ask
+    from loopless.cli.asking import ask, written
 
     answers = ask(request, files, options)
     if options["format_"] == "json":
         from loopless.report.document import document, dump
-        from loopless.report.json_report import loops
+        from loopless.report.json_report import loop
+        from loopless.report.making import loop_without
 
-        click.echo(dump(document("loops", loops=loops(answers), time_ms=request.elapsed_ms)))
+        shown, _ = written(request, options, loop, answers, loop_without)
+        click.echo(dump(document("loops", loops=shown, time_ms=request.elapsed_ms)))
     else:
         from loopless.report.text import loop_list
 

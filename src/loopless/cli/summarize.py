@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,51 +42,65 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     """
     if options["whole"]:
         return _whole(request, files, options)
-    from loopless.cli.asking import ask
+    from loopless.cli.asking import ask, written, written_whole
 
     answers = ask(request, files, options)
+    from loopless.report.making import loop_without
+
+    told = True
     match options["format_"]:
         case "json":
             from loopless.report.document import document, dump
-            from loopless.report.json_report import loops
+            from loopless.report.json_report import loop
 
             assumed = [f"on entry: {options['assume'].strip()}"] if options["assume"] else []
-            found = document("summarize", loops=loops(answers), assumptions=assumed, time_ms=request.elapsed_ms)
+            shown, told = written(request, options, loop, answers, loop_without)
+            found = document("summarize", loops=shown, assumptions=assumed, time_ms=request.elapsed_ms)
             click.echo(dump(found))
         case "smtlib":
-            from loopless.report.smtlib import smtlib
+            from loopless.report import smtlib
 
-            click.echo(smtlib(answers), nl=False)
+            pairs = smtlib.named(answers)
+            lines, told = written(
+                request, options, smtlib.relation, pairs, lambda pair, over: (loop_without(pair[0], over), pair[1])
+            )
+            click.echo(smtlib.document(lines), nl=False)
         case "dot":
             from loopless.report.dot import drawing
 
-            click.echo(drawing(answers), nl=False)
+            click.echo(written_whole(request, options, partial(drawing, answers)), nl=False)
         case "svg":
             from loopless.report.svg import picture
 
             click.echo(picture(answers), nl=False)
         case _:
-            from loopless.report.text import summaries
+            from loopless.report.text import loop_summary
 
-            click.echo(summaries(answers, traces=options["traces"]))
-    complete = all(answer.answered for answer in answers)
+            make = partial(loop_summary, traces=options["traces"])
+            paragraphs, told = written(request, options, make, answers, loop_without)
+            click.echo("\n\n".join(paragraphs) if paragraphs else "no loops")
+    complete = told and all(answer.answered for answer in answers)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
 
 def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
     """The summaries of functions."""
-    from loopless.cli.asking import ask_whole
+    from loopless.cli.asking import ask_whole, written
 
     answers = ask_whole(request, files, options)
-    from loopless.report.functions import function_summaries, functions_json
+    from loopless.report.functions import function_json, function_summary
+    from loopless.report.making import function_without, loop_without
 
     if options["format_"] == "json":
         from loopless.report.document import document, dump
-        from loopless.report.json_report import loops
+        from loopless.report.json_report import loop
 
         own = [loop for answer in answers for loop in answer.loops if loop.loop.inlined_from is None]
-        shown = functions_json(answers)
-        click.echo(dump(document("summarize", functions=shown, loops=loops(own), time_ms=request.elapsed_ms)))
+        shown, told = written(request, options, function_json, answers, function_without)
+        loops, _ = written(request, options, loop, own, loop_without)
+        click.echo(dump(document("summarize", functions=shown, loops=loops, time_ms=request.elapsed_ms)))
     else:
-        click.echo(function_summaries(answers))
-    return ANSWERED if all(answer.complete for answer in answers) or options["unknown_ok"] else UNKNOWN
+        paragraphs, told = written(request, options, function_summary, answers, function_without)
+        click.echo("\n\n".join(paragraphs) if paragraphs else "no functions")
+    complete = told and all(answer.complete for answer in answers)
+    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN

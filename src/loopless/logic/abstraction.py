@@ -12,29 +12,26 @@ from loopless.terms import (
     INTEGERS,
     NAMED_FUNCTIONS,
     ONE,
-    And,
     Compare,
     Condition,
     Ite,
     Monomial,
     Op,
-    Or,
     Sum,
     Term,
-    Truth,
     Var,
     Wrap,
     add,
     at_most_zero,
     between,
     conjunction,
-    disjunction,
     equals_zero,
     ite,
     not_zero,
     operation,
     range_of,
     scale,
+    with_comparisons,
     wrap,
 )
 
@@ -84,18 +81,13 @@ class Abstraction:
 
     def condition(self, condition: Condition) -> Condition:
         """``condition`` with the parts replaced."""
-        match condition:
-            case Truth():
-                return condition
-            case Compare():
-                relation = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
-                return relation(self.term(condition.term))
-            case And():
-                return conjunction(self.condition(arg) for arg in condition.args)
-            case Or():
-                return disjunction(self.condition(arg) for arg in condition.args)
-            case _:
-                raise AssertionError(condition)
+        return with_comparisons(condition, self._compared)
+
+    def _compared(self, condition: Condition) -> Condition:
+        if not isinstance(condition, Compare):
+            return condition
+        relation = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
+        return relation(self.term(condition.term))
 
     def bounds(self) -> Condition:
         """The ranges of the replaced parts, on the variables."""

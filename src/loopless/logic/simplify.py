@@ -12,12 +12,12 @@ from loopless.terms import (
     And,
     Compare,
     Condition,
+    Node,
     Or,
     Var,
     conjunction,
     conjuncts,
     disjunction,
-    disjuncts,
     text,
     walk,
 )
@@ -200,12 +200,9 @@ def _length(condition: Condition) -> tuple[int, int]:
 
 
 def _comparisons(condition: Condition) -> int:
-    match condition:
-        case Compare():
-            return 1
-        case And():
-            return sum(_comparisons(part) for part in conjuncts(condition))
-        case Or():
-            return sum(_comparisons(part) for part in disjuncts(condition))
-        case _:
-            return 0
+    """How many comparisons are written out, a shared one at each of its places."""
+    count: dict[Node, int] = {}
+    for node in walk(condition, lambda below: not isinstance(below, Condition)):
+        inside = sum(count[part] for part in node.children if part in count)
+        count[node] = 1 if isinstance(node, Compare) else inside
+    return count[condition]

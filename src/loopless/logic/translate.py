@@ -26,6 +26,7 @@ from loopless.terms import (
     Truth,
     Var,
     Wrap,
+    brief,
     range_of,
     walk,
 )
@@ -50,8 +51,11 @@ class NotPresburger(Exception):
     """A term is not quasi-affine; ``term`` is the first such subterm, operands before operators, left to right."""
 
     def __init__(self, term: Term) -> None:
-        super().__init__(f"not a Presburger term: {term}")
+        super().__init__(term)
         self.term = term
+
+    def __str__(self) -> str:
+        return f"not a Presburger term: {brief(self.term)}"
 
 
 def value(number: int) -> isl.Val:

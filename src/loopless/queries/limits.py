@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless.errors import LimitError, LooplessError
 from loopless.refusals import Reason, Refused
+from loopless.terms.pickling import dumps
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -244,7 +245,7 @@ class _Child:
         self._asked = time.monotonic()
         self._base = self._peak = self._memory()
         with contextlib.suppress(OSError):
-            self.connection.send(self._request)
+            self.connection.send_bytes(dumps(self._request))
 
     def answer(self) -> Any:
         """``(kind, value)``, or the :class:`Overrun` that ended the child, or None where it is still at work."""
@@ -362,7 +363,7 @@ def note(value: Any, more_s: float | None = None) -> None:
     Without meaning outside of a child process.
     """
     for connection in _noting:
-        connection.send_bytes(pickle.dumps(("note", (value, more_s))))
+        connection.send_bytes(dumps(("note", (value, more_s))))
 
 
 def _serve(
@@ -373,7 +374,7 @@ def _serve(
 ) -> None:
     _settle(memory_mb, parent)
     _noting[:] = [connection]
-    connection.send_bytes(pickle.dumps(("ready", None)))
+    connection.send_bytes(dumps(("ready", None)))
     while True:
         try:
             number, args = connection.recv()
@@ -423,13 +424,13 @@ def _limit_memory(memory_mb: int) -> None:
 def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
     """The pickled answer of one call, whatever happens in it."""
     try:
-        return pickle.dumps(("result", function(*args)))
+        return dumps(("result", function(*args)))
     except LimitError as error:
-        return pickle.dumps(("result", Overrun(Reason.BUDGET, str(error))))
+        return dumps(("result", Overrun(Reason.BUDGET, str(error))))
     except LooplessError as error:
-        return pickle.dumps(("error", error))
+        return dumps(("error", error))
     except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
-        return pickle.dumps(("result", failure(error)))
+        return dumps(("result", failure(error)))
 
 
 def _for_memory(error: BaseException) -> bool:
@@ -442,14 +443,19 @@ def _for_memory(error: BaseException) -> bool:
     return False
 
 
+TOO_DEEP: Final = "an expression of the program, or of the answer, is nested too deeply to be worked on"
+
+
 def failure(error: BaseException) -> Overrun:
     """An unexpected exception as the failure of one job, with its traceback for developers; where it says that there
-    was no memory to be had, as the limit of memory.
+    was no memory to be had, as the limit of memory, and where recursion went too deep, as that limit.
     """
     import traceback
 
     if _for_memory(error):
         return Overrun(Reason.MEMORY_LIMIT, "the memory was used up; --loop-memory raises it")
+    if isinstance(error, RecursionError):
+        return Overrun(Reason.BUDGET, TOO_DEEP)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     first = what.splitlines()[0]
     detail = f"an error inside Loopless ({first}); set LOOPLESS_DEBUG=1 for the traceback"

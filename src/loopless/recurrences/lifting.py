@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless import terms as t
@@ -42,6 +42,30 @@ def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Seq
     """
     if not any(v in known for v in term.variables):
         return constant_sequence(term)
+    once = known if isinstance(known, _Once) else _Once(known)
+    if (term, ring) not in once.found:
+        once.found[term, ring] = _lift(term, once, ring)
+    return once.found[term, ring]
+
+
+class _Once(Mapping[Var, Known]):
+    """What is known of variables, with the sequences found by it: terms share their parts."""
+
+    def __init__(self, known: Mapping[Var, Known]) -> None:
+        self._known = known
+        self.found: dict[tuple[Term, int | None], Sequence] = {}
+
+    def __getitem__(self, var: Var) -> Known:
+        return self._known[var]
+
+    def __iter__(self) -> Iterator[Var]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _lift(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequence:
     try:
         return _lifted(term, known, ring)
     except NoClosedForm:

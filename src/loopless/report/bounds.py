@@ -17,7 +17,7 @@ from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
-from loopless.report.text import condition_lines, region_lines, why
+from loopless.report.text import condition_lines, region_lines, where_lines, why
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Const, Node, Term, range_of, walk
 
 Values = Mapping[str, int]
@@ -96,13 +96,23 @@ def _granted_line(assumptions: Sequence[str]) -> list[str]:
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> str:
-    """The loops one by one, then the functions."""
+def told_of(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[FunctionBound]:
+    """The functions that have a paragraph of their own: those of the loops that are asked for, and others that have
+    none but inlined ones.
+    """
+    answers = list(answers)
     chosen = selected(answers, names)
-    parts = ["\n".join(_loop_lines(found, bound, given)) for found, bound in chosen]
-    inside = [found for found in answers if only_inlined(found) or any(other is found for other, _ in chosen)]
-    parts += ["\n".join(_function_lines(found, given)) for found in inside]
-    return "\n\n".join(parts) if parts else "no loops"
+    return [found for found in answers if only_inlined(found) or any(other is found for other, _ in chosen)]
+
+
+def loop_text(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> str:
+    """The paragraph about a loop."""
+    return "\n".join(_loop_lines(*pair, given))
+
+
+def function_text(found: FunctionBound, given: Values | None) -> str:
+    """The paragraph about a function."""
+    return "\n".join(_function_lines(found, given))
 
 
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
@@ -136,7 +146,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     lines += _granted_line(_granted(found, bound))
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
-    return lines
+    return [*lines, *where_lines(names)]
 
 
 def _endless(word: str, states: Condition, about: str, names: Names) -> list[str]:
@@ -196,7 +206,8 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
         lines.append(f"  worst inputs seen: {_given(_inputs(worst, found))} ({worst.text} {grown})")
     lines += [f"  {sentence}" for sentence in _may_end(found.calls, found.call)]
     lines += _granted_line(granted(found))
-    return lines + (why(found.refused) if found.refused is not None else [])
+    lines += why(found.refused) if found.refused is not None else []
+    return [*lines, *where_lines(names)]
 
 
 _NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
@@ -217,15 +228,9 @@ def _inputs(worst: LowerGrowth, found: FunctionBound) -> dict[str, str]:
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def bounds_json(
-    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The ``loops`` and the ``functions`` of a document."""
-    loops = [_loop_json(found, bound, given) for found, bound in selected(answers, names)]
-    return loops, [_function_json(found, given) for found in answers]
-
-
-def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> dict[str, Any]:
+def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> dict[str, Any]:
+    """The bounds of one loop, and all that is known of it."""
+    found, bound = pair
     names = _names(found, bound)
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
@@ -281,7 +286,8 @@ def _text(grows: Growth | None) -> str | None:
     return None if grows is None else grows.text()
 
 
-def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
+def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
+    """The bounds of one function."""
     call = found.call
     told = (call.upper, call.lower, call.when, call.never, found.over_inputs)
     nodes: list[Term | Condition] = [n for n in told if n is not None]
@@ -425,7 +431,8 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
         words += f", at least {names.text(cost.lower)}"
     value = _at(answer.bound, cost.upper, TRUE, given) if given else None
     lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
-    return "\n".join(lines + (why(cost.refused) if cost.refused is not None else []))
+    lines += why(cost.refused) if cost.refused is not None else []
+    return "\n".join([*lines, *where_lines(names)])
 
 
 def _cost_names(answer: CostAnswer) -> Names:
@@ -454,9 +461,19 @@ def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
         plain = row["value"] is None or (total is not None and total["text"] == str(row["value"]))
         value = "" if plain else f" (= {row['value']})"
         shown = f"at most {total['text']} iterations{value}" if total is not None else "no bound on the iterations"
-        lines.append(f"  {row['name']}: {shown}{', at most ' + each['text'] + ' in an entry' if each else ''}")
+        lines.append(f"  {row['name']}: {shown}{_where(total)}{_in_an_entry(each)}")
     lines += _granted_line(granted(entry))
     return "\n".join(lines + (why(entry.refused) if entry.refused is not None else []))
+
+
+def _in_an_entry(each: dict[str, Any] | None) -> str:
+    return f", at most {each['text']} in an entry{_where(each)}" if each else ""
+
+
+def _where(shown: dict[str, Any] | None) -> str:
+    """What the names in an expression stand for, behind it."""
+    parts = [f"{part['name']} = {part['is']}" for part in (shown or {}).get("definitions", ())]
+    return f" where {', '.join(parts)}" if parts else ""
 
 
 def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> list[dict[str, Any]]:

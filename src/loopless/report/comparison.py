@@ -68,10 +68,15 @@ def _has_bound(row: Any, *names: str) -> bool:
     upper, value, big_o = row["upper"], row["value"], row["big_o"]
     return (
         all(isinstance(row.get(key), str) for key in names)
-        and (upper is None or (isinstance(upper, dict) and isinstance(upper.get("text"), str)))
+        and (upper is None or (isinstance(upper, dict) and isinstance(upper.get("text"), str) and _has_names(upper)))
         and (value is None or isinstance(value, int))
         and (big_o is None or (isinstance(big_o, str) and _has_degree(big_o)))
     )
+
+
+def _has_names(upper: Mapping[str, Any]) -> bool:
+    parts = upper.get("definitions", [])
+    return isinstance(parts, list) and all(isinstance(part, dict) and {"name", "is"} <= part.keys() for part in parts)
 
 
 def _has_degree(big_o: str) -> bool:
@@ -156,7 +161,13 @@ def _changes(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> It
 def _shown(loop: Mapping[str, Any]) -> str:
     if loop["upper"] is None:
         return "no bound"
-    return f"{loop['upper']['text']}{' [' + loop['big_o'] + ']' if loop['big_o'] else ''}"
+    return f"{loop['upper']['text']}{' [' + loop['big_o'] + ']' if loop['big_o'] else ''}{_where(loop['upper'])}"
+
+
+def _where(upper: Mapping[str, Any]) -> str:
+    """What the names of its parts stand for: two bounds may differ in nothing else."""
+    parts = [f"{part['name']} = {part['is']}" for part in upper.get("definitions", ())]
+    return f" where {', '.join(parts)}" if parts else ""
 
 
 def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

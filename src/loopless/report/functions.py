@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from loopless.queries.functions import FunctionAnswer
@@ -25,9 +24,9 @@ _INPUTS: Final = {
 }
 
 
-def function_summaries(answers: Sequence[FunctionAnswer]) -> str:
-    """The answers, one paragraph a function."""
-    return "\n\n".join("\n".join(_lines(answer)) for answer in answers) if answers else "no functions"
+def function_summary(answer: FunctionAnswer) -> str:
+    """The answer about one function, as a paragraph."""
+    return "\n".join(_lines(answer))
 
 
 def _lines(answer: FunctionAnswer) -> list[str]:
@@ -45,6 +44,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
         lines += region_lines("diverges", region.when, f" (in {_short(region.loop, summary)})", names)
     lines += gap_lines(summary, names)
     told = [f"    {names.name(input.var)}: {_origin(input)}" for input in summary.inputs if _origin(input)]
+    told += names.where()
     lines += ["  where", *told] if told else []
     found = assumptions_of(summary)
     return [*lines, *(["  assuming", *(f"    {assumption}" for assumption in found)] if found else [])]
@@ -84,12 +84,8 @@ def assumptions_of(summary: FunctionSummary) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def functions_json(answers: Iterable[FunctionAnswer]) -> list[dict[str, Any]]:
-    """The ``functions`` of a document."""
-    return [_function(answer) for answer in answers]
-
-
-def _function(answer: FunctionAnswer) -> dict[str, Any]:
+def function_json(answer: FunctionAnswer) -> dict[str, Any]:
+    """The summary of one function."""
     summary = answer.summary
     file, line, column = split_place(answer.place)
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from loopless.paths import Exit, Path
@@ -11,11 +11,6 @@ from loopless.refusals import Refused
 from loopless.report.names import Names
 from loopless.summary import Case, Cycle, Interleaving, Merged, Run, Step, Summary
 from loopless.terms import Node, Term, Var, conjuncts, disjuncts
-
-
-def loops(answers: Iterable[LoopAnswer]) -> list[dict[str, Any]]:
-    """The ``loops`` of a document."""
-    return [loop(answer) for answer in answers]
 
 
 def loop(answer: LoopAnswer) -> dict[str, Any]:
@@ -62,8 +57,10 @@ def assumptions_of(answer: LoopAnswer) -> list[str]:
 
 
 def expression(node: Node, names: Names) -> dict[str, Any]:
-    """A term or condition."""
-    return {"text": names.text(node), "smt": names.smt(node)}
+    """A term or condition; where it is long, with what the names of parts in its text stand for."""
+    shown, parts = names.alone(node)
+    found: dict[str, Any] = {"text": shown, "smt": names.smt(node)}
+    return {**found, "definitions": [{"name": name, "is": value} for name, value in parts]} if parts else found
 
 
 def refused_json(refused: Refused) -> dict[str, Any]:

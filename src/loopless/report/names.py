@@ -8,7 +8,21 @@ from copy import copy
 
 from loopless.queries.answers import LoopAnswer
 from loopless.summary import Cycle, FunctionSummary, Step
-from loopless.terms import Condition, Node, Op, Term, TermTooLarge, Var, smt, substitute, text, walk
+from loopless.terms import (
+    Condition,
+    Definitions,
+    Node,
+    Op,
+    Term,
+    TermTooLarge,
+    Var,
+    brief,
+    is_plain,
+    smt,
+    substitute,
+    text,
+    walk,
+)
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
@@ -41,6 +55,8 @@ class Names:
             for var, name in wanted.items()
             if name != var.name and count[name] == 1 and name not in taken
         }
+        self._taken = taken | set(wanted.values()) | set(_SHORT)
+        self._definitions = Definitions(self._taken)
 
     def name(self, var: Var) -> str:
         """The name of a variable."""
@@ -51,8 +67,8 @@ class Names:
         return var in self.shown
 
     def text(self, node: Node) -> str:
-        """A term or condition in C syntax."""
-        shown = text(self._named(node))
+        """A term or condition in C syntax; parts of a long one have names, which :meth:`where` explains."""
+        shown = self._definitions.text(self._named(node))
         for long, short in self.short.items():
             shown = shown.replace(long, short)
         return shown
@@ -73,6 +89,20 @@ class Names:
         other = copy(self)
         other.short = dict(sorted(short.items(), key=lambda pair: -len(pair[0])))  # one may stand in another
         return [*lines(other), *(f"    where {name} = {long}" for long, name in short.items())]
+
+    def where(self) -> list[str]:
+        """What the names of parts stand for that were printed so far, one line each."""
+        return [f"    {name} = {value}" for name, value in self._definitions.values]
+
+    def alone(self, node: Node) -> tuple[str, list[tuple[str, str]]]:
+        """A term or condition in C syntax, with names for parts that are its own, and what these stand for."""
+        own = Definitions(self._taken)
+        return own.text(self._named(node)), own.values
+
+    def brief(self, node: Node) -> str:
+        """A term or condition in C syntax; only said to be long where that needs names for its parts."""
+        named = self._named(node)
+        return text(named) if is_plain(named) else brief(named)
 
     def smt(self, node: Node) -> str | None:
         """A term or condition in SMT-LIB; None where there is no counterpart."""

@@ -30,6 +30,11 @@ _SILENT: Final = "assumption"
 
 def smtlib(answers: Sequence[LoopAnswer]) -> str:
     """The document. Loops without a summary are comments."""
+    return document(map(relation, named(answers)))
+
+
+def document(loops: Iterable[Sequence[str]]) -> str:
+    """The document with what :func:`relation` gives for each loop."""
     lines = [
         *_comment(f"Loops as relations over the integers, by loopless {tool_version()}."),
         *_comment(
@@ -40,10 +45,15 @@ def smtlib(answers: Sequence[LoopAnswer]) -> str:
         "(set-info :smt-lib-version 2.6)",
         "(set-logic ALL)",
     ]
-    taken: set[str] = set()
-    for answer in answers:
-        lines += ["", *_loop(answer, _name(answer, taken))]
+    for loop in loops:
+        lines += ["", *loop]
     return "\n".join(lines) + "\n"
+
+
+def named(answers: Iterable[LoopAnswer]) -> list[tuple[LoopAnswer, str]]:
+    """The answers with names for their relations, no two the same."""
+    taken: set[str] = set()
+    return [(answer, _name(answer, taken)) for answer in answers]
 
 
 def _name(answer: LoopAnswer, taken: set[str]) -> str:
@@ -67,7 +77,9 @@ def _comment(text: str) -> list[str]:
     return [f"; {line}" for line in wrap(safe, _WIDTH) or [""]]
 
 
-def _loop(answer: LoopAnswer, name: str) -> list[str]:
+def relation(loop: tuple[LoopAnswer, str]) -> list[str]:
+    """The lines about one loop."""
+    answer, name = loop
     lines = _comment(f"{answer.loop.name}: {answer.status}")
     if answer.summary is None:
         return [*lines, *_comment(f"no summary: {answer.refused}")]
@@ -112,7 +124,7 @@ class _Writer:
     def _text(self, node: Node) -> str:
         found = smt(node, self.symbols)
         if found is None:
-            raise _Missing(self.names.text(node))
+            raise _Missing(self.names.brief(node))
         return found
 
     def _entry_parameters(self) -> str:
@@ -144,6 +156,7 @@ class _Writer:
             if ok:
                 written.append(_Written(number, case.exit))
         lines += self._regions()
+        lines += [line for meaning in self.names.where() for line in _comment(f"in comments {meaning.strip()}")]
         if len(written) < len(self.summary.cases):
             lines += _comment(f"No relation {self.name}: some of its cases are missing above.")
             return lines

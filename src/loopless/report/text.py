@@ -24,7 +24,12 @@ def summaries(answers: Sequence[LoopAnswer], *, traces: bool = False) -> str:
     """The answers of ``summarize``, one paragraph a loop; ``traces``: one case a trace, not one an effect."""
     if not answers:
         return "no loops"
-    return "\n\n".join("\n".join(_summary_lines(answer, traces)) for answer in answers)
+    return "\n\n".join(loop_summary(answer, traces=traces) for answer in answers)
+
+
+def loop_summary(answer: LoopAnswer, *, traces: bool = False) -> str:
+    """One paragraph of :func:`summaries`."""
+    return "\n".join(_summary_lines(answer, traces))
 
 
 def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT001  passed on
@@ -42,7 +47,13 @@ def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT0
         lines += ["  assuming", *(f"    {assumption}" for assumption in found)]
     if answer.paths is not None:
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
-    return lines
+    return [*lines, *where_lines(names)]
+
+
+def where_lines(names: Names) -> list[str]:
+    """What the names of parts stand for that the lines before it have."""
+    found = names.where()
+    return ["  where", *found] if found else []
 
 
 def entered_lines(entered: Condition, names: Names) -> list[str]:

@@ -40,6 +40,7 @@ from loopless.terms.build import (
 from loopless.terms.conditions import (
     at_most_zero,
     between,
+    comparisons,
     conjunction,
     conjuncts,
     disjunction,
@@ -55,6 +56,7 @@ from loopless.terms.conditions import (
     not_equal,
     not_zero,
     truth,
+    with_comparisons,
 )
 from loopless.terms.evaluate import EvaluationError, evaluate, holds, may_lack_value, named
 from loopless.terms.functions import (
@@ -98,8 +100,9 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.printing import brief, condition_lines, text, type_name
+from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
+from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
@@ -116,6 +119,7 @@ __all__ = [
     "Compare",
     "Condition",
     "Const",
+    "Definitions",
     "EvaluationError",
     "IntType",
     "Ite",
@@ -138,11 +142,13 @@ __all__ = [
     "bit_xor",
     "brief",
     "coefficients",
+    "comparisons",
     "condition_lines",
     "conjunction",
     "conjuncts",
     "const",
     "curve_at",
+    "depth_of",
     "digits",
     "disjunction",
     "disjuncts",
@@ -164,6 +170,7 @@ __all__ = [
     "greater_equal",
     "holds",
     "implies",
+    "is_plain",
     "ite",
     "less",
     "less_equal",
@@ -202,5 +209,6 @@ __all__ = [
     "type_name",
     "variable",
     "walk",
+    "with_comparisons",
     "wrap",
 ]

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from loopless.terms.nodes import ONE, ZERO, Condition, Const, Ite, Monomial, Op, Read, Sum, Term, Truth, Var, Wrap
+from loopless.terms.nodes import (
+    ONE,
+    ZERO,
+    Condition,
+    Const,
+    Ite,
+    Monomial,
+    Op,
+    Read,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+    walk,
+)
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
 
@@ -286,8 +301,23 @@ def wrap(term: Term, type: IntType) -> Term:
     if isinstance(inner, Const):
         return Const(type.wrap(inner.value))
     if isinstance(inner, Ite):
-        return ite(inner.condition, wrap(inner.then, type), wrap(inner.otherwise, type))
+        return _wrapped_choice(inner, type)
     return Wrap(inner, type)
+
+
+_wrapped: dict[tuple[Ite, IntType], Term] = {}
+"""Choices between choices share parts: each is wrapped once."""
+
+
+def _wrapped_choice(choice: Ite, type: IntType) -> Term:
+    found = _wrapped.get((choice, type))
+    if found is None:
+        for node in walk(choice, lambda below: not isinstance(below, Ite) or (below, type) in _wrapped):
+            assert isinstance(node, Ite)
+            found = ite(node.condition, wrap(node.then, type), wrap(node.otherwise, type))
+            _wrapped[node, type] = found
+    assert found is not None
+    return found
 
 
 def _accumulate(into: Polynomial, poly: Polynomial, factor: int) -> None:

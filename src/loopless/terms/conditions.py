@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from math import gcd
-from typing import assert_never
+from typing import Final, assert_never
 
 from loopless.terms.build import add, const, from_polynomial, neg, polynomial, scale, sub
 from loopless.terms.nodes import (
@@ -16,10 +16,12 @@ from loopless.terms.nodes import (
     Condition,
     Const,
     Ite,
+    Node,
     Or,
     Sum,
     Term,
     Truth,
+    walk,
 )
 from loopless.terms.ranges import range_of
 
@@ -80,8 +82,19 @@ def _reduced_equality(term: Term) -> Term | None:
     return neg(reduced) if leading < 0 else reduced
 
 
+_lifted: dict[tuple[str, Term], Condition | None] = {}
+"""Choices between choices share parts: each is lifted once."""
+
+
 def _lift_choice(relation: str, term: Term) -> Condition | None:
     """c·ite(p, a, b) + k ~ 0 with constants a, b, k as a condition on p: what a flag compared with 0 means."""
+    key = (relation, term)
+    if key not in _lifted:
+        _lifted[key] = _lift(relation, term)
+    return _lifted[key]
+
+
+def _lift(relation: str, term: Term) -> Condition | None:
     poly = polynomial(term)
     monomials = [m for m in poly if m]
     if len(monomials) != 1 or len(monomials[0]) != 1 or monomials[0][0][1] != 1:
@@ -99,9 +112,23 @@ def _lift_choice(relation: str, term: Term) -> Condition | None:
     return disjunction((conjunction((choice.condition, then)), conjunction((negate(choice.condition), otherwise))))
 
 
+_MOST_NESTED: Final = 100
+"""Choices that are nested deeper than this are not lifted."""
+_flags: dict[Term, int] = {}
+"""How deep the choices of a flag are nested, 0 for constants; -1 for what is no flag."""
+
+
 def _is_flag(term: Term) -> bool:
     """A constant, or a choice between such: what comparisons and short circuits leave."""
-    return isinstance(term, Const) or (isinstance(term, Ite) and _is_flag(term.then) and _is_flag(term.otherwise))
+    if isinstance(term, Const):
+        return True
+    if not isinstance(term, Ite):
+        return False
+    for node in walk(term, lambda below: below in _flags or not isinstance(below, Ite | Const)):
+        assert isinstance(node, Ite | Const)
+        deep = (0,) if isinstance(node, Const) else (_flags.get(node.then, -1) + 1, _flags.get(node.otherwise, -1) + 1)
+        _flags[node] = max(deep) if isinstance(node, Const) or 0 < min(deep) <= max(deep) <= _MOST_NESTED else -1
+    return _flags[term] >= 0
 
 
 def less_equal(a: Term, b: Term) -> Condition:
@@ -152,7 +179,10 @@ def negate(condition: Condition) -> Condition:
     """The negation, pushed into the comparisons."""
     found = _negations.get(condition)
     if found is None:
-        found = _negations[condition] = _negated(condition)
+        for node in walk(condition, lambda below: not isinstance(below, Condition) or below in _negations):
+            assert isinstance(node, Condition)
+            _negations[node] = _negated(node)
+        found = _negations[condition]
     return found
 
 
@@ -167,11 +197,11 @@ def _negated(condition: Condition) -> Condition:
         case Compare():
             return Compare("eq", condition.term)
         case And():
-            return disjunction(negate(arg) for arg in condition.args)
+            return disjunction(_negations[arg] for arg in condition.args)
         case Or():
-            return conjunction(negate(arg) for arg in condition.args)
+            return conjunction(_negations[arg] for arg in condition.args)
         case _:
-            raise AssertionError(condition)
+            raise AssertionError(type(condition))
 
 
 def conjunction(conditions: Iterable[Condition]) -> Condition:
@@ -213,6 +243,29 @@ def _joined(kept: dict[Condition, None], node: type[And | Or], empty: Truth) -> 
 def implies(a: Condition, b: Condition) -> Condition:
     """``b`` wherever ``a``."""
     return disjunction((negate(a), b))
+
+
+def comparisons(condition: Condition) -> Iterator[Compare]:
+    """The comparisons from which and, or are built, each once; not those inside terms."""
+    for node in walk(condition, lambda below: not isinstance(below, Condition)):
+        if isinstance(node, Compare):
+            yield node
+
+
+def with_comparisons(condition: Condition, change: Callable[[Condition], Condition]) -> Condition:
+    """``condition`` with each comparison, and each truth, as ``change`` makes it: once for all places of each."""
+    done: dict[Node, Condition] = {}
+    for node in walk(condition, lambda below: not isinstance(below, Condition)):
+        match node:
+            case And():
+                done[node] = conjunction(done[arg] for arg in node.args)
+            case Or():
+                done[node] = disjunction(done[arg] for arg in node.args)
+            case Condition():
+                done[node] = change(node)
+            case _:
+                raise AssertionError(type(node))
+    return done[condition]
 
 
 def conjuncts(condition: Condition) -> tuple[Condition, ...]:

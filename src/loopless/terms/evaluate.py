@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from loopless.terms import curves, modular, powers
 from loopless.terms.nodes import (
@@ -44,7 +45,7 @@ class NoValue(EvaluationError):
 
 def evaluate(term: Term, values: Mapping[Var, int], reader: Reader | None = None) -> int:
     """The value of ``term``. ``reader`` answers array reads. Raises :class:`EvaluationError`."""
-    return _Evaluator(values, reader).term(term)
+    return _Evaluator(values, reader).value(term)
 
 
 def holds(
@@ -56,9 +57,9 @@ def holds(
     are, if they are the same everywhere. Raises :class:`EvaluationError`.
     """
     try:
-        return _Evaluator(values, reader).condition(condition)
+        return _Evaluator(values, reader).truth(condition)
     except NoValue:
-        return _Evaluator(values, reader, missing).condition(condition)
+        return _Evaluator(values, reader, missing).truth(condition)
 
 
 def may_lack_value(node: Node) -> bool:
@@ -79,13 +80,58 @@ _DIVISIONS = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
 _PARTIAL = _DIVISIONS | {"shl", "shr", "pow"}
 
 
+_MOST_DEEP: Final = 60
+"""How deep an evaluation goes down before it starts anew from what it needs there: each step takes several calls."""
+
+
+class _Deeper(Exception):
+    """What is needed lies too deep: it is to be found first."""
+
+    def __init__(self, node: Node, modulus: int | None) -> None:
+        super().__init__()
+        self.needed = (node, modulus)
+
+
 class _Evaluator:
+    """Each node is evaluated once, and so is each of its residues; that it has no value is remembered like a value."""
+
     def __init__(self, values: Mapping[Var, int], reader: Reader | None, missing: int | None = None) -> None:
         """``missing`` stands for values that do not exist."""
         self.values = values
         self.missing = missing
         self.reader = reader
-        self.known: dict[Node, int] = {}
+        self.known: dict[tuple[Node, int | None], int | EvaluationError] = {}
+        self.depth = 0
+
+    def value(self, term: Term) -> int:
+        """The value of ``term``, however deep it is nested."""
+        try:
+            return self.term(term)
+        except _Deeper as deeper:
+            self._prepare((term, None), deeper.needed)
+            return self.term(term)
+
+    def truth(self, condition: Condition) -> bool:
+        """Whether ``condition`` holds, however deep it is nested."""
+        try:
+            return self.condition(condition)
+        except _Deeper as deeper:
+            self._prepare((condition, None), deeper.needed)
+            return self.condition(condition)
+
+    def _prepare(self, *pending: tuple[Node, int | None]) -> None:
+        """Find what is needed, the last first, and what that needs before it."""
+        left = list(pending)
+        while left:
+            self.depth = 0
+            try:
+                self._found(*left[-1])
+            except _Deeper as deeper:
+                left.append(deeper.needed)
+                continue
+            except EvaluationError:
+                pass  # it is known now
+            left.pop()
 
     def term(self, term: Term) -> int:
         match term:
@@ -97,22 +143,45 @@ class _Evaluator:
                 except KeyError:
                     raise EvaluationError(f"{term.name} has no value") from None
             case _:
-                pass
-        found = self.known.get(term)
+                return self._found(term, None)
+
+    def _found(self, node: Node, modulus: int | None) -> int:
+        """The value of a term, its residue, or the truth of a condition as a number, from what is known or anew."""
+        found = self.known.get((node, modulus))
         if found is None:
+            if self.depth >= _MOST_DEEP:
+                raise _Deeper(node, modulus)
+            self.depth += 1
             try:
-                found = self._compute(term)
-            except NoValue:
-                if self.missing is None:
-                    raise
-                found = _within(self.missing, range_of(term))
-            self.known[term] = found
-            if found.bit_length() > MAX_BITS:
-                raise EvaluationError(f"a value has more than {MAX_BITS} bits")
+                found = self._worked_out(node, modulus)
+            except EvaluationError as error:
+                found = error
+            self.depth -= 1
+            self.known[node, modulus] = found
+        if isinstance(found, EvaluationError):
+            raise found.with_traceback(None)  # else each use would lengthen it
+        return found
+
+    def _worked_out(self, node: Node, modulus: int | None) -> int:
+        if isinstance(node, Condition):
+            return int(self._decided(node))
+        assert isinstance(node, Term)
+        if modulus is not None:
+            return self._residue(node, modulus)
+        try:
+            found = node.value if isinstance(node, Const) else self._compute(node)
+        except NoValue:
+            if self.missing is None:
+                raise
+            found = _within(self.missing, range_of(node))
+        if found.bit_length() > MAX_BITS:
+            raise EvaluationError(f"a value has more than {MAX_BITS} bits")
         return found
 
     def _compute(self, term: Term) -> int:
         match term:
+            case Var():
+                return self.term(term)
             case Sum():
                 return sum(self._monomial(m) * c for m, c in term.items)
             case Wrap():
@@ -148,6 +217,11 @@ class _Evaluator:
 
     def modulo(self, term: Term, modulus: int) -> int:
         """``term`` modulo ``modulus``, without the huge powers below sums and exact-divided sums being built."""
+        if isinstance(term, Const | Var):
+            return self.term(term) % modulus
+        return self._found(term, modulus)
+
+    def _residue(self, term: Term, modulus: int) -> int:
         match term:
             case Sum():
                 total = 0
@@ -187,6 +261,9 @@ class _Evaluator:
         return powers.first_component([count, size, *rest], modulus)
 
     def condition(self, condition: Condition) -> bool:
+        return bool(self._found(condition, None))
+
+    def _decided(self, condition: Condition) -> bool:
         match condition:
             case Truth():
                 return condition.value

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from loopless.terms.build import from_polynomial, polynomial, scale
 from loopless.terms.conditions import conjunction, conjuncts, disjunction, negate
-from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Or, Sum, Term
+from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Node, Or, Sum, Term, walk
 from loopless.terms.ranges import range_of
 
 Ends = tuple[int | None, int | None]
@@ -30,17 +30,22 @@ class Known:
 
     def decide(self, condition: Condition) -> Condition:
         """A condition that agrees with ``condition`` wherever all that is known holds: without what is decided."""
-        if condition in self._true:
-            return TRUE
-        match condition:
-            case Compare():
-                return self._compared(condition)
-            case And():
-                return conjunction(map(self.decide, condition.args))
-            case Or():
-                return disjunction(map(self.decide, condition.args))
-            case _:
-                return condition
+        found: dict[Node, Condition] = {}
+        for node in walk(condition, lambda below: not isinstance(below, Condition)):
+            match node:
+                case Condition() if node in self._true:
+                    found[node] = TRUE
+                case Compare():
+                    found[node] = self._compared(node)
+                case And():
+                    found[node] = conjunction(found[arg] for arg in node.args)
+                case Or():
+                    found[node] = disjunction(found[arg] for arg in node.args)
+                case Condition():
+                    found[node] = node
+                case _:
+                    raise AssertionError(type(node))
+        return found[condition]
 
     def _ends_of(self, form: Term) -> Ends:
         found = self._ends.get(form)

@@ -10,7 +10,7 @@ in a worker process of its own.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 from loopless.terms.types import IntType
@@ -53,10 +53,9 @@ class Node:
     def variables(self) -> frozenset[Var]:
         """All variables that occur in the node."""
         if self._variables is None:
-            for node in walk(self):
-                if node._variables is None:
-                    below = frozenset((node,)) if isinstance(node, Var) else frozenset()
-                    node._variables = below.union(*(child._variables or frozenset() for child in node.children))
+            for node in walk(self, lambda below: below._variables is not None):
+                below = frozenset((node,)) if isinstance(node, Var) else frozenset()
+                node._variables = below.union(*(child._variables or frozenset() for child in node.children))
         assert self._variables is not None
         return self._variables
 
@@ -79,8 +78,12 @@ def _shorten(key: str) -> str:
     return key[:40] + hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
 
 
-def walk(root: Node) -> Iterator[Node]:
-    """All nodes below and including ``root``, each once, children before parents, without recursion."""
+def walk(root: Node, done: Callable[[Node], bool] | None = None) -> Iterator[Node]:
+    """All nodes below and including ``root``, each once, children before parents, without recursion.
+
+    Nodes that are ``done`` are left out with all that only they lead to: for what is remembered of nodes, so that a
+    term built step by step is not walked whole at each step.
+    """
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False)]
     while stack:
@@ -88,7 +91,7 @@ def walk(root: Node) -> Iterator[Node]:
         if expanded:
             yield node
             continue
-        if node in seen:
+        if node in seen or (done is not None and done(node)):
             continue
         seen.add(node)
         stack.append((node, True))

@@ -7,6 +7,7 @@ mod(x, 7) instead of x - 7*floor_div(x, 7). The results have the same values but
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
@@ -16,12 +17,16 @@ _MOST_MONOMIALS: Final = 40
 """Longer sums are printed as they are."""
 
 
-def presented(term: Term) -> Term:
-    """``term``, if it is a sum, with its quotients and remainders shown in the form that reads best."""
+def _none(_: Op) -> bool:
+    return False
+
+
+def presented(term: Term, closed: Callable[[Op], bool] = _none) -> Term:
+    """``term``, if it is a sum, with its quotients and remainders, not ``closed`` ones, in the form that reads best."""
     if not isinstance(term, Sum) or len(term.items) > _MOST_MONOMIALS:
         return term
     poly = dict(term.items)
-    atoms = [monomial for monomial in poly if _division(monomial) is not None]
+    atoms = [monomial for monomial in poly if (op := _division(monomial)) is not None and not closed(op)]
     if not atoms:
         return term
     alone = len(atoms) == 1
@@ -31,7 +36,7 @@ def presented(term: Term) -> Term:
     return from_polynomial(poly)
 
 
-def presented_comparison(term: Term, relation: str) -> Term:
+def presented_comparison(term: Term, relation: str, closed: Callable[[Op], bool] = _none) -> Term:
     """A term compared with 0: as :func:`presented`, and with quotients on the side of the variables, where that leaves
     a constant on the other side.
     """
@@ -40,12 +45,12 @@ def presented_comparison(term: Term, relation: str) -> Term:
         return term
     for monomial in list(poly):  # of two that become one, the second is no longer there
         op = _division(monomial)
-        if monomial in poly and op is not None and op.op == "mod" and len(poly) > 2:
+        if monomial in poly and op is not None and not closed(op) and op.op == "mod" and len(poly) > 2:
             poly = _without_constant(poly, monomial, op)
     if relation == "le" and all(c > 0 for m, c in poly.items() if m and _division(m) is None):
         for monomial in [m for m, c in poly.items() if c < 0 and m]:
             op = _division(monomial)
-            if poly.get(monomial, 0) < 0 and op is not None and op.op == "floor_div":
+            if poly.get(monomial, 0) < 0 and op is not None and not closed(op) and op.op == "floor_div":
                 poly = _flipped(poly, monomial, op)
     return from_polynomial(poly)
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from itertools import count, islice
 from typing import assert_never
 
-from loopless.terms.build import fits, from_polynomial, polynomial
+from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.nodes import (
     And,
@@ -31,6 +31,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
+from loopless.terms.sharing import MAX_PARTS, fresh_names, is_plain, measured, number_of_parts, parts_to_name
 from loopless.terms.types import IntType
 
 MAX_BRIEF = 60
@@ -39,54 +40,254 @@ MAX_BRIEF = 60
 _ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
 _C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
 _BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "shr": ">>"}
+_PATIENCE = 4
+"""How many times as long as the canonical form a form that reads better may be."""
 
 
 def text(node: Node) -> str:
-    """``node`` in C syntax."""
-    return _print(node)[0]
+    """``node`` in C syntax; where that is long, with names for its parts: ``t1 + t1*t1 where t1 = max(0, n - i)``."""
+    if is_plain(node):
+        return _written(node, {})
+    parts = Definitions({variable.name for variable in node.variables})
+    shown = parts.text(node)
+    return f"{shown} where {', '.join(f'{name} = {value}' for name, value in parts.values)}" if parts.values else shown
 
 
 def brief(node: Node) -> str:
     """``node`` in C syntax for a sentence: only said to be long where it has more than :data:`MAX_BRIEF` parts."""
     parts = sum(1 for _ in islice(walk(node), MAX_BRIEF + 1))
-    return text(node) if parts <= MAX_BRIEF else "a long expression"
+    return text(node) if parts <= MAX_BRIEF and is_plain(node) else "a long expression"
 
 
-def _print(node: Node) -> tuple[str, int]:
-    match node:
-        case Const():
-            return str(node.value), _ATOM if node.value >= 0 else _UNARY
-        case Var():
-            return node.name, _ATOM
-        case Sum():
-            shown = presented(node)
-            return _sum(shown) if isinstance(shown, Sum) else _print(shown)
-        case Op():
-            return _operator(node)
-        case Wrap():
-            shown = presented(node.arg)
-            return _print(shown) if fits(shown, node.type) else (f"({type_name(node.type)})({text(shown)})", _UNARY)
-        case Ite():
-            parts = (_within(node.condition, _OR), _within(node.then, _OR), _within(node.otherwise, _CHOICE))
-            return f"{parts[0]} ? {parts[1]} : {parts[2]}", _CHOICE
-        case Read():
-            return _read(node), _ATOM
-        case Truth():
-            return ("true" if node.value else "false"), _ATOM
-        case Compare():
-            return _compare(node), _RELATION
-        case And():
-            return " && ".join(_within(arg, _AND) for arg in node.args), _AND
-        case Or():
-            return " || ".join(_within(arg, _AND) for arg in node.args), _OR
-        case _:
-            raise AssertionError(type(node))
+class Definitions:
+    """Names for parts of the expressions that are printed together, and what the names stand for."""
+
+    def __init__(self, taken: Container[str]) -> None:
+        """``taken``: names that no part may have."""
+        self.values: list[tuple[str, str]] = []
+        self._names: dict[Node, str] = {}
+        self._fresh = fresh_names(taken)
+
+    def text(self, node: Node) -> str:
+        """``node`` in C syntax, with the names where it is long; parts get new ones as they are needed. What is too
+        large for that is said to be.
+        """
+        if is_plain(node):
+            return _written(node, {})
+        if node in self._names:
+            return self._names[node]
+        size = number_of_parts(node)
+        if size > MAX_PARTS:
+            return too_large(size)
+        for part in parts_to_name(node, known=self._names):
+            shown = _written(part, self._names)
+            self._names[part] = self._fresh(part)
+            self.values.append((self._names[part], shown))
+        return _written(node, self._names)
 
 
-def _within(node: Node, level: int) -> str:
-    """The text of ``node``, in parentheses where it binds weaker than ``level``."""
-    shown, own = _print(node)
-    return f"({shown})" if own > level else shown
+def too_large(size: int) -> str:
+    """What stands where an expression of ``size`` different parts would."""
+    return f"an expression of {size} parts, too large to be written"
+
+
+def _written(node: Node, names: Mapping[Node, str]) -> str:
+    """``node`` with the names of its parts; in its canonical form where the one that reads better is much longer."""
+    size, _ = measured(node, names)
+    try:
+        return _Writer(names, _PATIENCE * size + MAX_BRIEF).text(node)
+    except _TooLong:
+        return _Writer(names, None).text(node)
+
+
+class _TooLong(Exception):
+    pass
+
+
+class _Writer:
+    def __init__(self, names: Mapping[Node, str], left: int | None) -> None:
+        """``left``: how many parts may be written; None: any number, in the canonical form."""
+        self.names = names
+        self.left = left
+
+    def text(self, node: Node) -> str:
+        return self.print(node)[0]
+
+    def print(self, node: Node) -> tuple[str, int]:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooLong
+        name = self.names.get(node)
+        return (name, _ATOM) if name is not None else self._printed(node)
+
+    def _printed(self, node: Node) -> tuple[str, int]:
+        match node:
+            case Const():
+                return str(node.value), _ATOM if node.value >= 0 else _UNARY
+            case Var():
+                return node.name, _ATOM
+            case Sum():
+                shown = self._presented(node)
+                return self._sum(shown) if isinstance(shown, Sum) else self.print(shown)
+            case Op():
+                return self._operator(node)
+            case Wrap():
+                shown = self._presented(node.arg)
+                if fits(shown, node.type):
+                    return self.print(shown)
+                return f"({type_name(node.type)})({self.text(shown)})", _UNARY
+            case Ite():
+                condition, then = self._within(node.condition, _OR), self._within(node.then, _OR)
+                return f"{condition} ? {then} : {self._within(node.otherwise, _CHOICE)}", _CHOICE
+            case Read():
+                return self._read(node), _ATOM
+            case Truth():
+                return ("true" if node.value else "false"), _ATOM
+            case Compare():
+                return self._compare(node), _RELATION
+            case And():
+                return " && ".join(self._within(arg, _AND) for arg in node.args), _AND
+            case Or():
+                return " || ".join(self._within(arg, _AND) for arg in node.args), _OR
+            case _:
+                raise AssertionError(type(node))
+
+    def _presented(self, term: Term) -> Term:
+        """The term in the form that reads best, as far as no part with a name is opened for that."""
+        return term if self.left is None or term in self.names else presented(term, closed=self._is_closed)
+
+    def _polynomial(self, term: Term) -> Polynomial:
+        """The term as a polynomial; what has a name is not opened."""
+        return {((term, 1),): 1} if term in self.names else polynomial(term)
+
+    def _is_closed(self, quotient: Op) -> bool:
+        return quotient in self.names or quotient.args[0] in self.names
+
+    def _within(self, node: Node, level: int) -> str:
+        """The text of ``node``, in parentheses where it binds weaker than ``level``."""
+        shown, own = self.print(node)
+        return f"({shown})" if own > level else shown
+
+    def _sum(self, node: Sum) -> tuple[str, int]:
+        items = sorted(node.items, key=lambda item: (item[0] == (), item[1] < 0, _is_operation(item[0])))
+        if items[-1][0] == () and items[-1][1] > 0 and items[0][1] < 0:
+            items = [items[-1], *items[:-1]]  # 8 - i, not -i + 8
+        pieces: list[str] = []
+        for monomial, coefficient in items:
+            shown = self._monomial(monomial, abs(coefficient))
+            if not pieces:
+                pieces.append(f"-{shown}" if coefficient < 0 else shown)
+            else:
+                pieces.append(f"- {shown}" if coefficient < 0 else f"+ {shown}")
+        if len(pieces) == 1:
+            return pieces[0], _UNARY if pieces[0].startswith("-") else _TIMES
+        return " ".join(pieces), _PLUS
+
+    def _monomial(self, monomial: Monomial, coefficient: int) -> str:
+        factors = [] if coefficient == 1 and monomial else [str(coefficient)]
+        for atom, exponent in monomial:
+            factors.extend([self._within(atom, _UNARY)] * exponent)
+        return "*".join(factors)
+
+    def _operator(self, node: Op) -> tuple[str, int]:
+        op, args = node.op, node.args
+        if op in ("floor_div", "mod"):
+            return self._floor_operator(op, args[0], args[1])
+        if op in _C_OPERATORS:
+            return f"{self._within(args[0], _UNARY)} {_C_OPERATORS[op]} {self._within(args[1], _ATOM)}", _TIMES
+        if op in _BIT_OPERATORS:
+            return f"({self._within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {self._within(args[1], _UNARY)})", _ATOM
+        if op in ("first_positive", "first_zero"):
+            try:
+                return self._least(node), _ATOM
+            except TermTooLarge:  # a coefficient of as high a degree as there may be
+                pass
+        if op == "linear_power":
+            return self._linear_power(args), _ATOM
+        if op == "table":
+            return f"table({self.text(args[0])}; {', '.join(self.text(arg) for arg in args[1:])})", _ATOM
+        return f"{op}({', '.join(self.text(arg) for arg in args)})", _ATOM
+
+    def _least(self, node: Op) -> str:
+        """``least(k: k*k >= n)``: the condition on a k that is no variable of it. Raises :class:`TermTooLarge`."""
+        names = {variable.name for variable in node.variables}
+        k = Var(next(name for name in _bound_names() if name not in names), _COUNTS)
+        poly = polynomial(curve_at(coefficients(node.args), k))
+        sign = "=="
+        if node.op == "first_positive":
+            strict = poly.get((), 0) != 1
+            sign = ">" if strict else ">="
+            if not strict:
+                del poly[()]
+        left = from_polynomial({monomial: c for monomial, c in poly.items() if c > 0})
+        right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
+        return f"least({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
+
+    def _linear_power(self, args: tuple[Term, ...]) -> str:
+        size = args[1]
+        assert isinstance(size, Const)
+        n, shown = size.value, [self.text(arg) for arg in args[2:]]
+        groups = [f"[{', '.join(shown[i * n : i * n + n])}]" for i in range(n + 1)]
+        return f"linear_power({self.text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
+
+    def _floor_operator(self, op: str, a: Term, b: Term) -> tuple[str, int]:
+        low = range_of(a)[0]
+        natural = low is not None and low >= 0
+        if op == "floor_div" and isinstance(b, Const) and b.value > 1:
+            poly = self._polynomial(a)
+            constant = poly.get((), 0)
+            upper = constant - b.value + 1
+            if (upper == 0 and not natural) or _counts_up(poly, constant, upper):
+                rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
+                return f"ceil_div({self.text(rest)}, {self.text(b)})", _ATOM
+        if natural and isinstance(b, Const) and b.value > 0:
+            sign = "/" if op == "floor_div" else "%"
+            return f"{self._within(a, _UNARY)} {sign} {self._within(b, _ATOM)}", _TIMES
+        return f"{op}({self.text(a)}, {self.text(b)})", _ATOM
+
+    def _read(self, node: Read) -> str:
+        size = ((node.type.width or 8) + 7) // 8
+        poly = self._polynomial(node.offset)
+        if size > 0 and all(c % size == 0 for c in poly.values()):
+            index = from_polynomial({m: c // size for m, c in poly.items()})
+            return f"{node.array}[{self.text(index)}]"
+        return f"*({type_name(node.type)} *)((char *){node.array} + {self._within(node.offset, _TIMES)})"
+
+    def _compare(self, node: Compare) -> str:
+        positive: dict[Monomial, int] = {}
+        negative: dict[Monomial, int] = {}
+        poly = self._polynomial(node.term)
+        if self.left is not None and node.term not in self.names:
+            poly = polynomial(presented_comparison(node.term, node.relation, closed=self._is_closed))
+        for monomial, coefficient in poly.items():
+            if monomial:
+                (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
+        constant = poly.get((), 0)
+        left, right = from_polynomial(positive), from_polynomial(negative)
+        if node.relation != "le":
+            sign = "==" if node.relation == "eq" else "!="
+            if not positive:
+                left, right, constant = right, left, -constant
+            return self._sides(left, sign, right, -constant)
+        if not positive:
+            return self._strict_or_not(right, ">=", ">", constant, constant - 1)
+        if not negative:
+            return self._strict_or_not(left, "<=", "<", -constant, 1 - constant)
+        if constant == 1:
+            return self._sides(left, "<", right, 0)
+        if constant > 1 or constant == 0:
+            return f"{self._within(_plus(left, constant), _PLUS)} <= {self._within(right, _PLUS)}"
+        return self._sides(left, "<=", right, -constant)
+
+    def _sides(self, left: Term, sign: str, right: Term, constant: int) -> str:
+        return f"{self._within(left, _PLUS)} {sign} {self._within(_plus(right, constant), _PLUS)}"
+
+    def _strict_or_not(self, term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
+        """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
+        if _roundness(strict_limit) < _roundness(weak_limit):
+            return f"{self._within(term, _PLUS)} {strict} {strict_limit}"
+        return f"{self._within(term, _PLUS)} {weak} {weak_limit}"
 
 
 def type_name(type: IntType) -> str:
@@ -96,64 +297,8 @@ def type_name(type: IntType) -> str:
     return f"{'' if type.signed else 'u'}int{type.width}_t"
 
 
-def _sum(node: Sum) -> tuple[str, int]:
-    items = sorted(node.items, key=lambda item: (item[0] == (), item[1] < 0, _is_operation(item[0])))
-    if items[-1][0] == () and items[-1][1] > 0 and items[0][1] < 0:
-        items = [items[-1], *items[:-1]]  # 8 - i, not -i + 8
-    pieces: list[str] = []
-    for monomial, coefficient in items:
-        shown = _monomial(monomial, abs(coefficient))
-        if not pieces:
-            pieces.append(f"-{shown}" if coefficient < 0 else shown)
-        else:
-            pieces.append(f"- {shown}" if coefficient < 0 else f"+ {shown}")
-    if len(pieces) == 1:
-        return pieces[0], _UNARY if pieces[0].startswith("-") else _TIMES
-    return " ".join(pieces), _PLUS
-
-
 def _is_operation(monomial: Monomial) -> bool:
     return any(isinstance(atom, Op | Ite | Wrap) for atom, _ in monomial)
-
-
-def _monomial(monomial: Monomial, coefficient: int) -> str:
-    factors = [] if coefficient == 1 and monomial else [str(coefficient)]
-    for atom, exponent in monomial:
-        factors.extend([_within(atom, _UNARY)] * exponent)
-    return "*".join(factors)
-
-
-def _operator(node: Op) -> tuple[str, int]:
-    op, args = node.op, node.args
-    if op in ("floor_div", "mod"):
-        return _floor_operator(op, args[0], args[1])
-    if op in _C_OPERATORS:
-        return f"{_within(args[0], _UNARY)} {_C_OPERATORS[op]} {_within(args[1], _ATOM)}", _TIMES
-    if op in _BIT_OPERATORS:
-        return f"({_within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {_within(args[1], _UNARY)})", _ATOM
-    if op in ("first_positive", "first_zero"):
-        return _least(node), _ATOM
-    if op == "linear_power":
-        return _linear_power(args), _ATOM
-    if op == "table":
-        return f"table({text(args[0])}; {', '.join(text(arg) for arg in args[1:])})", _ATOM
-    return f"{op}({', '.join(text(arg) for arg in args)})", _ATOM
-
-
-def _least(node: Op) -> str:
-    """``least(k: k*k >= n)``: the condition on a k that is no variable of it."""
-    names = {variable.name for variable in node.variables}
-    k = Var(next(name for name in _bound_names() if name not in names), _COUNTS)
-    poly = polynomial(curve_at(coefficients(node.args), k))
-    sign = "=="
-    if node.op == "first_positive":
-        strict = poly.get((), 0) != 1
-        sign = ">" if strict else ">="
-        if not strict:
-            del poly[()]
-    left = from_polynomial({monomial: c for monomial, c in poly.items() if c > 0})
-    right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
-    return f"least({k.name}: {_within(left, _PLUS)} {sign} {_within(right, _PLUS)})"
 
 
 _COUNTS = IntType(None, signed=False)
@@ -164,84 +309,15 @@ def _bound_names() -> Iterator[str]:
     yield from (f"k{number}" for number in count(1))
 
 
-def _linear_power(args: tuple[Term, ...]) -> str:
-    size = args[1]
-    assert isinstance(size, Const)
-    n, shown = size.value, [text(arg) for arg in args[2:]]
-    groups = [f"[{', '.join(shown[i * n : i * n + n])}]" for i in range(n + 1)]
-    return f"linear_power({text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
-
-
-def _floor_operator(op: str, a: Term, b: Term) -> tuple[str, int]:
-    low = range_of(a)[0]
-    natural = low is not None and low >= 0
-    if op == "floor_div" and isinstance(b, Const) and b.value > 1:
-        poly = polynomial(a)
-        constant = poly.get((), 0)
-        upper = constant - b.value + 1
-        if (upper == 0 and not natural) or _counts_up(poly, constant, upper):
-            rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
-            return f"ceil_div({text(rest)}, {text(b)})", _ATOM
-    if natural and isinstance(b, Const) and b.value > 0:
-        sign = "/" if op == "floor_div" else "%"
-        return f"{_within(a, _UNARY)} {sign} {_within(b, _ATOM)}", _TIMES
-    return f"{op}({text(a)}, {text(b)})", _ATOM
-
-
 def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:
     """Whether a rounded-up quotient shows the rounder constant: ceil_div(100 - i, 7), not floor_div(106 - i, 7)."""
     return any(m and c < 0 for m, c in poly.items()) and upper > 0 and _roundness(upper) <= _roundness(constant)
-
-
-def _read(node: Read) -> str:
-    size = ((node.type.width or 8) + 7) // 8
-    poly = polynomial(node.offset)
-    if size > 0 and all(c % size == 0 for c in poly.values()):
-        index = from_polynomial({m: c // size for m, c in poly.items()})
-        return f"{node.array}[{text(index)}]"
-    return f"*({type_name(node.type)} *)((char *){node.array} + {_within(node.offset, _TIMES)})"
-
-
-def _compare(node: Compare) -> str:
-    positive: dict[Monomial, int] = {}
-    negative: dict[Monomial, int] = {}
-    poly = polynomial(presented_comparison(node.term, node.relation))
-    for monomial, coefficient in poly.items():
-        if monomial:
-            (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
-    constant = poly.get((), 0)
-    left, right = from_polynomial(positive), from_polynomial(negative)
-    if node.relation != "le":
-        sign = "==" if node.relation == "eq" else "!="
-        if not positive:
-            left, right, constant = right, left, -constant
-        return _sides(left, sign, right, -constant)
-    if not positive:
-        return _strict_or_not(right, ">=", ">", constant, constant - 1)
-    if not negative:
-        return _strict_or_not(left, "<=", "<", -constant, 1 - constant)
-    if constant == 1:
-        return _sides(left, "<", right, 0)
-    if constant > 1 or constant == 0:
-        return f"{_within(_plus(left, constant), _PLUS)} <= {_within(right, _PLUS)}"
-    return _sides(left, "<=", right, -constant)
-
-
-def _sides(left: Term, sign: str, right: Term, constant: int) -> str:
-    return f"{_within(left, _PLUS)} {sign} {_within(_plus(right, constant), _PLUS)}"
 
 
 def _plus(term: Term, constant: int) -> Term:
     poly = polynomial(term)
     poly[()] = poly.get((), 0) + constant
     return from_polynomial(poly)
-
-
-def _strict_or_not(term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
-    """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
-    if _roundness(strict_limit) < _roundness(weak_limit):
-        return f"{_within(term, _PLUS)} {strict} {strict_limit}"
-    return f"{_within(term, _PLUS)} {weak} {weak_limit}"
 
 
 def _roundness(value: int) -> int:

@@ -21,11 +21,15 @@ _MAX_BITS = 8192
 def range_of(term: Term) -> Range:
     """Bounds on the values that ``term`` takes over all values of its variables."""
     if term._range is None:
-        for node in walk(term):
-            if node._range is None and isinstance(node, Term):
+        for node in walk(term, _has_range):
+            if isinstance(node, Term):
                 node._range = _told(_compute(node))
     found: Range = term._range
     return found
+
+
+def _has_range(node: Node) -> bool:
+    return node._range is not None
 
 
 def _told(found: Range) -> Range:

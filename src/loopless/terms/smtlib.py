@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopless.terms.build import from_polynomial, polynomial
@@ -21,7 +21,9 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
+    walk,
 )
+from loopless.terms.sharing import MAX_PARTS, fresh_names, is_plain, number_of_parts, operands, parts_to_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TAKEN = frozenset((
@@ -33,25 +35,75 @@ _TAKEN = frozenset((
 ))  # fmt: skip
 """Words of the language and of its theories that a program may use as names."""
 
-MAX_NODES: Final = 20_000
-"""Longer expressions have no text: one that shares much is exponentially longer written out."""
+_MAX_PLAIN: Final = 4_000
+"""The number of characters up to which an expression is written out whole; in longer ones ``let`` names what is shared.
+"""
 
 
 def smt(node: Node, names: Mapping[Var, str] | None = None) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
-    powers, array reads, division by variables, the named functions but ``table``), or the text would
-    be longer than anyone can use.
+    powers, array reads, division by variables, the named functions but ``table``), or there are more than
+    :data:`loopless.terms.sharing.MAX_PARTS` different parts.
 
-    ``names``: symbols for variables; the others are called by :func:`symbol`.
+    ``names``: symbols for variables; the others are called by :func:`symbol`. What a long expression says more than
+    once, and what is nested deep, is bound by ``let``: the text is linear in the number of different parts.
     """
     try:
-        return _Printer(names or {}).text(node)
+        if is_plain(node):
+            try:
+                return _Printer(names or {}, _MAX_PLAIN).text(node)
+            except _TooLong:
+                pass
+        if number_of_parts(node) > MAX_PARTS:
+            return None
+        return _with_lets(node, names or {})
     except _NotExpressible:
         return None
 
 
 class _NotExpressible(Exception):
     pass
+
+
+class _TooLong(Exception):
+    pass
+
+
+def _with_lets(node: Node, names: Mapping[Var, str]) -> str:
+    """``node`` with ``let`` around it, one for all bindings that need none but those further out."""
+    taken = {names.get(variable) or symbol(variable.name) for variable in node.variables}
+    fresh = fresh_names(taken)
+    printer = _Printer(names)
+    while printer.local in taken:
+        printer.local += "m"
+    bindings: list[list[str]] = []
+    levels: dict[Node, int] = {}
+    for part in parts_to_name(node, _uses):
+        own = walk(part, levels.__contains__)
+        level = max((levels[child] + 1 for below in own for child in below.children if child in levels), default=0)
+        if level == len(bindings):
+            bindings.append([])
+        name = fresh(part)
+        bindings[level].append(f"({name} {printer.text(part)})")
+        printer.bound[part] = name
+        levels[part] = level
+    lets = "".join(f"(let ({' '.join(row)}) " for row in bindings)
+    return f"{lets}{printer.text(node)}{')' * len(bindings)}"
+
+
+def _uses(node: Node) -> Iterator[tuple[Node, int]]:
+    """The operands of a node, and how often each is written for it."""
+    match node:
+        case Op(op="trunc_div" | "trunc_rem"):
+            yield node.args[0], 3
+            yield node.args[1], 2
+        case Op(op="min" | "max"):
+            yield from ((arg, 2) for arg in node.args)
+        case Op(op="table"):
+            yield node.args[0], len(node.args)
+            yield from ((arg, 1) for arg in node.args[1:])
+        case _:
+            yield from operands(node)
 
 
 def symbol(name: str) -> str:
@@ -68,14 +120,24 @@ def _number(value: int) -> str:
 
 
 class _Printer:
-    def __init__(self, names: Mapping[Var, str]) -> None:
+    def __init__(self, names: Mapping[Var, str], most: int | None = None) -> None:
+        """``most``: how long the text may be, None for any length, as is right where parts are ``bound``."""
         self.names = names
-        self.left = MAX_NODES
+        self.most = most
+        self.bound: dict[Node, str] = {}
+        self.local = "m"
+        """A symbol for what is written twice; no variable may have it."""
+
+    def _checked(self, found: str) -> str:
+        """``found``, if it is not too long."""
+        if self.most is not None and len(found) > self.most:
+            raise _TooLong
+        return found
 
     def text(self, node: Node) -> str:
-        self.left -= 1
-        if self.left < 0:
-            raise _NotExpressible
+        return self._checked(self.bound.get(node) or self._written(node))
+
+    def _written(self, node: Node) -> str:
         match node:
             case Const():
                 return _number(node.value)
@@ -103,7 +165,8 @@ class _Printer:
         """The negative parts of the term on the right: x ≤ y, not x - y ≤ 0."""
         left: dict[Monomial, int] = {}
         right: dict[Monomial, int] = {}
-        for monomial, coefficient in polynomial(node.term).items():
+        bound = node.term in self.bound
+        for monomial, coefficient in (((((node.term, 1),), 1),) if bound else polynomial(node.term).items()):
             (left if coefficient > 0 else right)[monomial] = abs(coefficient)
         relation = {"le": "<=", "eq": "=", "ne": "distinct"}[node.relation]
         if node.relation == "le" and left.get(()) == 1 and len(left) > 1:
@@ -157,10 +220,11 @@ class _Printer:
     def _extreme(self, before: str, shown: list[str]) -> str:
         whole = shown[0]
         for other in shown[1:]:
-            self.left -= whole.count(" ")  # it is written twice
-            if self.left < 0:
-                raise _NotExpressible
-            whole = f"(ite ({before} {whole} {other}) {whole} {other})"
+            if self.most is None and whole is not shown[0]:
+                name = self.local
+                whole = f"(let (({name} {whole})) (ite ({before} {name} {other}) {name} {other}))"
+            else:
+                whole = self._checked(f"(ite ({before} {whole} {other}) {whole} {other})")
         return whole
 
     def _table(self, node: Op) -> str:
@@ -171,11 +235,8 @@ class _Printer:
         def choose(low: int, high: int) -> str:
             if len(set(entries[low:high])) == 1:
                 return entries[low]
-            self.left -= index.count(" ") + 1
-            if self.left < 0:
-                raise _NotExpressible
             middle = (low + high) // 2
-            return f"(ite (< {index} {middle}) {choose(low, middle)} {choose(middle, high)})"
+            return self._checked(f"(ite (< {index} {middle}) {choose(low, middle)} {choose(middle, high)})")
 
         return choose(0, len(entries))
 

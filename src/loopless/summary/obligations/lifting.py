@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.terms import (
     INTEGERS,
-    And,
     Compare,
     Condition,
     Const,
-    Or,
     Term,
     Var,
+    comparisons,
     conjunction,
     conjuncts,
     polynomial,
@@ -81,22 +80,11 @@ def _says_that_it_fits(part: Condition, var: Var, step: int, limit: int) -> bool
 def _is_linear_throughout(paths: LoopPaths, var: Var) -> bool:
     """Whether conditions and the updates of iterations use ``var`` as a summand only."""
     for path in paths.all:
-        if not all(_is_summand(part, var) for part in _comparisons(path.condition)):
+        if not all(_is_summand(part.term, var) for part in comparisons(path.condition)):
             return False
         if path.exit is None and not all(_is_summand(term, var) for term in path.update.values()):
             return False
     return True
-
-
-def _comparisons(condition: Condition) -> Iterable[Term]:
-    match condition:
-        case Compare():
-            yield condition.term
-        case And() | Or():
-            for part in condition.args:
-                yield from _comparisons(part)
-        case _:
-            pass
 
 
 def _is_summand(term: Term, var: Var) -> bool:

@@ -47,6 +47,7 @@ from loopless.terms import (
     scale,
     substitute,
     walk,
+    with_comparisons,
 )
 
 
@@ -152,16 +153,14 @@ def named(term: Term) -> Term:
 
 def named_condition(condition: Condition) -> Condition:
     """``condition`` with :func:`named` terms."""
-    match condition:
-        case Compare():
-            build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
-            return build(named(condition.term))
-        case And():
-            return conjunction(map(named_condition, condition.args))
-        case Or():
-            return disjunction(map(named_condition, condition.args))
-        case _:
-            return condition
+    return with_comparisons(condition, _named_comparison)
+
+
+def _named_comparison(condition: Condition) -> Condition:
+    if not isinstance(condition, Compare):
+        return condition
+    build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
+    return build(named(condition.term))
 
 
 # -- through transitions ---------------------------------------------------------------------------------------------

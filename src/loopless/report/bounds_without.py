@@ -1,0 +1,55 @@
+"""Bounds of which a report could not be made within the limits: what is short in them, and why there is no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopless.bounds import Claim
+from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.limits import Overrun
+from loopless.report.functions import assumptions_of
+from loopless.report.making import loop_without, unwritten
+from loopless.terms import TRUE, Term, is_plain
+
+
+def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tuple[FunctionBound, LoopBound]:
+    """The bounds of a loop with the reason why no more is told; they stay where they are short."""
+    return bounds_without(pair[0], overrun), _loop_bounds_without(pair[1], overrun)
+
+
+def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
+    """The same of the bounds of a function."""
+    granted = assumptions_of(found.summary) if found.summary is not None else []
+    return replace(
+        found,
+        summary=None,
+        loops=tuple(_loop_bounds_without(bound, overrun) for bound in found.loops),
+        call=_short(found.call),
+        wider=_short_term(found.wider),
+        over_inputs=_short_term(found.over_inputs),
+        assumptions=(*granted, *found.assumptions),
+        refused=found.refused or unwritten("all but what is told", overrun, found.place),
+    )
+
+
+def _loop_bounds_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
+    answer = loop_without(bound.answer, overrun)
+    return replace(
+        bound,
+        answer=answer,
+        entry=_short(bound.entry),
+        call=_short(bound.call),
+        any_entry=_short_term(bound.any_entry),
+        lines=tuple(line for line in bound.lines if is_plain(line.upper)),
+        recurrent=tuple(states for states in bound.recurrent if is_plain(states.condition)),
+        refused=bound.refused or answer.refused,
+    )
+
+
+def _short(claim: Claim) -> Claim:
+    terms = (claim.upper, claim.lower, claim.when, claim.never, claim.gap, claim.undefined, claim.reached)
+    return claim if all(term is None or is_plain(term) for term in terms) else Claim(None, gap=TRUE)
+
+
+def _short_term(term: Term | None) -> Term | None:
+    return term if term is not None and is_plain(term) else None

@@ -1,0 +1,110 @@
+"""Reports made under the limits under which their answers were found: in a child process, which may be ended.
+
+An answer is a few nodes that share their parts; what is written of it, the numbers that are worked out for it and the
+classes of its bounds may cost more than finding it did.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from loopless.errors import LimitError
+from loopless.queries.limits import Limits, Overrun, run_all
+from loopless.queries.settings import Settings
+from loopless.refusals import Refused
+from loopless.report.json_report import assumptions_of
+
+if TYPE_CHECKING:
+    from loopless.queries.answers import LoopAnswer
+    from loopless.queries.functions import FunctionAnswer
+
+_T = TypeVar("_T")
+_A = TypeVar("_A")
+
+
+def parts(
+    make: Callable[[_A], _T],
+    answers: Sequence[_A],
+    without: Callable[[_A, Overrun], _A],
+    settings: Settings,
+    until: float | None = None,
+) -> tuple[list[_T], bool]:
+    """What ``make`` makes of each of the answers, and whether it could be made of all of them.
+
+    All together have the limits of one loop. Where these do not suffice each is made by itself, and an answer of which
+    that is not possible either is one ``without`` what is large in it, which says why. Raises :class:`LimitError` where
+    not even that can be made.
+    """
+    if not settings.fenced or not answers:
+        return _all(make, answers), True
+    limits = _limits(settings, until)
+    found = run_all([functools.partial(_all, make, answers)], limits)[0]
+    if not isinstance(found, Overrun):
+        return found, True
+    if found.traceback:  # no limit, but an error in here
+        return _all(make, answers), True
+    each = run_all([functools.partial(make, answer) for answer in answers], limits, settings.processes)
+    over = {place: one for place, one in enumerate(each) if isinstance(one, Overrun)}
+    brief = [functools.partial(make, without(answers[place], one)) for place, one in over.items()]
+    said = run_all(brief, Limits(_SHORT_S, settings.loop_memory_mb), settings.processes)
+    for place, instead in zip(over, said, strict=True):
+        if isinstance(instead, Overrun):
+            raise LimitError(_SENTENCE.format(over[place].detail))
+        each[place] = instead
+    return [one for one in each if not isinstance(one, Overrun)], not over
+
+
+def _all(make: Callable[[_A], _T], answers: Sequence[_A]) -> list[_T]:
+    return [make(answer) for answer in answers]
+
+
+_SHORT_S: Final = 2.0
+"""The time for what is told in place of a report, whatever the other limits."""
+_SENTENCE: Final = "the answer was found, but not written: {}"
+
+
+def whole(make: Callable[[], _T], settings: Settings, until: float | None = None) -> _T:
+    """What ``make`` makes, of which no part would be of use. Raises :class:`LimitError` where it meets a limit."""
+    if not settings.fenced:
+        return make()
+    made = run_all([make], _limits(settings, until))[0]
+    if isinstance(made, Overrun):
+        if made.traceback:
+            return make()
+        raise LimitError(_SENTENCE.format(made.detail))
+    return made
+
+
+def _limits(settings: Settings, until: float | None) -> Limits:
+    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+
+
+def loop_without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
+    """The answer about a loop with the reason why no more of it is told than its type and how good it is."""
+    found = [answer.status, *([] if answer.complete is None else ["complete" if answer.complete else "not complete"])]
+    refused = unwritten(", ".join(found), overrun, answer.loop.place)
+    return replace(
+        answer,
+        paths=None,
+        automaton=None,
+        summary=None,
+        merged=(),
+        assumptions=tuple(assumptions_of(answer)),
+        refused=answer.refused or refused,
+        untyped=answer.untyped or (refused if answer.classification is None else None),
+    )
+
+
+def function_without(answer: FunctionAnswer, overrun: Overrun) -> FunctionAnswer:
+    """The same of a function."""
+    found = [answer.status, *([] if answer.complete is None else ["complete" if answer.complete else "not complete"])]
+    refused = unwritten(", ".join(found), overrun, answer.place)
+    return replace(answer, summary=None, refused=answer.refused or refused)
+
+
+def unwritten(found: str, overrun: Overrun, place: str) -> Refused:
+    """Why no more is told of the answer at ``place``."""
+    return Refused(overrun.reason, place, f"the answer was found ({found}), but not written: {overrun.detail}")

@@ -1,0 +1,100 @@
+"""A report is made under the limits under which its answers were found; what it cannot be made of is said by name."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from answers_in_c import answers
+from loopless.errors import LimitError
+from loopless.queries.answers import LoopAnswer
+from loopless.queries.settings import Settings
+from loopless.refusals import Reason
+from loopless.report.json_report import loop
+from loopless.report.making import loop_without, parts, whole
+from loopless.report.text import loop_summary
+
+PROGRAM = """int f(int x, int n) { while (x < n) x += 3; return x; }
+int g(int x, int n) {
+    while (x < n) x += 5;
+    return x;
+}
+int h(int x, int n) { while (x < n) x += 7; return x; }
+"""
+SCHEMA = json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
+SETTINGS = Settings(loop_timeout_s=1.0, loop_memory_mb=64, workers=2)
+
+
+def asleep() -> None:
+    time.sleep(60)
+
+
+def greedy() -> None:
+    kept = [bytearray(1 << 20) for _ in range(4096)]
+    assert kept
+
+
+def recursive() -> None:
+    recursive()
+
+
+def but_line_3(make: Callable[[LoopAnswer], Any], instead: Callable[[], None]) -> Callable[[LoopAnswer], Any]:
+    """``make``, for which the loop of line 3 is too much, while its summary is there."""
+
+    def made(answer: LoopAnswer) -> Any:
+        if answer.loop.line == 3 and answer.summary is not None:
+            instead()
+        return make(answer)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("instead", "reason"), [(asleep, Reason.TIME_LIMIT), (greedy, Reason.MEMORY_LIMIT), (recursive, Reason.BUDGET)]
+)
+def test_what_is_too_much_costs_one_loop(instead, reason):
+    found = answers(PROGRAM)
+    made, all_of_it = parts(but_line_3(loop, instead), found, loop_without, SETTINGS)
+    assert not all_of_it
+    assert [one["line"] for one in made] == [1, 3, 6]
+    assert [one["refused"] is None for one in made] == [True, False, True]
+    assert made[0]["cases"] and made[2]["cases"]
+    assert made[1]["type"] == made[0]["type"]
+    assert (made[1]["status"], made[1]["refused"]["code"]) == ("refused", reason.code)
+    assert made[1]["refused"]["detail"].startswith("the answer was found (exact, complete), but not written: ")
+    for one in made:
+        jsonschema.validate(one, {**SCHEMA["$defs"]["loop"], "$defs": SCHEMA["$defs"]})
+
+
+def test_the_text_says_the_same():
+    shown, all_of_it = parts(but_line_3(loop_summary, asleep), answers(PROGRAM), loop_without, SETTINGS)
+    assert not all_of_it
+    assert "no answer within 1 s" in shown[1] and "[L302 time-limit]" in shown[1]
+    assert shown[0] == loop_summary(answers(PROGRAM)[0])
+
+
+def test_what_can_be_made_is_made_as_without_limits():
+    found = answers(PROGRAM)
+    assert parts(loop, found, loop_without, SETTINGS) == ([loop(answer) for answer in found], True)
+    assert parts(loop, found, loop_without, Settings(fenced=False)) == ([loop(answer) for answer in found], True)
+
+
+def test_where_nothing_can_be_made_one_sentence_says_so():
+    with pytest.raises(LimitError, match="the answer was found, but not written: no answer within 1 s; --loop-timeout"):
+        whole(asleep, SETTINGS)
+    with pytest.raises(LimitError, match="not written"):
+        parts(lambda _: asleep(), answers(PROGRAM), loop_without, SETTINGS)
+
+
+def test_an_error_in_here_stays_one():
+    def wrong(_: object) -> None:
+        raise KeyError("an error")
+
+    with pytest.raises(KeyError, match="an error"):
+        parts(wrong, answers(PROGRAM), loop_without, SETTINGS)
