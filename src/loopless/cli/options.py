@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import signal
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from loopless.cli.app import Request
-from loopless.errors import LimitError
 from loopless.queries.settings import Settings
 from loopless.source.compile import SourceOptions
 
@@ -152,25 +148,6 @@ def names_of(text: str | None) -> tuple[str, ...] | None:
 def deadline_of(request: Request, settings: Settings) -> float | None:
     """When the command must end, by ``time.monotonic``."""
     return None if settings.timeout_s is None else request.started + settings.timeout_s
-
-
-@contextlib.contextmanager
-def in_time(until: float | None) -> Iterator[None]:
-    """End the block with a :class:`LimitError` at ``until``: for work of this process that has no limits of its own."""
-    if until is None or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def over(*_: object) -> None:
-        raise LimitError("the time for the whole request was over; --timeout raises the limit")
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, until - time.monotonic()))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def warn(message: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from loopless.bounds import Claim, Growth
-from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
+from loopless.queries.bounds import FunctionBound, LoopBound, class_of
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
+from loopless.queries.inputs import number_at
 from loopless.queries.lower_classes import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.session import LoopName
@@ -50,22 +51,6 @@ def only_inlined(found: FunctionBound) -> bool:
     return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
 
 
-def _at(found: FunctionBound, term: Term | None, when: Condition, given: Values | None) -> int | None:
-    """The number that a bound comes to; names that several variables have give none of them a value."""
-    values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
-    return value_at(term, when, values, found.shown)
-
-
-def not_meant(answers: Iterable[FunctionBound], given: Values | None) -> list[str]:
-    """What to say of the names in ``given`` that several variables have."""
-    return [
-        f"several variables of {found.name} are called {name}, so --at gives a value to none of them"
-        for found in answers
-        for name in given or ()
-        if name in found.ambiguous
-    ]
-
-
 def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
     """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
     if bound.answer.paths is not None:
@@ -104,7 +89,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
     if given and bound.call.upper is not None:
-        value = _at(found, bound.call.upper, bound.call.when, given)
+        value = number_at(found, bound.call.upper, bound.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     lines += _conditions(bound.entry if by_entry else bound.call, names)
     if bound.entry.upper is not None and not by_entry:
@@ -176,7 +161,7 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     grows = _text(class_of(found))
     lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
-        value = _at(found, found.call.upper, found.call.when, given)
+        value = number_at(found, found.call.upper, found.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
@@ -230,7 +215,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
         "exact": call.exact,
         "valid_when": expression(call.when, names),
         "big_o": _text(class_of_claim(call, found.shown)),
-        "value": _at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found, call.upper, call.when, given) if given else None,
         "per_entry": {
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
@@ -246,7 +231,7 @@ def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> 
             {
                 "line": line.line,
                 "upper": expression(line.upper, names),
-                "value": _at(found, line.upper, TRUE, given) if given else None,
+                "value": number_at(found, line.upper, TRUE, given) if given else None,
             }
             for line in bound.lines
         ],
@@ -284,7 +269,7 @@ def _function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else _inputs(worst, found),
         "worst_until": None if worst is None else worst.until,
-        "value": _at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": granted(found),
     }
@@ -352,7 +337,7 @@ def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int
 
 def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
     """The number that a bound comes to at the given values, else for all values of the types, if it is small."""
-    value = _at(found, term, when, given)
+    value = number_at(found, term, when, given)
     if value is None and term is not None and when is TRUE:
         most = range_of(term)[1]
         value = most if most is not None and most <= _MOST_UNWOUND else None
@@ -363,7 +348,7 @@ def _total(
     term: Term | None, when: Condition, found: FunctionBound, given: Values | None
 ) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
-    return _value(term, when, found, given), _at(found, term, when, given) is not None
+    return _value(term, when, found, given), number_at(found, term, when, given) is not None
 
 
 # -- counters, whole programs -----------------------------------------------------------------------------------------
@@ -407,7 +392,7 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
     words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
     if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
-    value = _at(answer.bound, cost.upper, TRUE, given) if given else None
+    value = number_at(answer.bound, cost.upper, TRUE, given) if given else None
     lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
     return "\n".join(lines + (why(cost.refused) if cost.refused is not None else []))
 
@@ -425,7 +410,7 @@ def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
         "function": answer.bound.name,
         "upper": _maybe(cost.upper, names),
         "lower": _maybe(cost.lower, names),
-        "value": _at(answer.bound, cost.upper, TRUE, given) if given else None,
+        "value": number_at(answer.bound, cost.upper, TRUE, given) if given else None,
         "refused": refused_json(cost.refused) if cost.refused is not None else None,
     }
 
@@ -456,10 +441,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "file": found.loop.file,
                 "upper": _maybe(found.total, names),
                 "big_o": _text(growth(found.total, entry.shown, exact=found.exact)),
-                "value": _at(entry, found.total, TRUE, given),
+                "value": number_at(entry, found.total, TRUE, given),
                 "any": _maybe(found.any_entry, names),
                 "any_big_o": _text(growth(found.any_entry, entry.shown, exact=False)),
-                "any_value": _at(entry, found.any_entry, TRUE, given),
+                "any_value": number_at(entry, found.any_entry, TRUE, given),
             }
         )
     return rows
