@@ -11,12 +11,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from loopless.cli.app import Request
-from loopless.queries.settings import Settings
+from loopless.queries.settings import LONGEST_S, Settings
 from loopless.source.compile import SourceOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_LONGEST_S: Final = 1_000_000
-"""The longest time that may be asked for, some eleven days: more milliseconds do not fit what waits for processes."""
 _MOST_MB: Final = 1 << 40
 """More memory than any machine has, and its bytes still fit what limits a process."""
 
@@ -31,8 +29,8 @@ class _Seconds(click.ParamType[float]):
             found = float(value)
         except ValueError:
             found = math.nan
-        if not 0 < found <= _LONGEST_S:
-            self.fail(f"{str(value)!r} is no time: give seconds, more than 0 and at most {_LONGEST_S}", param, ctx)
+        if not 0 < found <= LONGEST_S:
+            self.fail(f"{str(value)!r} is no time: give seconds, more than 0 and at most {LONGEST_S}", param, ctx)
         return found
 
 

@@ -26,7 +26,7 @@ def argument_of(value: Any, name: str) -> Argument:
     ``name`` is for the error. Raises ``UsageError``.
     """
     if value is None or isinstance(value, bytes | bytearray):
-        return value
+        return None if value is None else bytes(value)
     if isinstance(value, str):
         return characters(value)
     with contextlib.suppress(TypeError):  # an array has the method, too

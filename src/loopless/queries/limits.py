@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless.errors import LimitError, LooplessError
@@ -207,7 +208,7 @@ class _Child:
         self.process: BaseProcess = context.Process(
             target=_serve, args=(theirs, functions, limits.memory_mb, os.getpid()), daemon=False
         )
-        with _no_interruption():
+        with _no_interruption(), _without_program():
             self.process.start()
         theirs.close()
 
@@ -346,6 +347,17 @@ def _no_interruption() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_program() -> Iterator[None]:
+    """Hide the program that runs: a child that is started anew would run it again, and no job is defined in it."""
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 # -- in the child -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ _MOST_UNWOUND: Final = 1 << 20
 """A bound that only a type gives is no number to unwind to where it is larger."""
 
 
-def _names(found: FunctionBound, bound: LoopBound) -> Names:
+def names_of(found: FunctionBound, bound: LoopBound) -> Names:
+    """What prints the bounds of a loop."""
     return Names(bound.answer, _nodes(bound), found.shown)
 
 
@@ -51,7 +52,7 @@ def only_inlined(found: FunctionBound) -> bool:
     return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
 
 
-def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
+def granted_for(found: FunctionBound, bound: LoopBound) -> list[str]:
     """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
     if bound.answer.paths is not None:
         return assumptions_of(bound.answer)
@@ -62,7 +63,7 @@ def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
 def granted(found: FunctionBound) -> list[str]:
     """What is taken for granted for the bounds of a function and its loops, each once."""
     summary = function_assumptions(found.summary) if found.summary is not None else []
-    inside = [assumption for bound in found.loops for assumption in _granted(found, bound)]
+    inside = [assumption for bound in found.loops for assumption in granted_for(found, bound)]
     return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
 
 
@@ -83,7 +84,7 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
 
 
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
-    names, name = _names(found, bound), bound.answer.loop.name
+    names, name = names_of(found, bound), bound.answer.loop.name
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call"]
     by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
     if by_entry:
@@ -91,10 +92,10 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if given and bound.call.upper is not None:
         value = number_at(found, bound.call.upper, bound.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
-    lines += _conditions(bound.entry if by_entry else bound.call, names)
+    lines += claim_conditions(bound.entry if by_entry else bound.call, names)
     if bound.entry.upper is not None and not by_entry:
-        lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
-        lines += ["  " + line for line in _conditions(bound.entry, names)]
+        lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
+        lines += ["  " + line for line in claim_conditions(bound.entry, names)]
     if bound.entry.upper is None and bound.call.never is FALSE:
         lines += _endless("never ends", bound.entry.never, "", names)
     for states in bound.recurrent:
@@ -109,7 +110,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         for line in bound.lines
         if line.upper not in same and line.line != bound.answer.loop.line
     ]
-    lines += _granted_line(_granted(found, bound))
+    lines += _granted_line(granted_for(found, bound))
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
     return lines
@@ -121,10 +122,11 @@ def _endless(word: str, states: Condition, about: str, names: Names) -> list[str
 
 def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
     grows = class_of_claim(claim, found.shown)
-    return _words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
+    return claim_words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
 
 
-def _words(claim: Claim, names: Names) -> str:
+def claim_words(claim: Claim, names: Names) -> str:
+    """How many iterations, in words."""
     if claim.upper is None:
         return "no bound on the iterations" if claim.never is not TRUE else "never ends"
     return f"{'exactly' if claim.exact else 'at most'} {names.text(claim.upper)} iterations"
@@ -135,7 +137,8 @@ _MOST_WORDS: Final = 100
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
 
 
-def _conditions(claim: Claim, names: Names) -> list[str]:
+def claim_conditions(claim: Claim, names: Names) -> list[str]:
+    """What else is known of a claim: how many at least, and where it holds."""
     lines: list[str] = []
     told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
     if told:
@@ -156,22 +159,34 @@ def _given(given: Mapping[str, object]) -> str:
 
 
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
-    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
-    names = Names(found.loops[0].answer, nodes, found.shown)
+    names = names_of_call(found)
     grows = _text(class_of(found))
-    lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
+    lines = [f"{found.name}: {claim_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
         value = number_at(found, found.call.upper, found.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
-    lines += _conditions(found.call, names)
-    worst = _worst_case(found)
-    if worst is not None:
-        grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
-        lines.append(f"  worst inputs seen: {_given(_inputs(worst, found))} ({worst.text} {grown})")
+    lines += claim_conditions(found.call, names)
+    worst = worst_inputs(found)
+    lines += [f"  worst inputs seen: {worst}"] if worst else []
     lines += _granted_line(granted(found))
     return lines + (why(found.refused) if found.refused is not None else [])
+
+
+def names_of_call(found: FunctionBound) -> Names:
+    """What prints the bound on all loops of a function that has some."""
+    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
+    return Names(found.loops[0].answer, nodes, found.shown)
+
+
+def worst_inputs(found: FunctionBound) -> str:
+    """The inputs along which the count surely grows fast, in words; empty where none are seen."""
+    worst = _worst_case(found)
+    if worst is None:
+        return ""
+    grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
+    return f"{_given(_inputs(worst, found))} ({worst.text} {grown})"
 
 
 _NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
@@ -201,13 +216,13 @@ def bounds_json(
 
 
 def _loop_json(found: FunctionBound, bound: LoopBound, given: Values | None) -> dict[str, Any]:
-    names = _names(found, bound)
+    names = names_of(found, bound)
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
     shown = loop_json(bound.answer)
     return {
         **shown,
-        "assumptions": [*_granted(found, bound), *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
+        "assumptions": [*granted_for(found, bound), *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else [])],
         "status": _status(bound),
         "refused": refused_json(refused) if refused is not None else None,
         "upper": _maybe(call.upper, names),
