@@ -13,6 +13,7 @@ from loopless.automaton import Classification
 from loopless.paths import Path
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
+from loopless.queries.session import LoopName
 from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.functions import assumptions_of as function_assumptions
@@ -30,7 +31,7 @@ _CELL: Final = (
 )
 _HEAD: Final = "text-align:left;vertical-align:bottom;padding:0 1.2em .25em 0;border:0;font-weight:normal;opacity:.7"
 _CODE: Final = "font-family:monospace;overflow-wrap:anywhere"
-_TABLE: Final = "border-collapse:collapse;margin:.3em 0;border:0;background:none"
+_TABLE: Final = "border-collapse:collapse;margin:.3em 0;border:0;background:none;font-size:inherit;color:inherit"
 
 Cell = Sequence[str]
 """The lines of a cell, not escaped."""
@@ -47,7 +48,7 @@ def box(parts: Iterable[str]) -> str:
 def heading(name: str, words: str = "") -> str:
     """The name of what is shown, and what is said of it in a few words."""
     about = f' <span style="opacity:.75">{escape(words)}</span>' if words else ""
-    return f"<div><b>{escape(name)}</b>{about}</div>"
+    return f'<div style="margin-top:.5em"><b>{escape(name)}</b>{about}</div>'
 
 
 def note(title: str, lines: Sequence[str]) -> str:
@@ -111,7 +112,7 @@ def loop_summary(answer: LoopAnswer) -> str:
     if summary is not None:
         if summary.entered is not TRUE:
             parts.append(note("entered only with", [" or ".join(condition(summary.entered, names))]))
-        rows = [_case(case, names) for case in as_asked(answer)]
+        rows = [_case(case, answer.loop, names) for case in as_asked(answer)]
         rows += _never([(summary.diverges, "")], names, len(_OF_LOOPS)) + _gaps(summary, names, len(_OF_LOOPS))
         parts.append(table(_OF_LOOPS, rows))
     parts.append(note("assuming", assumptions_of(answer)))
@@ -131,16 +132,18 @@ def _path(path: Path, names: Names) -> list[Cell]:
     return [[path.id], condition(path.condition, names), effect or ["changes nothing"]]
 
 
-def _case(case: Merged, names: Names) -> str:
+def _case(case: Merged, loop: LoopName, names: Names) -> str:
     conditions = (case.when, *(traced.when for traced in case.traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
     nodes = (*values, *conditions, *result)
-    return _abbreviated(lambda own: _case_cells(case, own), nodes, names, words=(3,))
+    return _abbreviated(lambda own: _case_cells(case, loop, own), nodes, names, words=(3,))
 
 
-def _case_cells(case: Merged, names: Names) -> list[Cell]:
-    counts = [names.text(case.iterations), *(f"{names.text(case.totals[n])} of {n}" for n in sorted(case.totals))]
+def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
+    beside = f"{loop.file}:{loop.function}:"
+    counts = [names.text(case.iterations)]
+    counts += [f"{names.text(case.totals[n])} of the loop {n.removeprefix(beside)}" for n in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
     values = [f"{names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
     if case.result is not None:

@@ -75,9 +75,9 @@ def _function(found: FunctionBound) -> Iterable[str]:
 
 
 def _claim(title: str, claim: Claim, grows: str, names: Names) -> str:
-    words = claim_words(claim, names).removesuffix(" iterations")
+    words = claim_words(claim, names).removesuffix(" on the iterations").removesuffix(" iterations")
     lines = [line.strip() for line in claim_conditions(claim, names)]
-    return row([[title], [words], [grows] if grows else [], lines], words=(0,))
+    return row([[title], [words], [grows] if grows else [], lines], words=(0, 3))
 
 
 def _row(title: str, words: str) -> str:
