@@ -90,7 +90,7 @@ class Bound(Shown):
         """What is taken for granted, one sentence each."""
         return tuple(granted(self.found))
 
-    def at(self, **inputs: int) -> int | None:
+    def at(self, /, **inputs: int) -> int | None:
         """The number that ``upper`` comes to for these inputs; None where the bound does not hold for them, or depends
         on something else.
 

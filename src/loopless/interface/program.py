@@ -278,7 +278,7 @@ class Function(Shown):
         _bound([self], method)
         return self._bounds[method]
 
-    def evaluate(self, *arguments: Any, nondet: Iterable[int] = (), **by_name: Any) -> Evaluation:
+    def evaluate(self, /, *arguments: Any, nondet: Iterable[int] = (), **by_name: Any) -> Evaluation:
         """The result of a call, as ``loopless eval``: loops whose summary is complete are jumped over.
 
         Arguments stand in their order or have their names. One is an integer, for a pointer a list of integers (an

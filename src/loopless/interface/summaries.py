@@ -115,7 +115,7 @@ class Summary(Shown):
     def _entry(self) -> tuple[Var, ...]:
         return (*self.paths.state, *self.paths.invariants)
 
-    def __call__(self, **entry: int) -> dict[str, int]:
+    def __call__(self, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these values at the entry, in time that does not grow with the iterations.
 
         Variables that are neither asked for nor used behind the loop may be missing.
@@ -129,7 +129,7 @@ class Summary(Shown):
         by_internal = {var.name: self._names.name(var) for var in self._all}
         return {by_internal.get(name, name): value for name, value in found.items()}
 
-    def iterations(self, **entry: int) -> int:
+    def iterations(self, /, **entry: int) -> int:
         """How many back edges are taken from these values at the entry. Raises as a call does."""
         given = self._given(entry)
 
@@ -251,7 +251,7 @@ class FunctionSummary(Shown):
         given = [p.var for p in self._value.parameters if p.var is not None and p.object is None]
         return tuple(dict.fromkeys((*given, *inputs)))
 
-    def __call__(self, **inputs: int) -> dict[str, int]:
+    def __call__(self, /, **inputs: int) -> dict[str, int]:
         """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
 
         Raises:

@@ -29,7 +29,11 @@ _BOX: Final = "text-align:left;line-height:1.45;margin:.3em 0"
 _CELL: Final = (
     f"text-align:left;vertical-align:top;padding:.25em 1.2em .25em 0;border:0;border-top:{_LINE};white-space:normal"
 )
-_HEAD: Final = "text-align:left;vertical-align:bottom;padding:0 1.2em .25em 0;border:0;font-weight:normal;opacity:.7"
+_BELOW: Final = _CELL.replace(f"border-top:{_LINE}", "padding-top:0")
+_HEAD: Final = (
+    "text-align:left;vertical-align:bottom;padding:0 1.2em .25em 0;border:0;font-weight:normal;opacity:.7;"
+    "white-space:nowrap"
+)
 _CODE: Final = "font-family:monospace;overflow-wrap:anywhere"
 _TABLE: Final = "border-collapse:collapse;margin:.3em 0;border:0;background:none;font-size:inherit;color:inherit"
 
@@ -63,14 +67,14 @@ def table(columns: Sequence[str], rows: Sequence[str]) -> str:
     return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def row(cells: Sequence[Cell], words: Iterable[int] = (), last: int = 1) -> str:
+def row(cells: Sequence[Cell], words: Iterable[int] = (), last: int = 1, style: str = _CELL) -> str:
     """A row; the columns numbered in ``words`` are plain text, the others code; the ``last`` cell takes so many."""
     plain = set(words)
     shown = []
     for number, lines in enumerate(cells):
         span = f' colspan="{last}"' if number == len(cells) - 1 and last > 1 else ""
-        style = _CELL if number in plain else f"{_CELL};{_CODE}"
-        shown.append(f'<td{span} style="{style}">{"<br>".join(map(escape, lines))}</td>')
+        own = style if number in plain else f"{style};{_CODE}"
+        shown.append(f'<td{span} style="{own}">{"<br>".join(map(escape, lines))}</td>')
     return f'<tr style="background:none">{"".join(shown)}</tr>'
 
 
@@ -162,7 +166,7 @@ def _abbreviated(
     other, short = names.abbreviated(lambda own: [line for cell in cells(own) for line in cell], nodes)
     shown = cells(other)
     where = [f"where {name} = {long}" for long, name in short.items()]
-    return row(shown, words, last) + (row([where], last=len(shown) - 1 + last) if where else "")
+    return row(shown, words, last) + (row([where], last=len(shown) - 1 + last, style=_BELOW) if where else "")
 
 
 def _never(regions: Iterable[tuple[Condition, str]], names: Names, columns: int) -> list[str]:
