@@ -2,9 +2,12 @@
 
     program = loopless.load("fig1a.c")
     loop = program["f"].loops[0]
-    summary = loop.summarize()
+    summary = loop.summarize()      # print(summary), summary(x=0, n=9), or let a notebook show it
+    bound = loop.bound()            # bound.upper, bound.at(n=9)
+    program["f"].evaluate(0, 9)
 
-What is not needed is not imported: the names below come from their modules when they are first used.
+The page docs/python.md has all of it by examples. What is not needed is not imported: the names below come from their
+modules when they are first used.
 """
 
 from __future__ import annotations
@@ -12,30 +15,58 @@ from __future__ import annotations
 import typing
 
 if typing.TYPE_CHECKING:
-    from loopless.queries.session import Function, Loop, Program, load
+    from loopless.errors import LimitError, LooplessError, SourceError, UsageError
+    from loopless.interface.bounds import Bound, FunctionBound, LoopBound
+    from loopless.interface.evaluation import Evaluation
+    from loopless.interface.program import Function, Loop, Program, load
+    from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
     from loopless.queries.settings import Settings
-    from loopless.refusals import Refused
-    from loopless.summary import Summary
+    from loopless.refusals import Reason, Refused
+    from loopless.summary import Case, FunctionCase
 
-__all__ = ["Function", "Loop", "Program", "Refused", "Settings", "Summary", "load"]
+__all__ = [
+    "Automaton",
+    "Bound",
+    "Case",
+    "Classification",
+    "Evaluation",
+    "Function",
+    "FunctionBound",
+    "FunctionCase",
+    "FunctionSummary",
+    "LimitError",
+    "Loop",
+    "LoopBound",
+    "LooplessError",
+    "Program",
+    "Reason",
+    "Refused",
+    "Settings",
+    "SourceError",
+    "Summary",
+    "UsageError",
+    "load",
+]
 
 _HOMES = {
-    "Function": "loopless.queries.session",
-    "Loop": "loopless.queries.session",
-    "Program": "loopless.queries.session",
-    "load": "loopless.queries.session",
-    "Settings": "loopless.queries.settings",
-    "Refused": "loopless.refusals",
-    "Summary": "loopless.summary",
+    "loopless.errors": ("LimitError", "LooplessError", "SourceError", "UsageError"),
+    "loopless.interface.bounds": ("Bound", "FunctionBound", "LoopBound"),
+    "loopless.interface.evaluation": ("Evaluation",),
+    "loopless.interface.program": ("Function", "Loop", "Program", "load"),
+    "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
+    "loopless.queries.settings": ("Settings",),
+    "loopless.refusals": ("Reason", "Refused"),
+    "loopless.summary": ("Case", "FunctionCase"),
 }
 
 
 def __getattr__(name: str) -> typing.Any:
-    if name not in _HOMES:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import loopless
 from loopless.bounds.methods.looperman import ITERATIONS, Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
+from loopless.queries import session
 from loopless.terms import evaluate, holds
 
 FALLING = """void f(int x, int y, int n, int p, int q, int r, int s, int t, int u, int v, int w) {
@@ -16,7 +16,7 @@ def test_measures_that_never_fall_take_no_place_of_a_bound(tmp_path) -> None:
     """All of p < q, r < s, ... stay true; that the loop has no iteration where one fails at first is no bound."""
     file = tmp_path / "falling.c"
     file.write_text(FALLING, encoding="utf-8")
-    graph = loopless.load(file, mathematical=True)["f"].graph()
+    graph = session.load(file, mathematical=True)["f"].graph()
     assert isinstance(graph, Flowgraph)
     header = graph.loops[0].header
     (bound,) = Counter(scopes_of(graph)).count(header, header, ITERATIONS)

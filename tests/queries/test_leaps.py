@@ -7,13 +7,12 @@ import json
 
 import pytest
 
-import loopless
 from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
 from loopless.check.interpret import Interpreter
 from loopless.check.native import Limits, NativeHost, NativeOracle
 from loopless.check.native import Run as Call
 from loopless.check.outcome import Outcome
-from loopless.queries import calls
+from loopless.queries import calls, session
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping
@@ -53,7 +52,7 @@ int unknown(int n) {
 def program(tmp_path_factory):
     file = tmp_path_factory.mktemp("leaps") / "program.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    return loopless.load(file)
+    return session.load(file)
 
 
 def evaluators(program, name: str) -> tuple[Evaluator, Interpreter]:
@@ -120,7 +119,7 @@ def test_random_functions_against_native_runs(tmp_path) -> None:
         for seed in (1, 4, 5, 9, 12, 15):
             text = print_program(generate(seed, PROFILES["composed"]))
             (tmp_path / "case.c").write_text(text, encoding="utf-8")
-            function = loopless.load(tmp_path / "case.c")["f"]
+            function = session.load(tmp_path / "case.c")["f"]
             whole = function.summarize()
             if not isinstance(whole, FunctionSummary):
                 continue

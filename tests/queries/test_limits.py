@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -62,11 +63,16 @@ def talkative():
     return 1
 
 
-@pytest.fixture(params=["fork", "spawn"])
+@pytest.fixture(params=["fork", "forkserver", "spawn"])
 def method(request, monkeypatch):
     if request.param == "fork" and len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
         pytest.skip("this process has several threads")
     monkeypatch.setattr(limits_module, "_may_fork", lambda: request.param == "fork")
+    if request.param == "spawn":
+        spawning = multiprocessing.get_context("spawn"), os.getpid()
+        monkeypatch.setattr(limits_module, "context_of", lambda *, fork: spawning)
+    context, _ = limits_module.context_of(fork=request.param == "fork")
+    assert context.get_start_method() == request.param
     return request.param
 
 
@@ -228,3 +234,46 @@ def test_seconds_of_the_processor_are_those_in_which_a_job_works() -> None:
 def spins() -> None:
     while True:
         pass
+
+
+SCRIPT = """
+import functools, threading, time
+from loopless.queries import limits
+{prelude}
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+print("the program runs", flush=True)
+(found,) = limits.run_all([functools.partial(pow, 2, 10)], limits.Limits(30, 1000))
+print(found)
+{end}
+"""
+SPAWN = "import multiprocessing, os\nlimits.context_of = lambda fork: (multiprocessing.get_context('spawn'), os.getpid())"
+
+
+@pytest.mark.parametrize("prelude", ["", SPAWN], ids=["forkserver", "spawn"])
+def test_a_script_with_threads_needs_no_guard_against_being_run_again(prelude, tmp_path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(prelude=prelude, end=""), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.returncode) == ("the program runs\n1024\n", 0), done.stderr
+
+
+def test_children_of_a_process_with_threads_end_with_it(tmp_path) -> None:
+    held = (
+        "pool = limits.Pool([time.sleep], limits.Limits(60, 1000))\n"
+        "pool.start(0, 0, 60)\n"
+        "while not pool._busy[0].ready: list(pool.finished())\n"
+        "print(pool._busy[0].process.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(prelude="", end=held), encoding="utf-8")
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        _, _, line = (parent.stdout.readline() for _ in range(3))
+        child = Path(f"/proc/{int(line)}")
+        assert child.exists()
+        parent.kill()
+    ended = time.monotonic() + 30
+    while child.exists() and time.monotonic() < ended:
+        time.sleep(0.05)
+    assert not child.exists()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import loopless
 from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeHost, NativeOracle
+from loopless.queries import session
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import FunctionSummary
 
@@ -39,7 +39,7 @@ def test_a_body_says_what_a_function_of_the_library_does(name: str, head: str, h
         assert native.run("f", [4]).return_value == VALUE
     file = tmp_path / "p.c"
     file.write_text(text, encoding="utf-8")
-    program, plain = loopless.load(file), loopless.load(file, inline=False)
+    program, plain = session.load(file), session.load(file, inline=False)
     for read in (program, plain):
         assert Interpreter(read.source.inlined, read["f"].graph()).run([4]).outcome.return_value == VALUE
     assert name in plain["f"].reached.names
@@ -73,7 +73,7 @@ def test_the_names_of_verification_keep_their_meaning(name: str, host, tmp_path:
     status, value = KEPT[name]
     file = tmp_path / "p.c"
     file.write_text(text, encoding="utf-8")
-    program = loopless.load(file)
+    program = session.load(file)
     f = program["f"]
     with NativeOracle(text, host=host) as native:
         outcomes = [native.run("f", [0]), Interpreter(program.source.inlined, f.graph()).run([0]).outcome]

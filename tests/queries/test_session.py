@@ -6,9 +6,10 @@ import pickle
 
 import pytest
 
-import loopless
 from loopless.errors import SourceError, UsageError
-from loopless.refusals import Reason
+from loopless.queries import session
+from loopless.refusals import Reason, Refused
+from loopless.summary import Summary
 from loopless.terms import evaluate, holds
 
 PROGRAM = """static int helper(int k) {
@@ -33,7 +34,7 @@ int plain(int n) { return n ? n + 1 : 2; }
 def program(tmp_path_factory):
     file = tmp_path_factory.mktemp("session") / "program.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    return loopless.load(file)
+    return session.load(file)
 
 
 def test_functions_and_loops_are_those_of_the_source(program):
@@ -51,7 +52,7 @@ def test_a_loop_of_an_inlined_function_is_seen_in_its_caller_too(program):
 def test_a_summary_speaks_of_any_entry_values(program):
     (loop,) = program["f"].loops
     summary = loop.summarize()
-    assert isinstance(summary, loopless.Summary)
+    assert isinstance(summary, Summary)
     assert summary.complete
     x, n = (next(v for v in {*summary.paths.state, *summary.paths.invariants} if v.name == name) for name in "xn")
     for entry, limit in [(0, 7), (0, 8), (8, 7), (-5, 1_000_000_001)]:
@@ -80,9 +81,9 @@ def test_a_refusal_is_a_value(tmp_path):
         "int more(void); int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (more()) c++; return c; }\n",
         encoding="utf-8",
     )
-    outer, inner = loopless.load(file)["f"].loops
+    outer, inner = session.load(file)["f"].loops
     refused = outer.summarize()
-    assert isinstance(refused, loopless.Refused)
+    assert isinstance(refused, Refused)
     assert refused.reason is Reason.NESTED
     assert inner.parent is outer
     assert inner.name in refused.detail
@@ -91,13 +92,13 @@ def test_a_refusal_is_a_value(tmp_path):
 
 def test_a_missing_file_is_a_source_error(tmp_path):
     with pytest.raises(SourceError, match=r"nosuch\.c"):
-        loopless.load(tmp_path / "nosuch.c")
+        session.load(tmp_path / "nosuch.c")
 
 
 def test_options_of_loading(tmp_path):
     file = tmp_path / "o.c"
     file.write_text("int f(int x) { while (x > N) x++; return x; }\n", encoding="utf-8")
-    program = loopless.load(file, flags=("-DN=0",), mathematical=True)
+    program = session.load(file, flags=("-DN=0",), mathematical=True)
     summary = program["f"].loops[0].summarize()
     assert summary.undefined == ()
     assert summary.diverges.variables
@@ -120,11 +121,11 @@ def test_an_error_inside_one_function_is_a_refusal_of_that_function(program, mon
         return build(function, module, options)
 
     monkeypatch.setattr(loopless.flowgraph, "build", broken)
-    again = loopless.load(program.files[0])
+    again = session.load(program.files[0])
     refused, answered = again["f"].loops[0], again["helper"].loops[0]
     assert refused.id.refused.reason is Reason.ENGINE_FAILED
     assert "made to fail" in refused.summarize().detail
-    assert isinstance(answered.summarize(), loopless.Summary)
+    assert isinstance(answered.summarize(), Summary)
 
 
 def test_importing_the_package_imports_no_engine():

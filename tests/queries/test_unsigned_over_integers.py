@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-import loopless
 from counted import arguments_of
 from loopless.check.interpret import Interpreter
 from loopless.check.native import NativeHost, NativeOracle
 from loopless.flowgraph import Options
+from loopless.queries import session
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.settings import Settings
 from loopless.terms import evaluate
@@ -65,7 +65,7 @@ def rows(parameters) -> list[tuple[int, ...]]:
 def test_conversions_are_those_of_the_machine(inline, host, tmp_path):
     file = tmp_path / "conversions.c"
     file.write_text(PROGRAM)
-    program = loopless.load(file, mathematical=True, inline=inline)
+    program = session.load(file, mathematical=True, inline=inline)
     assert len(NAMES) > 20
     with NativeOracle(PROGRAM, host=host) as native:
         for name in NAMES:
@@ -96,7 +96,7 @@ LOOPS = {
 def test_counts_stay_exact(name, host, tmp_path):
     file = tmp_path / "loop.c"
     file.write_text(LOOPS[name])
-    function = loopless.load(file, mathematical=True)["f"]
+    function = session.load(file, mathematical=True)["f"]
     (bound,) = answer_bounds([function], "all", Settings(mathematical=True, workers=1))
     assert bound.call.exact
     g = function.graph()

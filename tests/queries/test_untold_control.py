@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import loopless
 from loopless.errors import UsageError
+from loopless.queries import session
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.selection import check_variables
 from loopless.queries.settings import Settings
@@ -90,7 +90,7 @@ int ends(int n) { int i = 0; while (i < n) { if (i == 7) exit(3); i++; } return 
 def program(tmp_path_factory):
     file = tmp_path_factory.mktemp("control") / "program.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    return loopless.load(file)
+    return session.load(file)
 
 
 def lines_of(text: str) -> list[int]:
@@ -180,7 +180,7 @@ again:
 def test_a_loop_is_entered_again_from_where_an_exception_is_caught(tmp_path, function):
     file = tmp_path / "program.cpp"
     file.write_text(THROWS, encoding="utf-8")
-    program = loopless.load(file)
+    program = session.load(file)
     outer, inner = program[function].loops
     assert inner.id.parent == outer.name
     refused = outer.summarize()
@@ -224,7 +224,7 @@ def test_a_value_that_is_computed_early_and_not_used_does_not_end_a_loop(tmp_pat
     """From i = 48 on %early is poison, and is not used: the loop goes on until i = n - 1."""
     file = tmp_path / "early.ll"
     file.write_text(EARLY, encoding="utf-8")
-    (loop,) = loopless.load(file)["f"].loops
+    (loop,) = session.load(file)["f"].loops
     summary = loop.summarize()
     (n,) = (var for var in summary.paths.invariants if var.name == "n")
     (i,) = (var for var in {*summary.paths.state, *summary.paths.shown} if "i" in var.name)
@@ -241,7 +241,7 @@ def test_no_bound_holds_where_a_promise_may_be_broken(tmp_path):
     """For n = 1000 the loop takes 999 iterations, past the moment at which %early is poison."""
     file = tmp_path / "early.ll"
     file.write_text(EARLY, encoding="utf-8")
-    program = loopless.load(file)
+    program = session.load(file)
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     for claim in (found.call, found.loops[0].call):
         if claim.upper is not None:

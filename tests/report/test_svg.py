@@ -55,6 +55,14 @@ def test_states_and_transitions_are_those_of_the_automaton() -> None:
     assert titles(root, "edge") == edges
 
 
+@pytest.mark.parametrize("source", [TWO_PATHS, NEST], ids=["automaton", "sentence"])
+def test_what_is_drawn_has_a_white_background_on_any_page(source: str) -> None:
+    parts = drawn(source).findall(f"{SVG}svg")
+    assert parts
+    for part in parts:
+        assert [shape for shape in part.iter() if shape.get("fill") == "white"]
+
+
 def test_the_text_of_a_state_stays_inside_its_box() -> None:
     """A letter of a monospaced font is 0.6 of its size wide, 0.602 in the widest one that is common."""
     boxes = 0

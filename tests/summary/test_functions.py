@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-import loopless
 from loopless.check.generate import PROFILES, generate, print_program
 from loopless.check.interpret import Interpreter, Run
 from loopless.flowgraph.model import Flowgraph
+from loopless.queries import session
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     Diverges,
@@ -24,7 +24,7 @@ from loopless.summary import (
     summarize_function,
 )
 from loopless.summary.function import Region
-from loopless.terms import Var, evaluate, holds
+from loopless.terms import Condition, Var, evaluate, holds
 from loops_in_c import graph
 
 ENDS = {"abort": "aborted", "exit": "aborted", "error": "error-reached", "assumption": "assumption-failed"}
@@ -230,7 +230,7 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
         assert not isinstance(region, Residual) or region.why is why
 
 
-def loopless_residual(when: loopless.terms.Condition, why: Refused) -> Residual:
+def loopless_residual(when: Condition, why: Refused) -> Residual:
     return Residual(when, why)
 
 
@@ -333,7 +333,7 @@ int g(int n) {{ if (n > 10) return down(n); return n; }}
 def calls(tmp_path_factory):
     file = tmp_path_factory.mktemp("calls") / "calls.c"
     file.write_text(CALLS, encoding="utf-8")
-    return loopless.load(file)
+    return session.load(file)
 
 
 def test_calls_of_functions_that_compute_are_composed(calls) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from loopless.errors import UsageError
+from loopless.queries.arguments import characters
 
 Argument = int | Sequence[int] | None
 _INTEGER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
@@ -28,7 +29,7 @@ def parse_argument(word: str) -> Argument:
         return [integer(part.strip()) for part in inside.split(",")] if inside else []
     if len(plain) >= 2 and plain[0] == plain[-1] == '"':
         try:
-            return _characters(json.loads(plain))
+            return characters(json.loads(plain))
         except ValueError:
             raise UsageError(f"cannot read the string {plain}") from None
     if plain.startswith("-"):
@@ -41,11 +42,6 @@ def integer(word: str) -> int:
     if not _INTEGER.fullmatch(word):
         raise UsageError(f"{word!r} is no integer")
     return int(word, 16 if "x" in word.lower() else 10)
-
-
-def _characters(text: str) -> list[int]:
-    """The bytes of a C string, its terminator included, as values of a signed char."""
-    return [byte - 256 if byte > 127 else byte for byte in (*text.encode(), 0)]
 
 
 def parse_line(line: str) -> tuple[list[Argument], list[int]]:
@@ -66,7 +62,7 @@ def _value(value: Any) -> Argument:
     if value is None or _is_integer(value):
         return value  # type: ignore[no-any-return]
     if isinstance(value, str):
-        return _characters(value)
+        return characters(value)
     if isinstance(value, list):
         return _integers(value, "an argument")
     raise UsageError(f"{json.dumps(value)} is no argument: give an integer, a list of integers, a string or null")

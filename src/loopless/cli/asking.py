@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from loopless.cli.app import Request
-from loopless.cli.options import deadline_of, in_time, names_of, settings_of, show_trouble, warn
+from loopless.cli.options import deadline_of, names_of, settings_of, show_trouble, warn
+from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer

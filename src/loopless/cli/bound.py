@@ -17,13 +17,13 @@ from loopless.cli.options import (
     exclude,
     format_option,
     given_options,
-    in_time,
     limits,
     reading,
     settings_of,
     show_trouble,
     warn,
 )
+from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.bounds import FunctionBound
@@ -181,7 +181,8 @@ def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dic
 
 def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, alone: bool) -> None:
     """What of ``--at`` has no meaning, and, where nothing but numbers is printed, what is taken for granted."""
-    from loopless.report.bounds import granted, not_meant
+    from loopless.queries.inputs import not_meant
+    from loopless.report.bounds import granted
 
     sentences = not_meant(answers, given)
     if alone:

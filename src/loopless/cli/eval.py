@@ -10,8 +10,9 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, Request
 from loopless.cli.arguments import integer, parse_argument, parse_line
-from loopless.cli.options import deadline_of, format_option, in_time, limits, reading, settings_of
+from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
 from loopless.errors import UsageError
+from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.calls import Calls

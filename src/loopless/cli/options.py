@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import signal
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from loopless.cli.app import Request
-from loopless.errors import LimitError
-from loopless.queries.settings import Settings
+from loopless.queries.settings import LONGEST_S, Settings
 from loopless.source.compile import SourceOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_LONGEST_S: Final = 1_000_000
-"""The longest time that may be asked for, some eleven days: more milliseconds do not fit what waits for processes."""
 _MOST_MB: Final = 1 << 40
 """More memory than any machine has, and its bytes still fit what limits a process."""
 
@@ -35,8 +29,8 @@ class _Seconds(click.ParamType[float]):
             found = float(value)
         except ValueError:
             found = math.nan
-        if not 0 < found <= _LONGEST_S:
-            self.fail(f"{str(value)!r} is no time: give seconds, more than 0 and at most {_LONGEST_S}", param, ctx)
+        if not 0 < found <= LONGEST_S:
+            self.fail(f"{str(value)!r} is no time: give seconds, more than 0 and at most {LONGEST_S}", param, ctx)
         return found
 
 
@@ -152,25 +146,6 @@ def names_of(text: str | None) -> tuple[str, ...] | None:
 def deadline_of(request: Request, settings: Settings) -> float | None:
     """When the command must end, by ``time.monotonic``."""
     return None if settings.timeout_s is None else request.started + settings.timeout_s
-
-
-@contextlib.contextmanager
-def in_time(until: float | None) -> Iterator[None]:
-    """End the block with a :class:`LimitError` at ``until``: for work of this process that has no limits of its own."""
-    if until is None or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def over(*_: object) -> None:
-        raise LimitError("the time for the whole request was over; --timeout raises the limit")
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, until - time.monotonic()))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def warn(message: str) -> None:

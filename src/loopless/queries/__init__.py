@@ -1,3 +1,3 @@
-"""Questions about programs: the door of the library, limits on work, one file a question."""
+"""Questions about programs: programs in memory, limits on work, one file a question."""
 
 from __future__ import annotations

@@ -38,9 +38,18 @@ FIRST_TIME_S = 1.0
 
 
 class Calls:
-    """Evaluates calls of ``function``. Use as a context manager, which ends the processes that it needs."""
+    """Evaluates calls of ``function``. Use as a context manager, which ends the processes that it needs.
 
-    def __init__(self, function: Function, settings: Settings, until: float | None = None) -> None:
+    ``outcomes``: the summaries of its loops by their names, where they are known already.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        settings: Settings,
+        until: float | None = None,
+        outcomes: Mapping[str, Outcome] | None = None,
+    ) -> None:
         graph = function.graph()
         self.refused = graph if isinstance(graph, Refused) else None
         self.variadic = function.code.variadic
@@ -48,7 +57,8 @@ class Calls:
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
         self._settings = settings
-        self._prepared = _Prepared(function, _outcomes(function, settings, until))
+        known = outcomes if outcomes is not None else _outcomes(function, settings, until)
+        self._prepared = _Prepared(function, known)
         self._pool = self._new_pool() if settings.fenced else None
         self._calls, self._spent_s = 0, 0.0
 
@@ -56,6 +66,10 @@ class Calls:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the processes; the next call starts others."""
         if self._pool is not None:
             self._pool.__exit__()
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.bounds import FunctionBound, parse_values
+from loopless.queries.bounds import FunctionBound, parse_values, value_at
 from loopless.queries.session import Function
 from loopless.refusals import Refused
-from loopless.terms import INTEGERS, IntType, Var, type_name
+from loopless.terms import INTEGERS, Condition, IntType, Term, Var, type_name
 
 
 def given_values(text: str) -> dict[str, int]:
@@ -75,3 +75,21 @@ def names_in_bounds(answers: Iterable[FunctionBound]) -> set[str]:
         variables: set[Var] = set().union(*(node.variables for node in nodes if node is not None))
         found.update(name for var in variables for name in (var.name, answer.shown.get(var, var.name)))
     return found
+
+
+def number_at(
+    found: FunctionBound, term: Term | None, when: Condition, given: Mapping[str, int] | None
+) -> int | None:
+    """The number that a bound comes to; names that several variables have give none of them a value."""
+    values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
+    return value_at(term, when, values, found.shown)
+
+
+def not_meant(answers: Iterable[FunctionBound], given: Mapping[str, int] | None) -> list[str]:
+    """What to say of the names in ``given`` that several variables have."""
+    return [
+        f"several variables of {found.name} are called {name}, so --at gives a value to none of them"
+        for found in answers
+        for name in given or ()
+        if name in found.ambiguous
+    ]

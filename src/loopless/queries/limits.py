@@ -2,8 +2,9 @@
 
 Neither a call of isl nor one of Z3 can be interrupted from Python, so the only safe fence is a process. On Linux the
 children are forked from the one that has the program in memory: starting one takes some milliseconds, nothing is
-copied, and modules that the parent has imported are there. Where forking is not safe (other systems, a parent with
-several threads) they are started anew and get the work by pickling; answers are the same.
+copied, and modules that the parent has imported are there. Where forking is not safe they get the work by pickling: a
+parent with several threads, as that of a notebook, starts one process with one thread and all modules, from which they
+are forked; on other systems each is started anew. Answers are the same.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless.errors import LimitError, LooplessError
+from loopless.queries.starting import context_of, let_server_end, without_program
 from loopless.refusals import Reason, Refused
 from loopless.terms.pickling import dumps
 
@@ -188,9 +190,7 @@ class _Child:
     """One child process and the job it is at."""
 
     def __init__(self, functions: Sequence[Callable[..., Any]], limits: Limits) -> None:
-        from multiprocessing import get_context
-
-        context = get_context("fork") if _may_fork() else get_context("spawn")
+        context, parent = context_of(fork=_may_fork())
         self.connection, theirs = context.Pipe()
         self.limits = limits
         self.key = -1
@@ -206,9 +206,9 @@ class _Child:
         self._base = 0
         self._peak = 0
         self.process: BaseProcess = context.Process(
-            target=_serve, args=(theirs, functions, limits.memory_mb, os.getpid()), daemon=False
+            target=_serve, args=(theirs, functions, limits.memory_mb, parent), daemon=False
         )
-        with _no_interruption():
+        with _no_interruption(), without_program():
             self.process.start()
         theirs.close()
 
@@ -370,7 +370,7 @@ def _serve(
     connection: Connection,
     functions: Sequence[Callable[..., Any]],
     memory_mb: int | None,
-    parent: int,
+    parent: int | None,
 ) -> None:
     _settle(memory_mb, parent)
     _noting[:] = [connection]
@@ -383,7 +383,7 @@ def _serve(
         connection.send_bytes(_attempt(functions[number], args))
 
 
-def _settle(memory_mb: int | None, parent: int) -> None:
+def _settle(memory_mb: int | None, parent: int | None) -> None:
     """Make this process a quiet child: it ends with its parent, leaves interrupts and standard output to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -399,13 +399,15 @@ def _settle(memory_mb: int | None, parent: int) -> None:
         _limit_memory(memory_mb)
 
 
-def _die_with_parent(parent: int) -> None:
+def _die_with_parent(parent: int | None) -> None:
     import ctypes
 
+    if parent is None:
+        let_server_end()
     kill_me = 1  # PR_SET_PDEATHSIG, see prctl(2)
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(kill_me, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
+    if parent is not None and os.getppid() != parent:
         os._exit(1)
 
 

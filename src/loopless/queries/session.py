@@ -1,4 +1,7 @@
-"""The door of the library: programs, their functions, their loops, and what can be asked of them."""
+"""Programs in memory, their functions and their loops, and how answers about loops are worked out under limits.
+
+What people hold is :mod:`loopless.interface`, which is made of these.
+"""
 
 from __future__ import annotations
 

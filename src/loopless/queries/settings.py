@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Final
 
+from loopless.errors import UsageError
 from loopless.source.compile import SourceOptions
+
+LONGEST_S: Final = 1_000_000
+"""The longest time that may be asked for, some eleven days: more milliseconds do not fit what waits for processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +41,14 @@ class Settings:
         if hasattr(os, "sched_getaffinity"):
             return max(1, len(os.sched_getaffinity(0)))
         return os.cpu_count() or 1
+
+    def check(self) -> None:
+        """Raises ``UsageError`` for values that mean nothing, or contradict each other."""
+        if self.mathematical and self.wrapv:
+            raise UsageError("mathematical integers have no overflow; leave out wrapv")
+        for name, value in (("loop_timeout_s", self.loop_timeout_s), ("timeout_s", self.timeout_s)):
+            if value is not None and not 0 < value <= LONGEST_S:
+                raise UsageError(f"{name} is {value!r}: give seconds, more than 0 and at most {LONGEST_S}, or None")
+        for name, number, least in (("loop_memory_mb", self.loop_memory_mb, 16), ("workers", self.workers, 1)):
+            if number is not None and number < least:
+                raise UsageError(f"{name} is {number!r}: give at least {least}, or None")

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from loopless.bounds import Claim, Growth
-from loopless.queries.bounds import FunctionBound, LoopBound, class_of, value_at
+from loopless.queries.bounds import FunctionBound, LoopBound, class_of
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
+from loopless.queries.inputs import number_at
 from loopless.queries.lower_classes import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
 from loopless.queries.reach import NOT_BY_NAME
 from loopless.queries.returning import Calls
@@ -25,7 +26,8 @@ _MOST_UNWOUND: Final = 1 << 20
 """A bound that only a type gives is no number to unwind to where it is larger."""
 
 
-def _names(found: FunctionBound, bound: LoopBound) -> Names:
+def names_of(found: FunctionBound, bound: LoopBound) -> Names:
+    """What prints the bounds of a loop."""
     return Names(bound.answer, _nodes(bound), found.shown)
 
 
@@ -51,23 +53,7 @@ def only_inlined(found: FunctionBound) -> bool:
     return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
 
 
-def _at(found: FunctionBound, term: Term | None, when: Condition, given: Values | None) -> int | None:
-    """The number that a bound comes to; names that several variables have give none of them a value."""
-    values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
-    return value_at(term, when, values, found.shown)
-
-
-def not_meant(answers: Iterable[FunctionBound], given: Values | None) -> list[str]:
-    """What to say of the names in ``given`` that several variables have."""
-    return [
-        f"several variables of {found.name} are called {name}, so --at gives a value to none of them"
-        for found in answers
-        for name in given or ()
-        if name in found.ambiguous
-    ]
-
-
-def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
+def granted_for(found: FunctionBound, bound: LoopBound) -> list[str]:
     """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
     own = [*assumptions_of(bound.answer), *bound.calls.granted]
     if bound.answer.paths is not None:
@@ -79,7 +65,7 @@ def _granted(found: FunctionBound, bound: LoopBound) -> list[str]:
 def granted(found: FunctionBound) -> list[str]:
     """What is taken for granted for the bounds of a function and its loops, each once."""
     summary = function_assumptions(found.summary) if found.summary is not None else []
-    inside = [assumption for bound in found.loops for assumption in _granted(found, bound)]
+    inside = [assumption for bound in found.loops for assumption in granted_for(found, bound)]
     return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
 
 
@@ -115,19 +101,26 @@ def function_text(found: FunctionBound, given: Values | None) -> str:
     return "\n".join(_function_lines(found, given))
 
 
+def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> str:
+    """The loops one by one, then the functions."""
+    parts = [loop_text(pair, given) for pair in selected(answers, names)]
+    parts += [function_text(found, given) for found in told_of(answers, names)]
+    return "\n\n".join(parts) if parts else "no loops"
+
+
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
-    names, name = _names(found, bound), bound.answer.loop.name
+    names, name = names_of(found, bound), bound.answer.loop.name
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call"]
     by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
     if given and bound.call.upper is not None:
-        value = _at(found, bound.call.upper, bound.call.when, given)
+        value = number_at(found, bound.call.upper, bound.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
-    lines += _conditions(bound.entry if by_entry else bound.call, names)
+    lines += claim_conditions(bound.entry if by_entry else bound.call, names)
     if bound.entry.upper is not None and not by_entry:
-        lines.append(f"  one entry: {_words(bound.entry, names)}, over the values there")
-        lines += ["  " + line for line in _conditions(bound.entry, names)]
+        lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
+        lines += ["  " + line for line in claim_conditions(bound.entry, names)]
     if bound.entry.upper is None and bound.call.never is FALSE:
         lines += _endless("never ends", bound.entry.never, "", names)
     for states in bound.recurrent:
@@ -143,7 +136,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         if line.upper not in same and line.line != bound.answer.loop.line
     ]
     lines += [f"  {sentence}" for sentence in _may_end(bound.calls, bound.call)]
-    lines += _granted_line(_granted(found, bound))
+    lines += _granted_line(granted_for(found, bound))
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
     return [*lines, *where_lines(names)]
@@ -155,10 +148,11 @@ def _endless(word: str, states: Condition, about: str, names: Names) -> list[str
 
 def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
     grows = class_of_claim(claim, found.shown)
-    return _words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
+    return claim_words(claim, names) + (f" [{grows.text()}]" if grows is not None else "")
 
 
-def _words(claim: Claim, names: Names) -> str:
+def claim_words(claim: Claim, names: Names) -> str:
+    """How many iterations, in words."""
     if claim.upper is None:
         return "no bound on the iterations" if claim.never is not TRUE else "never ends"
     return f"{'exactly' if claim.exact else 'at most'} {names.text(claim.upper)} iterations"
@@ -169,7 +163,8 @@ _MOST_WORDS: Final = 100
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
 
 
-def _conditions(claim: Claim, names: Names) -> list[str]:
+def claim_conditions(claim: Claim, names: Names) -> list[str]:
+    """What else is known of a claim: how many at least, and where it holds."""
     lines: list[str] = []
     told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
     if told:
@@ -190,24 +185,36 @@ def _given(given: Mapping[str, object]) -> str:
 
 
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
-    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
-    names = Names(found.loops[0].answer, nodes, found.shown)
+    names = names_of_call(found)
     grows = _text(class_of(found))
-    lines = [f"{found.name}: {_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
+    lines = [f"{found.name}: {claim_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
-        value = _at(found, found.call.upper, found.call.when, given)
+        value = number_at(found, found.call.upper, found.call.when, given)
         lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
-    lines += _conditions(found.call, names)
-    worst = _worst_case(found)
-    if worst is not None:
-        grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
-        lines.append(f"  worst inputs seen: {_given(_inputs(worst, found))} ({worst.text} {grown})")
+    lines += claim_conditions(found.call, names)
+    worst = worst_inputs(found)
+    lines += [f"  worst inputs seen: {worst}"] if worst else []
     lines += [f"  {sentence}" for sentence in _may_end(found.calls, found.call)]
     lines += _granted_line(granted(found))
     lines += why(found.refused) if found.refused is not None else []
     return [*lines, *where_lines(names)]
+
+
+def names_of_call(found: FunctionBound) -> Names:
+    """What prints the bound on all loops of a function that has some."""
+    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
+    return Names(found.loops[0].answer, nodes, found.shown)
+
+
+def worst_inputs(found: FunctionBound) -> str:
+    """The inputs along which the count surely grows fast, in words; empty where none are seen."""
+    worst = _worst_case(found)
+    if worst is None:
+        return ""
+    grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
+    return f"{_given(_inputs(worst, found))} ({worst.text} {grown})"
 
 
 _NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
@@ -231,14 +238,14 @@ def _inputs(worst: LowerGrowth, found: FunctionBound) -> dict[str, str]:
 def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> dict[str, Any]:
     """The bounds of one loop, and all that is known of it."""
     found, bound = pair
-    names = _names(found, bound)
+    names = names_of(found, bound)
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
     shown = loop_json(bound.answer)
     return {
         **shown,
         "assumptions": [
-            *_granted(found, bound),
+            *granted_for(found, bound),
             *_may_end(bound.calls, call),
             *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else []),
         ],
@@ -249,7 +256,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "exact": call.exact,
         "valid_when": expression(call.when, names),
         "big_o": _text(class_of_claim(call, found.shown)),
-        "value": _at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found, call.upper, call.when, given) if given else None,
         "per_entry": {
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
@@ -265,7 +272,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             {
                 "line": line.line,
                 "upper": expression(line.upper, names),
-                "value": _at(found, line.upper, TRUE, given) if given else None,
+                "value": number_at(found, line.upper, TRUE, given) if given else None,
             }
             for line in bound.lines
         ],
@@ -304,7 +311,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else _inputs(worst, found),
         "worst_until": None if worst is None else worst.until,
-        "value": _at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": [*granted(found), *_may_end(found.calls, call)],
     }
@@ -374,7 +381,7 @@ def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int
 
 def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
     """The number that a bound comes to at the given values, else for all values of the types, if it is small."""
-    value = _at(found, term, when, given)
+    value = number_at(found, term, when, given)
     if value is None and term is not None and when is TRUE:
         most = range_of(term)[1]
         value = most if most is not None and most <= _MOST_UNWOUND else None
@@ -385,7 +392,7 @@ def _total(
     term: Term | None, when: Condition, found: FunctionBound, given: Values | None
 ) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
-    return _value(term, when, found, given), _at(found, term, when, given) is not None
+    return _value(term, when, found, given), number_at(found, term, when, given) is not None
 
 
 # -- counters, whole programs -----------------------------------------------------------------------------------------
@@ -429,7 +436,7 @@ def cost_text(answer: CostAnswer, given: Values | None) -> str:
     words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
     if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
-    value = _at(answer.bound, cost.upper, TRUE, given) if given else None
+    value = number_at(answer.bound, cost.upper, TRUE, given) if given else None
     lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
     lines += why(cost.refused) if cost.refused is not None else []
     return "\n".join([*lines, *where_lines(names)])
@@ -448,7 +455,7 @@ def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
         "function": answer.bound.name,
         "upper": _maybe(cost.upper, names),
         "lower": _maybe(cost.lower, names),
-        "value": _at(answer.bound, cost.upper, TRUE, given) if given else None,
+        "value": number_at(answer.bound, cost.upper, TRUE, given) if given else None,
         "refused": refused_json(cost.refused) if cost.refused is not None else None,
     }
 
@@ -489,10 +496,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "file": found.loop.file,
                 "upper": _maybe(found.total, names),
                 "big_o": _text(growth(found.total, entry.shown, exact=found.exact)),
-                "value": _at(entry, found.total, TRUE, given),
+                "value": number_at(entry, found.total, TRUE, given),
                 "any": _maybe(found.any_entry, names),
                 "any_big_o": _text(growth(found.any_entry, entry.shown, exact=False)),
-                "any_value": _at(entry, found.any_entry, TRUE, given),
+                "any_value": number_at(entry, found.any_entry, TRUE, given),
             }
         )
     return rows

@@ -41,9 +41,9 @@ def _lines(answer: FunctionAnswer) -> list[str]:
     for case in summary.cases:
         lines += _case_lines(case, summary, names)
     for region in summary.diverges:
-        lines += region_lines("diverges", region.when, f" (in {_short(region.loop, summary)})", names)
+        lines += region_lines("diverges", region.when, f" (in {short_loop(region.loop, summary)})", names)
     lines += gap_lines(summary, names)
-    told = [f"    {names.name(input.var)}: {_origin(input)}" for input in summary.inputs if _origin(input)]
+    told = [f"    {names.name(input.var)}: {origin(input)}" for input in summary.inputs if origin(input)]
     told += names.where()
     lines += ["  where", *told] if told else []
     found = assumptions_of(summary)
@@ -51,28 +51,32 @@ def _lines(answer: FunctionAnswer) -> list[str]:
 
 
 def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
-    lines = condition_lines("  when ", case.when, names)
-    if case.kind != "return":
-        lines.append(f"    {_ENDS[case.kind]} in line {case.line}")
-    elif case.points_to:
-        assert case.result is not None
-        lines.append(f"    returns a pointer to byte {names.text(case.result)} of {case.points_to}")
-    else:
-        lines.append("    returns" if case.result is None else f"    returns {names.text(case.result)}")
+    lines = [*condition_lines("  when ", case.when, names), f"    {end_words(case, names)}"]
     lines += [f"    {names.name(v)}' = {names.text(t)}" for v, t in case.then.items() if names.is_source(v)]
     for name, count in case.iterations.items():
         if count is not ZERO:
             word = "iteration" if count is ONE else "iterations"
-            lines.append(f"    {names.text(count)} {word} of {_short(name, summary)}")
-    lines += [f"    iterations of {_short(name, summary)}: not known" for name in sorted(case.uncounted)]
+            lines.append(f"    {names.text(count)} {word} of {short_loop(name, summary)}")
+    lines += [f"    iterations of {short_loop(name, summary)}: not known" for name in sorted(case.uncounted)]
     return lines
 
 
-def _origin(input: Input) -> str:
+def end_words(case: FunctionCase, names: Names) -> str:
+    """How the run ends, in words, with the value returned."""
+    if case.kind != "return":
+        return f"{_ENDS[case.kind]} in line {case.line}"
+    if case.points_to:
+        assert case.result is not None
+        return f"returns a pointer to byte {names.text(case.result)} of {case.points_to}"
+    return "returns" if case.result is None else f"returns {names.text(case.result)}"
+
+
+def origin(input: Input) -> str:
+    """Where an input comes from, in words; empty for those that the call is given."""
     return f"input {input.number} of the program" if input.kind == "nondet" else _INPUTS.get(input.kind, "")
 
 
-def _short(loop: str, summary: FunctionSummary) -> str:
+def short_loop(loop: str, summary: FunctionSummary) -> str:
     """A loop's name without the file and the function where they are those of the summary."""
     file = summary.place.rsplit(":", 2)[0]
     return f"the loop {loop.removeprefix(f'{file}:{summary.name}:')}"

@@ -77,6 +77,15 @@ class Names:
         """The ``lines`` about ``nodes``, with names for first times that stand there more than once, and what these are
         in lines behind them.
         """
+        other, short = self.abbreviated(lines, nodes)
+        return [*lines(other), *(f"    where {name} = {long}" for long, name in short.items())]
+
+    def abbreviated(
+        self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]
+    ) -> tuple[Names, Mapping[str, str]]:
+        """With names for first times that stand more than once in the ``lines`` about ``nodes``: what prints with them,
+        and the name of each first time.
+        """
         plain = lines(self)
         parts = dict.fromkeys(part for node in nodes for part in walk(node))
         found = [self.text(part) for part in parts if isinstance(part, Op) and part.op in _NAMED]
@@ -85,10 +94,10 @@ class Names:
         free = (name for name in _SHORT if name not in taken)
         short = dict(zip((long for long in found if whole.count(long) > 1), free, strict=False))
         if not short:
-            return plain
+            return self, {}
         other = copy(self)
         other.short = dict(sorted(short.items(), key=lambda pair: -len(pair[0])))  # one may stand in another
-        return [*lines(other), *(f"    where {name} = {long}" for long, name in short.items())]
+        return other, short
 
     def where(self) -> list[str]:
         """What the names of parts stand for that were printed so far, one line each."""

@@ -91,5 +91,5 @@ def _sentence(text: str) -> _Picture:
         f'<text x="4" y="{_LINE * row}" font-family="Courier,monospace" font-size="14">{escape(line)}</text>'
         for row, line in enumerate(lines, start=1)
     )
-    body = f'<svg width="{width}" height="{height}">{shown}</svg>'
+    body = f'<svg width="{width}" height="{height}"><rect width="100%" height="100%" fill="white"/>{shown}</svg>'
     return _Picture(width, height, body)

@@ -34,12 +34,12 @@ def loop_summary(answer: LoopAnswer, *, traces: bool = False) -> str:
 
 def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT001  passed on
     names = Names(answer)
-    lines = [f"{answer.loop.name}: {', '.join(_verdict(answer))}"]
+    lines = [f"{answer.loop.name}: {', '.join(verdict(answer))}"]
     if answer.refused is not None:
         lines += why(answer.refused)
     if answer.summary is not None:
         lines += entered_lines(answer.summary.entered, names)
-        for case in _as_asked(answer, traces):
+        for case in as_asked(answer, traces=traces):
             lines += _case_lines(case, names)
         lines += _regions(answer.summary, names)
     found = assumptions_of(answer)
@@ -61,7 +61,8 @@ def entered_lines(entered: Condition, names: Names) -> list[str]:
     return condition_lines("  entered only with ", entered, names) if entered is not TRUE else []
 
 
-def _verdict(answer: LoopAnswer) -> list[str]:
+def verdict(answer: LoopAnswer) -> list[str]:
+    """What the answer is: its status first."""
     words = [answer.status]
     if answer.complete is not None:
         words.append("complete" if answer.complete else "not complete")
@@ -81,7 +82,7 @@ def why(refused: Refused) -> list[str]:
     return lines
 
 
-def _as_asked(answer: LoopAnswer, traces: bool) -> Iterable[Merged]:  # noqa: FBT001  passed on
+def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
     """The merged cases; with ``traces``, each of their traces by itself."""
     assert answer.summary is not None
     for found in answer.merged or map(alone, range(len(answer.summary.cases)), repeat(answer.summary)):

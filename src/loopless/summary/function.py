@@ -116,7 +116,7 @@ class FunctionSummary:
                 return region
         raise AssertionError(f"the regions of {self.name} do not cover {values}")
 
-    def __call__(self, **inputs: int) -> dict[str, int]:
+    def __call__(self, /, **inputs: int) -> dict[str, int]:
         """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
 
         Raises ValueError where the call does not return, or nothing is said, with the reason; KeyError for a name that

@@ -109,7 +109,7 @@ class Summary:
     assumptions: tuple[str, ...] = ()
     entered: Condition = TRUE
 
-    def __call__(self, **entry: int) -> dict[str, int]:
+    def __call__(self, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
 
         Without the variables of the state that are neither asked for nor used behind the loop.

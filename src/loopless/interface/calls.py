@@ -1,0 +1,84 @@
+"""Calls of one function from Python: arguments by place or by name, results that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from multiprocessing.util import Finalize
+from typing import TYPE_CHECKING, Any, Final
+
+from loopless.errors import UsageError
+from loopless.interface.entry import listed
+from loopless.interface.evaluation import Evaluation
+from loopless.queries import session
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.arguments import argument_of, integer_of
+from loopless.queries.calls import Calls, arguments_of
+from loopless.queries.deadline import in_time
+from loopless.queries.functions import outcomes_of
+from loopless.queries.settings import Settings
+
+if TYPE_CHECKING:
+    from loopless.check.interpret import Argument
+
+CALLED: Final = Question(classify=False)
+"""What evaluation asks about the loops of a function."""
+MOST_KEPT: Final = 10_000
+"""So many results of a function's calls are kept, the latest ones."""
+
+
+class KeptCalls:
+    """The calls of a function, evaluated by a process that lives as long as this object."""
+
+    def __init__(self, function: session.Function, settings: Settings, loops: Sequence[LoopAnswer]) -> None:
+        """``loops``: the answers about the function's loops to :data:`CALLED`."""
+        until = session.deadline(settings)
+        with in_time(until):
+            function.graph()
+        self._name = function.name
+        self._calls = Calls(function, settings, until, outcomes_of(loops))
+        self._results: dict[object, Evaluation] = {}
+        # Before Python waits at its end for processes that are still there.
+        Finalize(self, self._calls.end, exitpriority=1)
+
+    def evaluate(
+        self, arguments: Sequence[Any], by_name: Mapping[str, Any], nondet: Iterable[Any]
+    ) -> Evaluation:
+        """The result of a call. Raises ``UsageError`` for arguments that the function does not take."""
+        given = self._in_order(arguments, by_name)
+        inputs = tuple(integer_of(value, "an input") for value in nondet)
+        key = (tuple(tuple(value) if isinstance(value, list) else value for value in given), inputs)
+        if key not in self._results:
+            found = self._run(given, inputs)
+            if len(self._results) >= MOST_KEPT:
+                del self._results[next(iter(self._results))]
+            self._results[key] = found
+        return self._results[key]
+
+    def _run(self, arguments: Sequence[Argument], inputs: Sequence[int]) -> Evaluation:
+        try:
+            return Evaluation(self._calls.run(arguments, inputs))
+        except UsageError:
+            raise
+        except BaseException:
+            self._calls.end()  # the process may be at work still: its result must not be taken for another call's
+            raise
+
+    def _in_order(self, arguments: Sequence[Any], by_name: Mapping[str, Any]) -> list[Argument]:
+        """The arguments in the order of the parameters; those beyond stand behind them."""
+        if self._calls.refused is not None:
+            return []  # whatever they are, the answer is the refusal
+        names = [parameter.name for parameter in self._calls.parameters]
+        takes = f"{self._name} takes {arguments_of(self._calls.parameters)}"
+        given = dict(zip(names, arguments, strict=False))
+        for name, value in by_name.items():
+            if name not in names:
+                raise UsageError(f"{self._name} has no parameter {name}: {takes}")
+            if name in given:
+                raise UsageError(f"{name} is given twice: {takes}")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise UsageError(f"there is no value for {listed(missing)}: {takes}")
+        beyond = enumerate(arguments[len(names) :], len(names) + 1)
+        own = [argument_of(given[name], name) for name in names]
+        return [*own, *(argument_of(value, f"argument {number}") for number, value in beyond)]

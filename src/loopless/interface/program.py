@@ -1,0 +1,452 @@
+"""Programs, functions and loops that can be asked. What was found out is kept: asking again costs nothing."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, overload
+
+from loopless.errors import UsageError
+from loopless.interface.bounds import FunctionBound, LoopBound
+from loopless.interface.calls import CALLED, KeptCalls
+from loopless.interface.entry import listed
+from loopless.interface.evaluation import Evaluation
+from loopless.interface.settings import changed
+from loopless.interface.shown import Refusal, Shown, refusal_of
+from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
+from loopless.paths import LoopPaths
+from loopless.queries import session
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.assumptions import names_in
+from loopless.queries.bounds import METHODS, answer_bounds
+from loopless.queries.bounds import FunctionBound as FunctionBoundValue
+from loopless.queries.deadline import in_time
+from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.selection import check_variables, select_loops
+from loopless.queries.settings import Settings
+from loopless.refusals import Refused
+from loopless.report import html, html_programs
+from loopless.report.functions import function_summary
+
+_SUMMARY: Final = Question(merge=True)
+_TYPE: Final = Question(summarize=False)
+_PATHS: Final = Question(classify=False, summarize=False)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Loop(Shown):
+    """One loop of a program. Made by :func:`loopless.load`; see ``function.loops`` and ``program[line]``."""
+
+    function: Function
+    """The function that it is a loop of; for a copy by inlining, the one that it was copied into."""
+    _found: session.Loop
+    _answers: dict[Question, LoopAnswer] = field(default_factory=dict, init=False)
+    _held: dict[tuple[type, Question], Any] = field(default_factory=dict, init=False)
+
+    @property
+    def name(self) -> str:
+        """``file:function:line:column``, with a suffix where that is not unique."""
+        return self._found.name
+
+    @property
+    def file(self) -> str:
+        """The file that it stands in."""
+        return self._found.id.file
+
+    @property
+    def line(self) -> int:
+        """The line that it starts in."""
+        return self._found.line
+
+    @property
+    def column(self) -> int:
+        """The column that it starts in."""
+        return self._found.id.column
+
+    @property
+    def depth(self) -> int:
+        """How many loops it stands in, itself included: 1 for outermost ones."""
+        return self._found.id.depth
+
+    @property
+    def parent(self) -> Loop | None:
+        """The loop around this one."""
+        return next((loop for loop in self.function.loops if loop.name == self._found.id.parent), None)
+
+    @property
+    def inner(self) -> tuple[Loop, ...]:
+        """The loops inside, those right inside only."""
+        return tuple(loop for loop in self.function.loops if loop._found.id.parent == self.name)  # noqa: SLF001
+
+    @property
+    def inlined_from(self) -> str | None:
+        """The place of the call through which its text came into ``function``; None: it stands there."""
+        return self._found.id.inlined_from
+
+    @property
+    def refused(self) -> Refused | None:
+        """What makes it no loop that can be answered, as irreducible control flow."""
+        return self._found.id.refused
+
+    def summarize(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> Summary | Refused:
+        """What the loop does to ``vars`` (default: what it changes and is used after it), as ``loopless summarize``.
+
+        ``vars`` are names, or one text as ``"x, z"``; ``assume`` is a C condition on the entry values.
+        Raises ``UsageError`` for a name that is no variable there, and a condition that no entry state satisfies.
+        """
+        question = self._question(vars, assume, merge=True)
+        answer = self._ask(question)
+        if answer.summary is None:
+            return self._refused(question, answer)
+        held: Summary = self._held.setdefault((Summary, question), Summary(answer))
+        return held
+
+    def classify(self) -> Classification | Refused:
+        """The loop's type (1 to 4) and what it follows from, as ``loopless classify``."""
+        answer = self._ask(_TYPE)
+        if answer.type is None:
+            return self._refused(_TYPE, answer)
+        held: Classification = self._held.setdefault((Classification, _TYPE), Classification(answer))
+        return held
+
+    def automaton(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> Automaton | Refused:
+        """The loop's path dependency automaton, as ``loopless summarize --format svg``.
+
+        ``vars`` and ``assume`` as in :meth:`summarize`.
+        """
+        question = self._question(vars, assume, classify=False, summarize=False, draw=True)
+        answer = self._ask(question)
+        if answer.automaton is None:
+            return self._refused(question, answer)
+        held: Automaton = self._held.setdefault((Automaton, question), Automaton(answer))
+        return held
+
+    def bound(self, method: str = "all") -> LoopBound:
+        """How often the loop runs, in a call of its function and in one entry, as ``loopless bound``.
+
+        ``method``: "all", or "looperman" for its algorithm alone. Where nothing is known ``upper`` is None and
+        ``refused`` says why.
+        """
+        return self.function._bound_of(self.name, method)  # noqa: SLF001
+
+    @property
+    def paths(self) -> LoopPaths | Refused:
+        """The ways through the loop's body."""
+        answer = self._ask(_PATHS)
+        return answer.paths if answer.paths is not None else self._refused(_PATHS, answer)
+
+    def _question(self, vars: Iterable[str] | str | None, assume: str | None, **asked: bool) -> Question:
+        names = _names(vars)
+        with in_time(session.deadline(self.function.program.settings)):
+            spoken_of = names_in(assume) if assume is not None else ()
+            check_variables([self._found], (*(names or ()), *spoken_of))
+        return Question(names, assume, **asked)
+
+    def _ask(self, question: Question) -> LoopAnswer:
+        _answer([self], question)
+        return self._answers[question]
+
+    def _refused(self, question: Question, answer: LoopAnswer) -> Refusal:
+        held: Refusal = self._held.setdefault((Refusal, question), refusal_of(answer))
+        return held
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return operator.getitem, (self.function, self.name)
+
+    def _brief(self) -> str:
+        inside = f" inside {self._found.id.parent}" if self._found.id.parent is not None else ""
+        return f"loop {self.name}{inside}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def _repr_html_(self) -> str:
+        return html_programs.loop(self._found)
+
+
+def _names(vars: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    """The names of ``vars``."""
+    if vars is None:
+        return None
+    names = tuple(name.strip() for name in (vars.split(",") if isinstance(vars, str) else vars) if name.strip())
+    if not names:
+        raise UsageError("vars names no variable; leave it out for those that are used later")
+    return names
+
+
+def _answer(loops: Sequence[Loop], question: Question) -> None:
+    """Find out what is not known yet, several loops at once."""
+    missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
+    if not missing:
+        return
+    settings = missing[0].function.program.settings
+    until = session.deadline(settings)
+    asked = [loop._found for loop in missing]  # noqa: SLF001
+    for loop, answer in zip(missing, session.answer_all(asked, question, settings, until), strict=True):
+        loop._answers[question] = answer  # noqa: SLF001
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Function(Shown):
+    """One defined function, with the small functions that it calls inlined into it.
+
+    Iterating gives its loops; ``function[line]`` is the loop that starts in that line, ``function[name]`` the one of
+    that name. Made by :func:`loopless.load`; see ``program[name]``.
+    """
+
+    program: Program
+    _found: session.Function
+    _loops: tuple[Loop, ...] | None = field(default=None, init=False)
+    _summary: FunctionSummary | Refused | None = field(default=None, init=False)
+    _bounds: dict[str, FunctionBoundValue] = field(default_factory=dict, init=False)
+    _held: dict[tuple[str, str], Any] = field(default_factory=dict, init=False)
+    _calls: KeptCalls | None = field(default=None, init=False)
+
+    @property
+    def name(self) -> str:
+        """The name in the source."""
+        return self._found.name
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``, or the name."""
+        return self._found.place
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops in textual order, those of inlined functions included."""
+        if self._loops is None:
+            with in_time(session.deadline(self.program.settings)):
+                self._loops = tuple(Loop(self, loop) for loop in self._found.loops)
+        return self._loops
+
+    def __iter__(self) -> Iterator[Loop]:
+        return iter(self.loops)
+
+    def __len__(self) -> int:
+        return len(self.loops)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, place: int | str) -> Loop:
+        """The loop that starts in this line, or of this name. Raises ``UsageError`` that lists those there are."""
+        found = [loop for loop in self.loops if place in (loop.line, loop.name)]
+        if len(found) == 1:
+            return found[0]
+        names = [loop.name for loop in found or self.loops]
+        if found:
+            raise UsageError(f"several loops of {self.name} start in line {place}; name one of {listed(names)}")
+        raise UsageError(f"there is no loop {place!r} in {self.name}; its loops are {listed(names)}")
+
+    def __contains__(self, place: object) -> bool:
+        return any(place in (loop, loop.line, loop.name) for loop in self.loops)
+
+    def summarize(self) -> FunctionSummary | Refused:
+        """What a call of the function does, as ``loopless summarize --whole``."""
+        if self._summary is None:
+            settings = self.program.settings
+            until = session.deadline(settings)
+            with in_time(until):
+                self._found.graph()
+            (answer,) = answer_functions([self._found], Question(classify=False), settings, until)
+            self._summary = _function_summary(answer)
+        return self._summary
+
+    def bound(self, method: str = "all") -> FunctionBound:
+        """How often the loops of the function run in a call of it, as ``loopless bound``.
+
+        ``method``: "all", or "looperman" for its algorithm alone. Where nothing is known ``upper`` is None and
+        ``refused`` says why.
+        """
+        found = self._bounded(method)
+        own = tuple(loop.name for loop in self.loops if loop.inlined_from is None)
+        held: FunctionBound = self._held.setdefault((method, ""), FunctionBound(found, own, self._found))
+        return held
+
+    def _bound_of(self, loop: str, method: str) -> LoopBound:
+        found = self._bounded(method)
+        for bound in found.loops:
+            if bound.answer.loop.name == loop:
+                held: LoopBound = self._held.setdefault((method, loop), LoopBound(found, (loop,), self._found, bound))
+                return held
+        raise AssertionError(f"{self.name} has no bound of its loop {loop}")
+
+    def _bounded(self, method: str) -> FunctionBoundValue:
+        _bound([self], method)
+        return self._bounds[method]
+
+    def evaluate(self, /, *arguments: Any, nondet: Iterable[int] = (), **by_name: Any) -> Evaluation:
+        """The result of a call, as ``loopless eval``: loops whose summary is complete are jumped over.
+
+        Arguments stand in their order or have their names. One is an integer, for a pointer a list of integers (an
+        array of another library will do), a string (with its terminator), the bytes of the memory, or None for the null
+        pointer. ``nondet``: the inputs that the call reads, in their order.
+
+        ``timeout_s`` of the settings, or a minute, is the limit for each call. Raises ``UsageError`` for arguments that
+        the function does not take.
+        """
+        if self._calls is None:
+            _answer(self.loops, CALLED)
+            known = [loop._answers[CALLED] for loop in self.loops]  # noqa: SLF001
+            self._calls = KeptCalls(self._found, self.program.settings, known)
+        return self._calls.evaluate(arguments, by_name, nondet)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return operator.getitem, (self.program, self._found.code.name)
+
+    def _brief(self) -> str:
+        return f"function {self.name} at {self.place.removesuffix(':0')}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def _repr_html_(self) -> str:
+        return html_programs.function(self._found)
+
+
+def _bound(functions: Sequence[Function], method: str) -> None:
+    """Find out the bounds that are not known yet, those of several functions at once."""
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r}; there are {listed(METHODS)}")
+    missing = [function for function in functions if method not in function._bounds]  # noqa: SLF001
+    if not missing:
+        return
+    settings = missing[0].program.settings
+    until = session.deadline(settings)
+    asked = [function._found for function in missing]  # noqa: SLF001
+    with in_time(until):
+        for found in asked:
+            found.graph()
+    for function, answer in zip(missing, answer_bounds(asked, method, settings, until), strict=True):
+        function._bounds[method] = answer  # noqa: SLF001
+
+
+def _function_summary(answer: FunctionAnswer) -> FunctionSummary | Refused:
+    if answer.summary is not None:
+        return FunctionSummary(answer)
+    assert answer.refused is not None
+    return Refusal(answer.refused, function_summary(answer), html.function_summary(answer))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Program(Shown):
+    """A program in memory, read under ``settings``.
+
+    Iterating gives its functions; ``program["f"]`` is the function of that name, ``program[12]`` the loop that starts
+    in line 12, and ``program.loop("a.c:12")`` the one at a place. Made by :func:`loopless.load`.
+    """
+
+    _found: session.Program
+    _functions: tuple[Function, ...] | None = field(default=None, init=False)
+
+    @property
+    def settings(self) -> Settings:
+        """How its questions are answered: the reading of numbers, and the limits on the work."""
+        return self._found.settings
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files, as they were named."""
+        return self._found.files
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The defined functions, by file in the order given, then by line."""
+        if self._functions is None:
+            self._functions = tuple(Function(self, function) for function in self._found.functions)
+        return self._functions
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops of all functions where they stand in the source (copies by inlining left out)."""
+        return tuple(loop for function in self.functions for loop in function.loops if loop.inlined_from is None)
+
+    def __iter__(self) -> Iterator[Function]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    @overload
+    def __getitem__(self, key: str) -> Function: ...
+    @overload
+    def __getitem__(self, key: int) -> Loop: ...
+    def __getitem__(self, key: str | int) -> Function | Loop:
+        """The function of this name, or the loop that starts in this line. Raises ``UsageError`` that lists those there
+        are.
+        """
+        if isinstance(key, int):
+            return self.loop(str(key))
+        wanted = self._found[key]
+        return next(function for function in self.functions if function._found is wanted)  # noqa: SLF001
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in (function, function.name) for function in self.functions)
+
+    def loop(self, place: str) -> Loop:
+        """The loop at a place: ``FILE:LINE``, ``LINE``, or its full name. Raises ``UsageError`` where there is none, or
+        are several.
+        """
+        with in_time(session.deadline(self.settings)):
+            found = select_loops(self._found, (), [place])
+        if len(found) > 1:
+            raise UsageError(f"there are several loops at {place}: {listed(loop.name for loop in found)}")
+        return next(loop for f in self.functions for loop in f.loops if loop._found is found[0])  # noqa: SLF001
+
+    def summarize(self) -> tuple[Summary | Refused, ...]:
+        """The summaries of all ``loops``, in their order; several are worked on at once."""
+        _answer(self.loops, _SUMMARY)
+        return tuple(loop.summarize() for loop in self.loops)
+
+    def bound(self, method: str = "all") -> tuple[FunctionBound, ...]:
+        """The bounds of all functions with loops, in their order; several are worked on at once."""
+        functions = [function for function in self.functions if function.loops]
+        _bound(functions, method)
+        return tuple(function.bound(method) for function in functions)
+
+    def with_settings(self, **changes: Any) -> Program:
+        """The same program under other settings, of which nothing is known yet; this one stays as it is.
+
+        ``changes`` are fields of :class:`loopless.Settings`, as ``loop_timeout_s=60`` or ``wrapv=True``. Raises
+        ``UsageError`` for others, and for those of the compiler: load the files again with these.
+        """
+        return Program(session.Program(self._found.source, changed(self.settings, changes, loaded=True)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self._found,)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [function.name for function in self.functions]
+
+    def _brief(self) -> str:
+        return f"program {', '.join(self.files)}: functions {listed((f.name for f in self.functions), 8)}"
+
+    def __str__(self) -> str:
+        return html_programs.program_lines(self._found)
+
+    def _repr_html_(self) -> str:
+        return html_programs.program(self._found)
+
+
+def load(paths: Iterable[Path | str] | Path | str, settings: Settings | None = None, **options: Any) -> Program:
+    """Read a program: C, C++, LLVM assembly or bitcode, several files linked together.
+
+    ``options`` are fields of :class:`loopless.Settings` (``mathematical``, ``wrapv``, ``loop_timeout_s``,
+    ``loop_memory_mb``, ``timeout_s``, ``workers``, ``fenced``) and of the compiler's (``data_model`` "ILP32" or "LP64",
+    ``clang``, ``flags``, ``compile_database``). They change ``settings``. ``timeout_s`` counts for reading the program
+    and for each question.
+
+    Raises:
+        UsageError: no file is named, or there is no such option.
+        SourceError: a file is missing, or does not compile, or is IR of another version.
+        LimitError: the compiler took too long.
+    """
+    chosen = changed(settings or Settings(), options)
+    with in_time(session.deadline(chosen)):
+        return Program(session.load(paths, chosen))

@@ -1,0 +1,84 @@
+"""Bounds as HTML for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from loopless.bounds import Claim
+from loopless.queries.bounds import FunctionBound, LoopBound, class_of
+from loopless.queries.lower_classes import class_of_claim
+from loopless.report.bounds import (
+    claim_conditions,
+    claim_words,
+    granted,
+    granted_for,
+    names_of,
+    names_of_call,
+    only_inlined,
+    selected,
+    worst_inputs,
+)
+from loopless.report.html import box, condition, heading, note, refusal, row, table
+from loopless.report.names import Names
+from loopless.terms import FALSE
+
+_COLUMNS: Final = ("", "how often", "grows as", "where, and at least")
+
+
+def bounds(found: FunctionBound, names: Sequence[str]) -> str:
+    """The bounds of the loops called ``names``, then those of their function, as ``bound`` tells them."""
+    chosen = selected([found], names)
+    parts = [part for _, bound in chosen for part in _loop(found, bound)]
+    if chosen or only_inlined(found):
+        parts += _function(found)
+    return box(parts or [heading(found.name, "no loops")])
+
+
+def _loop(found: FunctionBound, bound: LoopBound) -> Iterable[str]:
+    names, loop = names_of(found, bound), bound.answer.loop
+    yield heading(loop.name)
+    grows = class_of_claim(bound.call, found.shown)
+    rows = [_claim("iterations in a call", bound.call, grows.text() if grows is not None else "", names)]
+    if bound.entry.upper is not None or bound.call.never is FALSE:
+        rows.append(_claim("in one entry, over the values there", bound.entry, "", names))
+    if loop.parent is not None and bound.any_entry is not None:
+        rows.append(_row("in any entry", f"at most {names.text(bound.any_entry)}"))
+    same = {bound.call.upper, bound.entry.upper}
+    rows += [
+        _row(f"visits of line {line.line} in a call", f"at most {names.text(line.upper)}")
+        for line in bound.lines
+        if line.upper not in same and line.line != loop.line
+    ]
+    yield table(_COLUMNS, rows)
+    for states in bound.recurrent:
+        word = f"need not end, by the choice of {', '.join(states.chosen)}," if states.chosen else "never ends"
+        yield note(f"one entry {word} when", [" or ".join(condition(states.condition, names))])
+    yield note("taken for granted:", granted_for(found, bound))
+    for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
+        yield refusal(refused)
+
+
+def _function(found: FunctionBound) -> Iterable[str]:
+    names = names_of_call(found)
+    grows = class_of(found)
+    rows = [_claim("iterations of all loops", found.call, grows.text() if grows is not None else "", names)]
+    if found.over_inputs is not None:
+        rows.append(_row("whatever it reads", f"at most {names.text(found.over_inputs)}"))
+    yield heading(found.name, "in a call")
+    yield table(_COLUMNS, rows)
+    worst = worst_inputs(found)
+    yield note("worst inputs seen:", [worst] if worst else [])
+    yield note("taken for granted:", granted(found))
+    if found.refused is not None:
+        yield refusal(found.refused)
+
+
+def _claim(title: str, claim: Claim, grows: str, names: Names) -> str:
+    words = claim_words(claim, names).removesuffix(" on the iterations").removesuffix(" iterations")
+    lines = [line.strip() for line in claim_conditions(claim, names)]
+    return row([[title], [words], [grows] if grows else [], lines], words=(0, 3))
+
+
+def _row(title: str, words: str) -> str:
+    return row([[title], [words], [], []], words=(0,))
