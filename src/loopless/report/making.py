@@ -62,7 +62,7 @@ def _all(make: Callable[[_A], _T], answers: Sequence[_A]) -> list[_T]:
 
 
 _SHORT_S: Final = 2.0
-"""The time for what is told in place of a report, whatever the other limits."""
+"""The time for a short report, however little a loop may take."""
 _SENTENCE: Final = "the answer was found, but not written: {}"
 
 
@@ -79,7 +79,8 @@ def whole(make: Callable[[], _T], settings: Settings, until: float | None = None
 
 
 def _limits(settings: Settings, until: float | None) -> Limits:
-    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    time_s = None if settings.loop_timeout_s is None else max(settings.loop_timeout_s, _SHORT_S)
+    return Limits(time_s, settings.loop_memory_mb, until)
 
 
 def loop_without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
