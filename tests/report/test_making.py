@@ -29,7 +29,7 @@ int g(int x, int n) {
 int h(int x, int n) { while (x < n) x += 7; return x; }
 """
 SCHEMA = json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
-SETTINGS = Settings(loop_timeout_s=2.0, loop_memory_mb=64, workers=2)
+SETTINGS = Settings(loop_timeout_s=2.0, loop_memory_mb=256, workers=2)
 
 
 @pytest.fixture(autouse=True)
