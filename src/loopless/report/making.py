@@ -49,7 +49,7 @@ def parts(
     each = run_all([functools.partial(make, answer) for answer in answers], limits, settings.processes)
     over = {place: one for place, one in enumerate(each) if isinstance(one, Overrun)}
     brief = [functools.partial(make, without(answers[place], one)) for place, one in over.items()]
-    said = run_all(brief, Limits(_SHORT_S, settings.loop_memory_mb), settings.processes)
+    said = run_all(brief, Limits(_SHORT_S, _memory(settings)), settings.processes)
     for place, instead in zip(over, said, strict=True):
         if isinstance(instead, Overrun):
             raise LimitError(_SENTENCE.format(over[place].detail))
@@ -62,7 +62,9 @@ def _all(make: Callable[[_A], _T], answers: Sequence[_A]) -> list[_T]:
 
 
 _SHORT_S: Final = 2.0
-"""The time for what is told in place of a report, whatever the other limits."""
+"""The time for a short report, however little a loop may take."""
+_LEAST_MB: Final = 256
+"""The memory for one: a process that only reads what it has from its parent seems to need some."""
 _SENTENCE: Final = "the answer was found, but not written: {}"
 
 
@@ -79,7 +81,12 @@ def whole(make: Callable[[], _T], settings: Settings, until: float | None = None
 
 
 def _limits(settings: Settings, until: float | None) -> Limits:
-    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    time_s = None if settings.loop_timeout_s is None else max(settings.loop_timeout_s, _SHORT_S)
+    return Limits(time_s, _memory(settings), until)
+
+
+def _memory(settings: Settings) -> int | None:
+    return None if settings.loop_memory_mb is None else max(settings.loop_memory_mb, _LEAST_MB)
 
 
 def loop_without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
