@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import z3
 
-from loopless.bounds import classes
+from loopless.bounds import asymptotics
 from loopless.check.expressions import HELPERS, Expressions, Lines
 from loopless.logic.simplify import shorter
 from loopless.recurrences import lifting
@@ -224,8 +224,8 @@ def test_choices_of_choices_are_wrapped_once():
 
 def test_the_class_of_a_term_is_found_once(monkeypatch):
     term = TERMS["quotients"]
-    limit(monkeypatch, classes._Classes, "_towards", 4 * parts(term))
-    assert str(classes.growth_of(term, lambda var: var.name).text()) == "O(x)"
+    limit(monkeypatch, asymptotics._Classes, "_towards", 4 * parts(term))
+    assert str(asymptotics.growth_of(term, lambda var: var.name).text()) == "O(x)"
 
 
 def test_sequences_are_found_once(monkeypatch):
