@@ -23,11 +23,11 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from loopless.check.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 from loopless.errors import UsageError
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.costs import answer_cost
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import EvaluationError, Var, evaluate
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loopless.errors import LooplessError
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.session import answer_all, load
+from loopless.queries.program import answer_all, load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
 

@@ -21,8 +21,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.flowgraph.model import LoopInfo

@@ -23,8 +23,8 @@ from pathlib import Path
 import own_loops
 
 from loopless.automaton import classify
-from loopless.check.generate import generate, print_program
-from loopless.check.interpret import Interpreter
+from loopless.check.generator.generate import generate, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.queries.evaluation import Evaluator
 from loopless.source import ir, load

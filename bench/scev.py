@@ -26,7 +26,7 @@ from typing import Any
 from loopless.bounds.model import LARGE, by_types
 from loopless.errors import LooplessError
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.source.compile import SourceOptions, compile_ir

@@ -45,7 +45,7 @@ def measured(file: Path, limit: float) -> dict[str, Any]:
     """One program in this process: what is claimed, and what the judge says of it."""
     from loopless.errors import LooplessError
     from loopless.queries.bounds import answer_bounds
-    from loopless.queries.session import load
+    from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
     settings = Settings(mathematical=True, loop_timeout_s=limit / 2, timeout_s=limit, workers=1)
@@ -78,8 +78,8 @@ def start_of(program: Any) -> Any:
 
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     """The claim on all loops of a function together as numbers and text."""
+    from loopless.bounds.lower_asymptotics import lower_growth
     from loopless.queries.bounds import class_of
-    from loopless.queries.lower_classes import lower_growth
     from loopless.terms import FALSE, TRUE
 
     call = found.call
@@ -119,9 +119,9 @@ class Judge:
     """Runs of one program over the integers, by the interpreter."""
 
     def __init__(self, file: Path, folder: Path, settings: Any, name: str) -> None:
-        from loopless.check.interpret import Interpreter
+        from loopless.check.interpreter.run import Interpreter
         from loopless.flowgraph import Options
-        from loopless.queries.session import load
+        from loopless.queries.program import load
 
         # What the program calls without defining it is an input of the program.
         text = re.sub(r"\brandom\b", "__VERIFIER_nondet_int", file.read_text(errors="replace"))

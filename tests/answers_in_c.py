@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.session import answer_all, load
+from loopless.queries.program import answer_all, load
 from loopless.queries.settings import Settings
 
 _OF_SETTINGS = ("mathematical", "wrapv")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loopless.bounds import Bound, FunctionBounds, function_bounds
-from loopless.check.alone import LoopAlone
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph

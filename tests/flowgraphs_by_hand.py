@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.check.interpret import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, Run
 from loopless.flowgraph.model import (
     Assign,
     Block,

@@ -6,10 +6,10 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, judge_all
-from loopless.check.interpret import Interpreter
-from loopless.check.native import Limits, NativeOracle, Run
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
+from loopless.check.oracle.native import Limits, NativeOracle, Run
 from loopless.check.states import all_states, constants, draw_states
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from loopless.bounds.methods.ranking import Ranking, rank
-from loopless.check.alone import LoopAlone
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.paths import LoopPaths, loop_paths
 from loopless.refusals import Refused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeOracle
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeOracle
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.paths import loop_paths

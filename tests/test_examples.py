@@ -9,7 +9,7 @@ import pytest
 
 from example_expectations import EXAMPLES, Eval, LoopFact, Loops, example_files, expectations
 from loopless.automaton import classify
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths

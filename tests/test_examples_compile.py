@@ -22,7 +22,7 @@ from example_expectations import (
     expectations,
     parse_line,
 )
-from loopless.check.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 
 FILES = example_files()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopless.check.exhaustive import every_entry
-from loopless.check.generate import PROFILES, generate, print_program
-from loopless.check.interpret import Interpreter
+from loopless.check.generator.generate import PROFILES, generate, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import paths_of, summarize

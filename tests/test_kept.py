@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.generate_case import load_case
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeOracle
+from loopless.check.generator.case import load_case
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeOracle
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.queries.evaluation import Evaluator

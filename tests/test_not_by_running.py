@@ -10,8 +10,8 @@ from collections.abc import Callable
 import own_loops
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeOracle
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.stepping import SteppingForbidden, enumerating, no_stepping

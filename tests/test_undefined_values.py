@@ -13,12 +13,12 @@ import pytest
 
 from answers_in_c import answers
 from counted import judge_calls
-from loopless.check.native import NativeHost, NativeOracle
+from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.fuzzing.functions import Bench, compose_function
 from loopless.fuzzing.loops import read, summarize_loop
 from loopless.fuzzing.rows import FunctionRow, LoopRow
 from loopless.queries.calls import Calls
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
 from loopless.summary import FunctionSummary, Summary

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from loopless.bounds import growth_of
+from loopless.bounds.lower_asymptotics import lower_class, lower_growth
 from loopless.queries.bounds import answer_bounds, class_of
-from loopless.queries.lower_classes import lower_class, lower_growth
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import (
     INTEGERS,

@@ -8,7 +8,7 @@ import pytest
 
 from counted import judge_calls
 from loopless.bounds import function_bounds, least
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.source import load
 from loopless.terms import Read, evaluate, walk

@@ -10,7 +10,7 @@ import pytest
 from loopless.bounds.iterations import iteration_paths
 from loopless.bounds.methods.ranking import rank
 from loopless.bounds.scopes import scopes_of
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 from loopless.terms import Var, evaluate, holds

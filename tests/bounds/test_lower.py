@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from loopless.check.interpret import Interpreter
+from loopless.bounds.lower_asymptotics import lower_growth
+from loopless.check.interpreter.run import Interpreter
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.lower_classes import lower_growth
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import ZERO, evaluate
 

@@ -8,8 +8,8 @@ import pytest
 
 from counted import judge_calls, judge_entries
 from loopless.bounds import function_bounds
-from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
-from loopless.check.interpret import Interpreter
+from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options, build
 from loopless.source import load
 

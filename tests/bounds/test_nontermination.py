@@ -9,7 +9,7 @@ import pytest
 
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
 from loopless.bounds.methods.ranking import rank
-from loopless.check.alone import LoopAlone
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopless.bounds.methods.looperman import ITERATIONS, Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.terms import evaluate, holds
 
 FALLING = """void f(int x, int y, int n, int p, int q, int r, int s, int t, int u, int v, int w) {

@@ -8,8 +8,8 @@ import pytest
 
 from loopless.bounds.asymptotics import growth_of
 from loopless.bounds.methods.components import CallBounds, call_bounds
-from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
-from loopless.check.interpret import Interpreter
+from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.terms import EvaluationError, evaluate
 from loops_in_c import graph
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from loopless.check.alone import LoopAlone, Truth
 from loopless.check.claims import UNCOUNTED, Claims, judge_all
+from loopless.check.loop_alone import LoopAlone, Truth
 from loopless.check.states import all_states, constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopless.check.exhaustive import every_entry
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import build
 from loopless.flowgraph.model import (

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopless.check.generate import (
+from loopless.check.generator.generate import (
     FEATURES,
     OBSERVED,
     PROFILES,
@@ -21,7 +21,9 @@ from loopless.check.generate import (
     nondet_stream,
     print_program,
 )
-from loopless.check.generate_ast import (
+from loopless.check.generator.inputs import all_inputs, edges
+from loopless.check.generator.printer import constant, expression
+from loopless.check.generator.syntax import (
     ARRAY_LENGTH,
     INT,
     SCHAR,
@@ -41,11 +43,9 @@ from loopless.check.generate_ast import (
     Var,
     While,
 )
-from loopless.check.generate_inputs import all_inputs, edges
-from loopless.check.generate_print import constant, expression
-from loopless.check.generate_validate import valid
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
-from loopless.check.native_signature import CType, Opaque, Pointer, Signature
+from loopless.check.generator.validate import valid
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def host() -> Iterator[NativeHost]:
 
 def test_the_same_seed_gives_the_same_everywhere() -> None:
     script = """
-from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
+from loopless.check.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
 for profile in PROFILES.values():
     for seed in range(20):
         program = generate(seed, profile)

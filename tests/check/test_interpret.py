@@ -23,7 +23,7 @@ from flowgraphs_by_hand import (
     loop_info,
     straight,
 )
-from loopless.check.interpret import Interpreter, Jump
+from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.flowgraph.model import (
     Assign,
     Assume,

@@ -23,7 +23,7 @@ from flowgraphs_by_hand import (
     integers,
     straight,
 )
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import (

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeOracle
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph import Options, build
 from loopless.source.program import Program, load
 
@@ -258,7 +258,7 @@ def test_over_the_integers_signed_types_do_not_overflow(
 
 @pytest.mark.parametrize("name", CASES)
 def test_construct(program: Program, oracle: NativeOracle, name: str) -> None:
-    from loopless.check.native import Run
+    from loopless.check.oracle.native import Run
 
     cases = CASES[name]
     native = oracle.run_many(name, [Run(args, nondet) for args, nondet in cases])

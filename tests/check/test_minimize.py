@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
-from loopless.check.generate_ast import Binary, Call, Function, While, walk
-from loopless.check.generate_case import Case, load_case, save_case
-from loopless.check.generate_validate import valid
-from loopless.check.minimize import minimize, size
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.generator.case import Case, load_case, save_case
+from loopless.check.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
+from loopless.check.generator.minimize import minimize, size
+from loopless.check.generator.syntax import Binary, Call, Function, While, walk
+from loopless.check.generator.validate import valid
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
-from loopless.check.native_runtime import MEANINGS, WEAK_MEANINGS
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
+from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError, UsageError
 from loopless.source.compile import SourceOptions, compile_ir
@@ -172,7 +172,7 @@ def test_files_and_processes_are_out_of_reach(host: NativeHost, tmp_path: Path) 
 def test_the_kernel_refuses_files_and_memory_to_a_limited_process(tmp_path: Path) -> None:
     program = f"""
 import os
-from loopless.check.native_child import limit_process
+from loopless.check.oracle.child import limit_process
 kept = os.open({str(tmp_path / "kept")!r}, os.O_WRONLY | os.O_CREAT)
 limit_process({{"seconds": 1.0, "memory_bytes": 1 << 20}}, 1)
 for attempt in (lambda: open({str(tmp_path / "new")!r}, "w"), lambda: os.write(kept, b"x"), lambda: bytearray(1 << 25)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 
 
 def test_many_endless_runs_are_answered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

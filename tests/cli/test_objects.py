@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.source import SourceOptions, load
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.generate import PROFILES, features, generate, inputs, print_program
-from loopless.check.interpret import Interpreter
+from loopless.check.generator.generate import PROFILES, features, generate, inputs, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import as_loop, build
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.refusals import Reason, Refused

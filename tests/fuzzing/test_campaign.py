@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fuzzing.planted import DYING, FAILING, HANGING, WRONG_FUNCTIONS, WRONG_LOOPS
-from loopless.check.generate import PROFILES
-from loopless.check.generate_case import load_case
-from loopless.check.native import NativeOracle
+from loopless.check.generator.case import load_case
+from loopless.check.generator.generate import PROFILES
+from loopless.check.oracle.native import NativeOracle
 from loopless.errors import UsageError
 from loopless.fuzzing.campaign import campaign
 from loopless.fuzzing.loops import judge_loop, read, summarize_loop

@@ -11,7 +11,7 @@ import loopless
 from asked_both_ways import asked, loaded, untimed
 from loopless.interface import calls as calls_module
 from loopless.queries import calls as query_calls
-from loopless.queries import session
+from loopless.queries import program as session
 
 
 def test_a_limit_of_time_is_kept_and_named():
@@ -54,9 +54,9 @@ def test_a_limit_of_memory_is_kept_and_named():
 
 
 def test_without_a_fence_there_are_no_children(monkeypatch, program):
-    from loopless.queries import limits
+    from loopless.queries import sandbox
 
-    monkeypatch.setattr(limits, "_Child", None)
+    monkeypatch.setattr(sandbox, "_Child", None)
     again = program.with_settings(loop_timeout_s=5)
     assert again.settings.fenced is False
     assert again[4].summarize().complete

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from loopless import terms as t
-from loopless.check.interpret import Interpreter, Jump
+from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, NoPaths
 from loopless.refusals import Reason

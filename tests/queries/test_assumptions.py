@@ -10,7 +10,7 @@ import pytest
 from loopless.errors import UsageError
 from loopless.queries.assumptions import names_in, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import INTEGERS, IntType, Var, holds
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from loopless.check.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, Run
 from loopless.errors import UsageError
 from loopless.queries.assumptions import parse_condition
 from loopless.queries.c_arithmetic import CType, Reading

@@ -11,13 +11,14 @@ from itertools import product
 import pytest
 
 from loopless.bounds import Bound, Claim
-from loopless.check.generate import PROFILES, generate, nondet_stream, print_program
-from loopless.check.interpret import Interpreter
+from loopless.bounds.joint_claims import of_all, together
+from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options
-from loopless.queries import bounds, limits
+from loopless.queries import bounds
+from loopless.queries import sandbox as limits
 from loopless.queries.bounds import answer_bounds, class_of
-from loopless.queries.claims import of_all, together
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
 from loopless.terms import FALSE, TRUE, ZERO, EvaluationError, IntType, Var, const, evaluate, holds, less

@@ -7,12 +7,13 @@ import json
 
 import pytest
 
-from loopless.check.generate import PROFILES, generate, inputs, nondet_stream, print_program
-from loopless.check.interpret import Interpreter
-from loopless.check.native import Limits, NativeHost, NativeOracle
-from loopless.check.native import Run as Call
+from loopless.check.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import Run as Call
 from loopless.check.outcome import Outcome
-from loopless.queries import calls, session
+from loopless.queries import calls
+from loopless.queries import program as session
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping

@@ -16,8 +16,8 @@ import pytest
 
 from logic.hard_cases import run_hard_query, run_hard_subtraction
 from loopless.errors import LimitError, UsageError
-from loopless.queries import limits as limits_module
-from loopless.queries.limits import Limits, Overrun, Pool, note, run_all
+from loopless.queries import sandbox as limits_module
+from loopless.queries.sandbox import Limits, Overrun, Pool, note, run_all
 from loopless.refusals import Reason
 
 
@@ -238,7 +238,7 @@ def spins() -> None:
 
 SCRIPT = """
 import functools, threading, time
-from loopless.queries import limits
+from loopless.queries import sandbox as limits
 {prelude}
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print("the program runs", flush=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeHost, NativeOracle
-from loopless.queries import session
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeHost, NativeOracle
+from loopless.queries import program as session
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import FunctionSummary
 

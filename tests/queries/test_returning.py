@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.costs import answer_cost
-from loopless.queries.session import load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.report.bounds import facts

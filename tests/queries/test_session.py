@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from loopless.errors import SourceError, UsageError
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.refusals import Reason, Refused
 from loopless.summary import Summary
 from loopless.terms import evaluate, holds

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from counted import arguments_of
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeHost, NativeOracle
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.flowgraph import Options
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.settings import Settings
 from loopless.terms import evaluate

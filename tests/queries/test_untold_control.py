@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.errors import UsageError
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.selection import check_variables
 from loopless.queries.settings import Settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import own_loops
 import pytest
 
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, judge_all
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import all_states
 from loopless.summary import Summary, summarize
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopless.check.generate import PROFILES, generate, print_program
-from loopless.check.interpret import Interpreter, Run
+from loopless.check.generator.generate import PROFILES, generate, print_program
+from loopless.check.interpreter.run import Interpreter, Run
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     Diverges,

@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from judged import judge_alone
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, judge_all
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import draw_states
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths

@@ -8,7 +8,7 @@ import pytest
 
 from judged import judge_alone
 from loopless import terms as t
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
 from loopless.paths import loop_paths
 from loopless.queries.evaluation import Evaluator
 from loopless.stepping import no_stepping

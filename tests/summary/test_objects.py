@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import NativeHost, NativeOracle, Run
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeHost, NativeOracle, Run
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused

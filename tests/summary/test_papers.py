@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 import own_loops
 import pytest
 
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, judge_all
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
-from loopless.check.native_signature import CType
+from loopless.check.loop_alone import LoopAlone
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.signature import CType
 from loopless.check.outcome import Outcome
 from loopless.check.states import constants, draw_states
 from loopless.flowgraph.model import Flowgraph

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.interpret import Interpreter
-from loopless.check.native import Limits, NativeOracle, Run
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import Limits, NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation import Evaluation, Evaluator
-from loopless.queries.session import Function, load
+from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 

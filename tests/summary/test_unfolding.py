@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, Judgement, judge_all
-from loopless.check.interpret import Interpreter
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import draw_states
 from loopless.paths import LoopPaths
 from loopless.portfolio import NoAnswer, Tried

@@ -16,7 +16,7 @@ import pytest
 import z3
 
 from loopless.bounds import asymptotics
-from loopless.check.expressions import HELPERS, Expressions, Lines
+from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.logic.simplify import shorter
 from loopless.recurrences import lifting
 from loopless.recurrences.expoly import ExpPoly, constant

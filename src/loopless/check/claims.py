@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from loopless.check.alone import LoopAlone, Truth
-from loopless.check.expressions import HELPERS, Expressions, Lines
-from loopless.check.values import Stop
+from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
+from loopless.check.interpreter.values import Stop
+from loopless.check.loop_alone import LoopAlone, Truth
 from loopless.terms import Condition, EvaluationError, Term, Var, evaluate, holds
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from loopless.check.interpret import Interpreter, Lookup, Run
-from loopless.check.services import LoopHook
+from loopless.check.interpreter.run import Interpreter, Lookup, Run
+from loopless.check.interpreter.services import LoopHook
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph

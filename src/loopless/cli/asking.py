@@ -15,7 +15,7 @@ from loopless.queries.deadline import in_time
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
     from loopless.queries.functions import FunctionAnswer
-    from loopless.queries.limits import Overrun
+    from loopless.queries.sandbox import Overrun
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
@@ -52,7 +52,7 @@ def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
     """The answers about all loops that the options select."""
-    from loopless.queries.session import answer_all, load_while_importing
+    from loopless.queries.program import answer_all, load_while_importing
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
@@ -78,7 +78,7 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
 
 def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[FunctionAnswer]:
     """The summaries of the functions that the options select, with the answers about their loops."""
-    from loopless.queries.session import load_while_importing
+    from loopless.queries.program import load_while_importing
 
     for given, option in _OF_LOOPS:
         if options.get(given):

@@ -28,7 +28,7 @@ from loopless.queries.deadline import in_time
 if TYPE_CHECKING:
     from loopless.queries.bounds import FunctionBound
     from loopless.queries.costs import CostAnswer, RunBound
-    from loopless.queries.session import Loop, LoopName, Program
+    from loopless.queries.program import Loop, LoopName, Program
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -69,7 +69,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if options["compared"]:
         return _compare(request, files, options)
     _check_combinations()
-    from loopless.queries.session import load_while_importing
+    from loopless.queries.program import load_while_importing
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
@@ -193,7 +193,7 @@ def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, al
 
 def _numbered_otherwise(program: Program, loops: Iterable[LoopName | Loop]) -> set[str]:
     """The functions of loops that CBMC numbers otherwise; says why."""
-    from loopless.queries.numbering import numbered_otherwise
+    from loopless.queries.cbmc_numbering import numbered_otherwise
 
     names = {loop.function if isinstance(loop.function, str) else loop.function.name for loop in loops}
     found = {}

@@ -46,7 +46,7 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
       loopless eval examples/cases/gcd.c gcd 12 18
       loopless eval examples/cases/descending.c descending -5
     """
-    from loopless.queries.session import load_while_importing
+    from loopless.queries.program import load_while_importing
 
     if args and options["stream"]:
         raise click.UsageError(f"--stream reads the arguments of calls from standard input; leave out {args[0]}")

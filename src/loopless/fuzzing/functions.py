@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from loopless.check.generate_inputs import Arguments
-from loopless.check.interpret import Interpreter
-from loopless.check.interpret import Run as Interpreted
-from loopless.check.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.generator.inputs import Arguments
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.interpreter.run import Run as Interpreted
+from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from loopless.check.generate import nondet_stream, print_program
-from loopless.check.generate_case import Case, save_case
-from loopless.check.minimize import minimize
+from loopless.check.generator.case import Case, save_case
+from loopless.check.generator.generate import nondet_stream, print_program
+from loopless.check.generator.minimize import minimize
 from loopless.fuzzing.functions import Bench, compose_function, unplaced
 from loopless.fuzzing.loops import court, read, short, summarize_loop
 from loopless.fuzzing.plan import Plan
 from loopless.fuzzing.programs import host, workplace
 from loopless.fuzzing.rows import Counts, FunctionRow, LoopRow, Row
-from loopless.queries.limits import note
+from loopless.queries.sandbox import note
 from loopless.summary import FunctionSummary
 
 _STATES: Final = 100

@@ -10,15 +10,15 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from loopless.check.alone import LoopAlone
 from loopless.check.claims import Claims, Judgement, judge_all
-from loopless.check.interpret import Interpreter, Jump
+from loopless.check.interpreter.run import Interpreter, Jump
+from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import all_states, constants, draw_states
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.fuzzing.rows import Counts, LoopRow
 from loopless.paths import LoopPaths, NoPaths
-from loopless.queries.session import Function, load
+from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
 from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, conjunction, conjuncts, holds, walk

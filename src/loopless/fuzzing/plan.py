@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.check.generate import PROFILES, generate
-from loopless.check.generate_ast import GeneratedProgram
+from loopless.check.generator.generate import PROFILES, generate
+from loopless.check.generator.syntax import GeneratedProgram
 from loopless.errors import UsageError
 
 EIGHT_BIT_EVERY: Final = 4

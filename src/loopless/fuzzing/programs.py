@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from loopless.check.generate import features, inputs, nondet_stream, print_program
-from loopless.check.native import NativeHost
+from loopless.check.generator.generate import features, inputs, nondet_stream, print_program
+from loopless.check.oracle.native import NativeHost
 from loopless.fuzzing.functions import Bench, compose_function, edge_rows, unplaced
 from loopless.fuzzing.loops import Subject, judge_loop, read, short, summarize_loop
 from loopless.fuzzing.plan import Plan
 from loopless.fuzzing.rows import FunctionRow, LoopRow, Row
-from loopless.queries.limits import note
+from loopless.queries.sandbox import note
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionOutcome, FunctionSummary
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopless.bounds import Claim
+from loopless.bounds.line_bounds import LineBound
+from loopless.bounds.lower_asymptotics import class_of_claim, lower_class
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
 from loopless.queries.arguments import integer_of
@@ -14,9 +16,7 @@ from loopless.queries.bounds import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import LoopBound as LoopBoundValue
 from loopless.queries.bounds import class_of
 from loopless.queries.inputs import check_values, names_in_bounds, not_meant, number_at
-from loopless.queries.laps import LineBound
-from loopless.queries.lower_classes import class_of_claim, lower_class
-from loopless.queries.session import Function
+from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.report import html_bounds
 from loopless.report.bounds import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless.errors import UsageError
 from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.arguments import argument_of, integer_of
 from loopless.queries.calls import Calls, arguments_of
@@ -18,7 +18,7 @@ from loopless.queries.functions import outcomes_of
 from loopless.queries.settings import Settings
 
 if TYPE_CHECKING:
-    from loopless.check.interpret import Argument
+    from loopless.check.interpreter.run import Argument
 
 CALLED: Final = Question(classify=False)
 """What evaluation asks about the loops of a function."""

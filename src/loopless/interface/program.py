@@ -17,7 +17,7 @@ from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
 from loopless.paths import LoopPaths
-from loopless.queries import session
+from loopless.queries import program as session
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.assumptions import names_in
 from loopless.queries.bounds import METHODS, answer_bounds

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.limits import Limits, Overrun, run_all
-from loopless.queries.session import Program, answer_all, load
+from loopless.queries.program import Program, answer_all, load
+from loopless.queries.sandbox import Limits, Overrun, run_all
 from loopless.queries.settings import Settings
 
 

@@ -15,8 +15,8 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
-from loopless.queries.limits import failure
 from loopless.queries.returning import leaving
+from loopless.queries.sandbox import failure
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
@@ -25,7 +25,7 @@ from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
 
 if TYPE_CHECKING:
-    from loopless.queries.session import Function, LoopName
+    from loopless.queries.program import Function, LoopName
 
 
 _SIMPLIFYING: Final = 100_000

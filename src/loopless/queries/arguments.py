@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loopless.errors import UsageError
 
 if TYPE_CHECKING:
-    from loopless.check.interpret import Argument
+    from loopless.check.interpreter.run import Argument
 
 
 def characters(text: str) -> list[int]:

@@ -23,6 +23,18 @@ from loopless.bounds import (
     least,
 )
 from loopless.bounds.iterations import iteration_paths
+from loopless.bounds.joint_claims import (
+    added,
+    all_runs_count,
+    at_least,
+    at_most,
+    lacks_lower,
+    of_all,
+    somewhere,
+    together,
+)
+from loopless.bounds.line_bounds import LineBound, from_header, line_bounds
+from loopless.bounds.lower_asymptotics import growth, has_class, lower_growth
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.components import CallBounds, call_bounds
 from loopless.bounds.methods.lower import LeastIterations
@@ -34,15 +46,12 @@ from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.claims import added, all_runs_count, at_least, at_most, lacks_lower, of_all, somewhere, together
-from loopless.queries.counting import Counts, counts_alone
+from loopless.queries.call_graph import NOT_BY_NAME
+from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
-from loopless.queries.laps import LineBound, from_header, line_bounds
-from loopless.queries.limits import Limits, Overrun, failure, note, run_all
-from loopless.queries.lower_classes import growth, has_class, lower_growth
-from loopless.queries.reach import NOT_BY_NAME
+from loopless.queries.program import Function, Program
 from loopless.queries.returning import NO_CALLS, Calls, leaving
-from loopless.queries.session import Function, Program
+from loopless.queries.sandbox import Limits, Overrun, failure, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary, Summary

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from loopless.check.expressions import byte_size
-from loopless.check.interpret import Argument, Interpreter
+from loopless.check.interpreter.expressions import byte_size
+from loopless.check.interpreter.run import Argument, Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
 from loopless.queries.answers import Question
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
-from loopless.queries.limits import Limits, Overrun, Pool
-from loopless.queries.session import Function, answer_all
+from loopless.queries.program import Function, answer_all
+from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import INTEGERS

@@ -11,9 +11,9 @@ from typing import Final
 from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bounds import FunctionBound, LoopBound
-from loopless.queries.limits import Limits, Overrun, failure, run_all
+from loopless.queries.program import Function, LoopName, Program
+from loopless.queries.sandbox import Limits, Overrun, failure, run_all
 from loopless.queries.selection import variables_named
-from loopless.queries.session import Function, LoopName, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loopless.check.interpret import Argument, Interpreter, Jump, Leap, Run
+from loopless.check.interpreter.run import Argument, Interpreter, Jump, Leap, Run
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
-from loopless.queries.leaps import Whole
+from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
 from loopless.terms import EvaluationError, Var, evaluate, holds

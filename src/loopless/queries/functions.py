@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from loopless.errors import LimitError, LooplessError
 from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.limits import Limits, Overrun, failure, run_all
-from loopless.queries.session import Function, Program, answer_all
+from loopless.queries.program import Function, Program, answer_all
+from loopless.queries.sandbox import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, summarize_function

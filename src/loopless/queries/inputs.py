@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
 from loopless.queries.bounds import FunctionBound, parse_values, value_at
-from loopless.queries.session import Function
+from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.terms import INTEGERS, Condition, IntType, Term, Var, type_name
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
 from loopless.paths.build import called
-from loopless.queries.reach import Reach, reachable
+from loopless.queries.call_graph import Reach, reachable
 from loopless.source.inlining import components
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import LEAVES, Meaning, effect_of, library_function, meaning_of

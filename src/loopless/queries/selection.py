@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.session import Loop, Program
+from loopless.queries.program import Loop, Program
 from loopless.refusals import Refused
 from loopless.terms import Var
 

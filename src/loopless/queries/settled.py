@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds import Claim, claim_of_call
+from loopless.bounds.joint_claims import at_most
 from loopless.flowgraph.model import Call
 from loopless.paths.build import called, calls_return
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.bounds import FunctionBound, LoopBound
-from loopless.queries.claims import at_most
+from loopless.queries.program import Function
 from loopless.queries.returning import Calls, before, calls_in
-from loopless.queries.session import Function
 from loopless.refusals import Refused
 from loopless.source.inlining import components
 from loopless.terms import FALSE, ZERO

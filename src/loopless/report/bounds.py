@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from loopless.bounds import Claim, Growth
+from loopless.bounds.lower_asymptotics import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of
+from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.costs import RETURNS, CostAnswer, RunBound, by_end, is_recursion
 from loopless.queries.inputs import number_at
-from loopless.queries.lower_classes import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
-from loopless.queries.reach import NOT_BY_NAME
+from loopless.queries.program import LoopName
 from loopless.queries.returning import Calls
-from loopless.queries.session import LoopName
 from loopless.report.flow_facts import Fact
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json

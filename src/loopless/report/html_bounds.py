@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from loopless.bounds import Claim
+from loopless.bounds.lower_asymptotics import class_of_claim
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of
-from loopless.queries.lower_classes import class_of_claim
 from loopless.report.bounds import (
     claim_conditions,
     claim_words,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from loopless.queries.evaluation import Evaluation
-from loopless.queries.session import Function, Loop, Program
+from loopless.queries.program import Function, Loop, Program
 from loopless.report.evaluation import evaluation_text
 from loopless.report.html import box, heading, note, refusal, row, table
 from loopless.report.text import table as columns

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from loopless.errors import LimitError
-from loopless.queries.limits import Limits, Overrun, run_all
+from loopless.queries.sandbox import Limits, Overrun, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of

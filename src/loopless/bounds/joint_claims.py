@@ -1,0 +1,90 @@
+"""Claims put together: with lower bounds, over all loops, with bounds on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from loopless.bounds import Bound, Bounds, Claim, least
+from loopless.bounds.compare import lesser
+from loopless.bounds.lower_asymptotics import reached
+from loopless.bounds.model import reads
+from loopless.flowgraph.model import Assume, Check, Flowgraph
+from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, add, conjunction, disjunction, ite
+
+
+def somewhere(found: Claim) -> Claim:
+    """The claim; without its bound where that holds for no inputs."""
+    if found.upper is None or found.when is not FALSE:
+        return found
+    return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
+
+
+def at_most(found: Claim) -> Claim:
+    """What a claim says of runs that may end in a call before: no more than that often, and nowhere surely for ever."""
+    gap = disjunction((found.gap, found.never))
+    return Claim(found.upper, when=found.when, gap=TRUE if found.upper is None else gap)
+
+
+def lacks_lower(found: Claim) -> bool:
+    """Whether a claim that is not about some inputs only has no lower bound."""
+    return not found.exact and found.lower is ZERO and (found.when is TRUE or found.upper is None)
+
+
+def all_runs_count(graph: Flowgraph) -> bool:
+    """Whether no run is left out of account, for an assumption or for undefined behaviour."""
+    return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
+
+
+def at_least(found: Claim, laps: Term, *, defined: bool, sure: bool) -> Claim:
+    """The claim with a lower bound, which runs that meet undefined behaviour may go below.
+
+    ``defined``: no run meets any; ``sure``: and there are runs that end, whatever the inputs.
+    """
+    if laps is ZERO:
+        return found
+    exact = laps is found.upper and found.gap is FALSE and found.never is FALSE
+    undefined = found.undefined if defined else TRUE
+    return replace(found, lower=laps, exact=exact, undefined=undefined, reached=None if sure else ZERO)
+
+
+def added(found: Claim, bounds: Bounds) -> Bounds:
+    """What a summary says where no unconditional bound is known."""
+    if found.upper is None or least(bounds) is not None or reads(found.upper):
+        return ()
+    return (Bound(found.upper, found.when),)
+
+
+def of_all(calls: Sequence[Claim]) -> Claim:
+    """The iterations of all loops together, from those of each in a call."""
+    lower = add(*(call.lower for call in calls))
+    never = disjunction(call.never for call in calls)
+    uppers = [call.upper for call in calls if call.upper is not None]
+    undefined = disjunction(call.undefined for call in calls)
+    some_run = None
+    if any(call.reached is not None for call in calls):
+        some_run = add(*(reached(call) for call in calls))
+    if len(uppers) < len(calls):
+        lower = add(*(_everywhere(call.lower, call.when) for call in calls))
+        if some_run is not None:
+            some_run = add(*(_everywhere(reached(call), call.when) for call in calls))
+        return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
+    exact = all(call.exact for call in calls)
+    gap = disjunction(call.gap for call in calls)
+    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, some_run)
+
+
+def _everywhere(lower: Term, when: Condition) -> Term:
+    """What a lower bound that holds where ``when`` does says of all inputs."""
+    return ite(when, lower, ZERO)
+
+
+def together(found: Claim, bound: Bound | None) -> Claim:
+    """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
+    if bound is None or found.exact or found.never is not FALSE:
+        return found
+    if found.upper is None or found.has_gap or found.when is not TRUE:
+        lower = _everywhere(found.lower, found.when)
+        some_run = None if found.reached is None else _everywhere(found.reached, found.when)
+        return replace(found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run)
+    return replace(found, upper=lesser(found.upper, bound.term))

@@ -1,0 +1,1 @@
+"""Random C programs with loops, inputs for them, and their minimization."""

@@ -1,0 +1,472 @@
+"""Memory of interpreted runs: objects of bytes, in which pointers are stored as what they are.
+
+A :class:`Storage` is one object. Its bytes are initialised or not; a pointer that is stored is kept as the object and
+the offset that it points to, so its bytes have no numbers: reading them as an integer ends the run as ``unknown``. Byte
+order is little-endian, as on all targets that the source package compiles for.
+
+Functions number objects each in their own way (see :class:`loopless.flowgraph.model.MemoryObject`). A :class:`Frame`
+translates between the numbers of one activation and the storages, which all activations of a run share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
+
+MAX_OBJECT = 1 << 26
+"""Objects of more bytes are not held: a run that makes one is unknown."""
+MAX_MARK = 1 << 20
+"""Memory of at most so many bytes is compared by content when states are compared."""
+
+_UNSET, _SET, _OPAQUE = 0, 1, 2
+
+
+@dataclass(slots=True)
+class Storage:
+    """One object. ``data`` holds the bytes, ``mask`` says of each whether it is unset, set, or part of a ``cell``.
+
+    ``cells``: by offset, what is stored there that is not bytes: a pointer (storage, offset, size) or an integer of ℤ
+    outside its type (None, value, size). ``holes`` counts the bytes that are not set; size -1: nothing is known.
+    """
+
+    name: str
+    data: bytearray
+    mask: bytearray
+    holes: int
+    size: int
+    constant: bool = False
+    dead: str = ""
+    symbol: str = ""
+    cells: dict[int, tuple[Storage | None, int, int]] = field(default_factory=dict)
+
+    def content(self) -> tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]:
+        """A copy of everything that may change."""
+        return bytes(self.data), bytes(self.mask) if self.holes else b"", dict(self.cells)
+
+
+def blank(name: str, size: int, *, zeroed: bool = False, constant: bool = False) -> Storage:
+    """A storage of ``size`` bytes, uninitialised unless ``zeroed``."""
+    if size > MAX_OBJECT:
+        raise Stop("unknown", f"{name} has {size} bytes, more than the {MAX_OBJECT} that the interpreter holds")
+    mask = bytearray(b"\x01" * size if zeroed else size)
+    return Storage(name, bytearray(size), mask, 0 if zeroed else size, size, constant)
+
+
+@dataclass(slots=True)
+class Mark:
+    """The state of memory at one moment, to compare with later."""
+
+    version: int
+    contents: list[tuple[Storage, tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]]] | None
+
+
+class World:
+    """The memory of one run: globals by symbol, and everything that is alive."""
+
+    def __init__(
+        self,
+        describe: Callable[[str], MemoryObject | None] | None = None,
+        overrides: Mapping[str, int] | None = None,
+    ) -> None:
+        """``describe`` gives the description of any global by its symbol; ``overrides`` other initial values of
+        scalar globals, by symbol.
+        """
+        self.globals: dict[str, Storage] = {}
+        self.describe = describe or (lambda _: None)
+        self.overrides = dict(overrides or {})
+        self.alive: dict[int, Storage] = {}
+        self.version = 0
+        self.bytes = 0
+
+    def named(self, symbol: str, pointer_size: int) -> Storage:
+        """The storage of a global; without a description its content comes with the first function that has one."""
+        described = None if symbol in self.globals else self.describe(symbol)
+        if described is not None:
+            return self.filled(described, pointer_size)
+        return self._named(symbol)
+
+    def _named(self, symbol: str) -> Storage:
+        found = self.globals.get(symbol)
+        if found is None:
+            found = self.globals[symbol] = Storage(symbol, bytearray(), bytearray(), 0, -1, symbol=symbol)
+            self.add(found)
+        return found
+
+    def filled(self, described: MemoryObject, pointer_size: int) -> Storage:
+        """The storage of a global, with the content that it has at the start of the program."""
+        symbol = symbol_of(described)
+        found = self._named(symbol)
+        if found.size < 0 and described.size is not None and described.content is not None:
+            initialise(found, described)
+            self.bytes += found.size
+            self.version += 1
+            for at, target, offset in described.relocations:
+                _put_cell(found, at, (self.named(target, pointer_size), offset, pointer_size))
+            if symbol in self.overrides:
+                store_slowly(found, 0, found.size, self.overrides[symbol])
+        return found
+
+    def add(self, storage: Storage) -> Storage:
+        """Count a new storage among those alive."""
+        self.alive[id(storage)] = storage
+        self.bytes += max(0, storage.size)
+        self.version += 1
+        if self.bytes > 4 * MAX_OBJECT:
+            raise Stop("unknown", "the run takes more memory than the interpreter holds")
+        return storage
+
+    def end(self, storage: Storage, how: str) -> None:
+        """The storage's life is over; ``how`` says by what."""
+        storage.dead = how
+        if self.alive.pop(id(storage), None) is not None:
+            self.bytes -= max(0, storage.size)
+            self.version += 1
+
+    def mark(self) -> Mark:
+        """The present state."""
+        if self.bytes > MAX_MARK:
+            return Mark(self.version, None)
+        return Mark(self.version, [(storage, storage.content()) for storage in self.alive.values()])
+
+    def same(self, mark: Mark) -> bool:
+        """Whether memory surely holds what it held at the mark."""
+        if mark.version == self.version:
+            return True
+        if mark.contents is None or len(mark.contents) != len(self.alive):
+            return False
+        return all(
+            storage is held and storage.content() == content
+            for storage, (held, content) in zip(self.alive.values(), mark.contents, strict=True)
+        )
+
+
+class Frame:
+    """The memory as one activation of a function sees it: by the numbers of its flowgraph."""
+
+    def __init__(
+        self, world: World, objects: Mapping[int, MemoryObject], pointer_size: int, *, mathematical: bool = False
+    ) -> None:
+        self.world = world
+        self.objects = objects
+        self.pointer_size = pointer_size
+        self.mathematical = mathematical
+        self.places: dict[int, tuple[Storage, int]] = {}
+        self.numbers: dict[int, int] = {}
+        self.owned: list[Storage] = []
+        self.null: set[int] = set()
+        self._fresh = max(objects, default=0) + 1
+
+    # ------------------------------------------------------------------------------------------- objects and numbers
+
+    def place(self, number: int) -> tuple[Storage, int]:
+        """The storage of an object and where in it the object's offset 0 lies."""
+        found = self.places.get(number)
+        return found if found is not None else self._bind(number)
+
+    def bind(self, number: int, storage: Storage, base: int) -> None:
+        """From now on ``number`` stands for ``storage`` from byte ``base`` on."""
+        self.places[number] = (storage, base)
+        self.numbers[id(storage)] = number
+
+    def _bind(self, number: int) -> tuple[Storage, int]:
+        if number == NULL_OBJECT:
+            raise Stop("undefined", "access through a null pointer")
+        described = self.objects.get(number)
+        if described is None:
+            raise Stop("unknown", f"access to memory object {number}, which the flowgraph does not describe")
+        match described.kind:
+            case "global":
+                storage = self.world.filled(described, self.pointer_size)
+            case "local":
+                if described.size is None:
+                    raise Stop("unknown", f"the size of {described.name} is not known")
+                storage = self.world.add(blank(described.name, described.size))
+                self.owned.append(storage)
+            case "null":
+                raise Stop("undefined", "access through a null pointer")
+            case "dead":
+                raise Stop("undefined", "access to an object whose lifetime is over")
+            case "parameter" if number in self.null:
+                raise Stop("undefined", f"access through {described.name}, which is null")
+            case "parameter":
+                raise Stop("unknown", f"what the parameter {described.name} points to is not given")
+            case _:
+                raise Stop("unknown", f"access to {described.name}, which is a {described.kind}")
+        self.bind(number, storage, 0)
+        return storage, 0
+
+    def number_of(self, storage: Storage | None, offset: int) -> tuple[int, int]:
+        """A pointer in this activation's numbers; an object without one gets one."""
+        if storage is None:
+            return NULL_OBJECT, offset
+        number = self.numbers.get(id(storage))
+        if number is None and storage.symbol:
+            for static, described in self.objects.items():
+                if described.kind == "global" and symbol_of(described) == storage.symbol:
+                    number = static
+                    self.place(static)
+        if number is None:
+            number = self._fresh
+            self._fresh += 1
+            self.bind(number, storage, 0)
+        return number, offset - self.places[number][1]
+
+    def pointer(self, number: int, offset: int) -> tuple[Storage | None, int]:
+        """The storage and the offset in it that a pointer of this activation means."""
+        if number == NULL_OBJECT or number in self.null:
+            return None, offset
+        storage, base = self.place(number)
+        return storage, offset + base
+
+    def allocate(self, size: int, zeroed: bool) -> int:  # noqa: FBT001
+        """The number of a fresh object."""
+        if size < 0:
+            raise Stop("undefined", f"an object of {size} bytes")
+        storage = self.world.add(blank("allocated memory", size, zeroed=zeroed))
+        return self.number_of(storage, 0)[0]
+
+    def expire(self, number: int) -> None:
+        """The life of a local object is over; its number stands for a new one from now on."""
+        found = self.places.pop(number, None)
+        if found is not None:
+            storage, _ = found
+            del self.numbers[id(storage)]
+            self.owned = [held for held in self.owned if held is not storage]
+            self.world.end(storage, "whose lifetime is over")
+
+    def leave(self) -> None:
+        """The activation ends, and with it its local objects."""
+        for storage in self.owned:
+            self.world.end(storage, "whose function has returned")
+
+    # ------------------------------------------------------------------------------------------------------- accesses
+
+    def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        """The integer of ``size`` bytes there."""
+        place = self.places.get(number)
+        storage, base = place if place is not None else self._bind(number)
+        at = offset + base
+        if not storage.holes and size and at >= 0 and at + size <= storage.size and not storage.dead:
+            return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
+        return load_slowly(storage, at, size, signed)
+
+    def store(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
+        """The integer goes there; ``signed`` is the reading of its type, by which it fits or (in ℤ) not."""
+        place = self.places.get(number)
+        storage, base = place if place is not None else self._bind(number)
+        at = offset + base
+        self.world.version += 1
+        if (
+            type(value) is int
+            and not storage.holes
+            and size
+            and 0 <= at <= storage.size - size
+            and not (storage.constant or storage.dead)
+        ):
+            try:
+                as_signed = signed if self.mathematical else value < 0
+                storage.data[at : at + size] = value.to_bytes(size, "little", signed=as_signed)
+            except OverflowError:
+                pass  # an integer of ℤ outside the type
+            else:
+                return
+        store_slowly(storage, at, size, value, signed if self.mathematical else None)
+
+    def load_pointer(self, number: int, offset: int, size: int) -> tuple[int, int]:
+        """The pointer stored there, as object and offset."""
+        storage, at = self.pointer(number, offset)
+        return self.number_of(*load_pointer_from(self._exists(storage), at, size))
+
+    def store_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
+        """The pointer goes there."""
+        storage, at = self.pointer(number, offset)
+        self.world.version += 1
+        if isinstance(object, Missing) or isinstance(value, Missing):
+            store_slowly(self._exists(storage), at, size, object if isinstance(object, Missing) else value)
+        elif object == NULL_OBJECT:
+            store_slowly(self._exists(storage), at, size, value)
+        else:
+            store_cell(self._exists(storage), at, (*self.pointer(object, value), size))
+
+    def fill(self, number: int, offset: int, byte: int, length: int) -> None:
+        """``length`` bytes become ``byte``."""
+        if length == 0:
+            return
+        storage, at = self.pointer(number, offset)
+        self.world.version += 1
+        held = self._exists(storage)
+        _prepare_write(held, at, length)
+        held.data[at : at + length] = bytes((byte & 255,)) * length
+        _set_mask(held, at, length, _SET)
+
+    def copy(self, to: tuple[int, int], source: tuple[int, int], length: int, apart: bool = False) -> None:  # noqa: FBT001, FBT002
+        """``length`` bytes go from ``source`` to ``to``; with ``apart`` the two may be the same but not overlap."""
+        if length == 0:
+            return
+        held, at = self.pointer(*source)
+        target, start = self.pointer(*to)
+        if apart and held is target and 0 < abs(at - start) < length:
+            raise Stop("undefined", "overlap")
+        self.world.version += 1
+        copy_bytes(self._exists(target), start, self._exists(held), at, length)
+
+    # ------------------------------------------------------------------------- scalars that functions hold in variables
+
+    def fetch(self, number: int, offset: int, size: int, signed: bool, width: int | None) -> Value:  # noqa: FBT001
+        """The scalar there, or an unknown value that says why there is none."""
+        try:
+            value = self.load(number, offset, size, signed)
+        except Stop as stop:
+            return Missing(stop.reason, stop.where, absent=stop.status == "undefined")
+        if width == 1 and value not in (0, 1):
+            return Missing(f"a truth value holds {value}")
+        return value
+
+    def fetch_pointer(self, number: int, offset: int, size: int) -> tuple[Value, Value]:
+        """The pointer there (object, offset), or unknown values that say why there is none."""
+        try:
+            return self.load_pointer(number, offset, size)
+        except Stop as stop:
+            missing = Missing(stop.reason, stop.where, absent=stop.status == "undefined")
+            return missing, missing
+
+    def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
+        """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
+            self.store(number, offset, size, value, signed)
+
+    def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
+        """The same for a pointer."""
+        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
+            self.store_pointer(number, offset, size, object, value)
+
+    def writable(self, number: int) -> None:
+        """End the run where a variable is written that stands for a part of a constant object."""
+        if self._constant(number):
+            raise Stop("undefined", f"writes to {self.places[number][0].name}, which is constant")
+
+    def _constant(self, number: int) -> bool:
+        found = self.places.get(number)
+        return found is not None and found[0].constant
+
+    def _exists(self, storage: Storage | None) -> Storage:
+        if storage is None:
+            raise Stop("undefined", "access through a null pointer")
+        return storage
+
+
+def symbol_of(described: MemoryObject) -> str:
+    """What identifies a global in the whole program."""
+    return described.symbol or described.name
+
+
+def initialise(storage: Storage, described: MemoryObject) -> None:
+    """Give a global its bytes at the start of the program (its pointers aside)."""
+    assert described.size is not None
+    assert described.content is not None
+    if described.size > MAX_OBJECT:
+        raise Stop("unknown", f"{described.name} has {described.size} bytes, more than the interpreter holds")
+    storage.name = described.name
+    storage.data = bytearray(described.content.ljust(described.size, b"\0"))
+    storage.mask = bytearray((_SET,)) * described.size
+    storage.holes = 0
+    storage.size = described.size
+    storage.constant = described.constant
+
+
+def check_range(storage: Storage, at: int, size: int) -> None:
+    """End the run unless the bytes exist."""
+    if storage.dead:
+        raise Stop("undefined", f"access to {storage.name}, {storage.dead}")
+    if storage.size < 0:
+        raise Stop("unknown", f"the content of {storage.name} is not known")
+    if at < 0 or at + size > storage.size:
+        raise Stop("undefined", f"access to byte {at} of {storage.name}, which has {storage.size} bytes")
+
+
+def load_slowly(storage: Storage, at: int, size: int, signed: bool) -> int:  # noqa: FBT001
+    """The integer of ``size`` bytes at ``at``, with all checks."""
+    if size == 0:
+        raise Stop("unknown", f"an access to {storage.name} has no size")
+    check_range(storage, at, size)
+    mask = storage.mask[at : at + size]
+    if _OPAQUE in mask:
+        cell = storage.cells.get(at)
+        if cell is not None and cell[0] is None and cell[2] == size:
+            return cell[1]
+        raise Stop("unknown", f"reads bytes of a pointer in {storage.name} as an integer")
+    if _UNSET in mask:
+        raise Stop("unknown", f"reads uninitialised memory: byte {at + mask.index(_UNSET)} of {storage.name}")
+    return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
+
+
+def store_slowly(storage: Storage, at: int, size: int, value: Value, signed: bool | None = None) -> None:  # noqa: FBT001
+    """An integer (or an unknown value) goes to ``at``, with all checks.
+
+    With ``signed`` an integer outside that range of its size is kept as it is (it is one of ℤ); without, all integers
+    that fit the bytes in either reading become bytes.
+    """
+    if size == 0:
+        raise Stop("unknown", f"an access to {storage.name} has no size")
+    _prepare_write(storage, at, size)
+    if isinstance(value, Missing):
+        _set_mask(storage, at, size, _UNSET)
+    elif (0 if signed is False else -1 << 8 * size - 1) <= value < 1 << 8 * size - bool(signed):
+        storage.data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        _set_mask(storage, at, size, _SET)
+    else:
+        _put_cell(storage, at, (None, value, size))
+
+
+def load_pointer_from(storage: Storage, at: int, size: int) -> tuple[Storage | None, int]:
+    """The pointer at ``at``; bytes that no pointer was stored to are a number, 0 the null pointer."""
+    check_range(storage, at, size)
+    cell = storage.cells.get(at)
+    if cell is not None and cell[0] is not None and cell[2] == size:
+        return cell[0], cell[1]
+    if _OPAQUE in storage.mask[at : at + size]:
+        raise Stop("unknown", f"reads a part of a pointer in {storage.name}")
+    return None, load_slowly(storage, at, size, False)
+
+
+def store_cell(storage: Storage, at: int, cell: tuple[Storage | None, int, int]) -> None:
+    """A pointer goes to ``at``, with all checks."""
+    _prepare_write(storage, at, cell[2])
+    _put_cell(storage, at, cell)
+
+
+def _put_cell(storage: Storage, at: int, cell: tuple[Storage | None, int, int]) -> None:
+    storage.data[at : at + cell[2]] = bytes(cell[2])
+    storage.cells[at] = cell
+    _set_mask(storage, at, cell[2], _OPAQUE)
+
+
+def _prepare_write(storage: Storage, at: int, size: int) -> None:
+    """Check the range, and break the cells that the write overlaps: what is left of them is no value any more."""
+    check_range(storage, at, size)
+    if storage.constant:
+        raise Stop("undefined", f"writes to {storage.name}, which is constant")
+    if storage.cells:
+        for start in [s for s, cell in storage.cells.items() if s < at + size and at < s + cell[2]]:
+            del storage.cells[start]
+
+
+def _set_mask(storage: Storage, at: int, size: int, state: int) -> None:
+    storage.holes += storage.mask.count(_SET, at, at + size) - (size if state == _SET else 0)
+    storage.mask[at : at + size] = bytes((state,)) * size
+
+
+def copy_bytes(target: Storage, start: int, source: Storage, at: int, length: int) -> None:
+    """``length`` bytes go from ``source`` to ``target``, pointers that lie wholly in them as pointers."""
+    check_range(source, at, length)
+    data, mask = bytes(source.data[at : at + length]), bytes(source.mask[at : at + length])
+    cells = {s - at: c for s, c in source.cells.items() if at <= s and s + c[2] <= at + length}
+    _prepare_write(target, start, length)
+    target.data[start : start + length] = data
+    target.holes += target.mask.count(_SET, start, start + length) - mask.count(_SET)
+    target.mask[start : start + length] = mask
+    for offset, cell in cells.items():
+        target.cells[start + offset] = cell

@@ -1,0 +1,430 @@
+"""What compiled flowgraphs ask of the run while they execute: inputs, calls, jumps over loops, and whether to go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from loopless.check.interpreter.library import is_library, library_call
+from loopless.check.interpreter.memory import Frame, Mark, Storage, World, symbol_of
+from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.check.outcome import Status
+from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
+from loopless.source.ir import Loc
+from loopless.stepping import forbidden, stepping
+from loopless.terms import IntType, Var
+
+if TYPE_CHECKING:
+    from loopless.check.interpreter.codegen import Compiled
+
+_CHUNK = 4096
+_FIRST = 64
+_CALLS_A_LOOK = 256
+
+
+def _no_numbers() -> Mapping[str, int]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A loop passed over at once.
+
+    ``status`` "exits": the loop is left by ``edge``, a pair (block, index of its edge) of the loop's ``exits``, where
+    the variables of ``values`` have these values (the others are as at entry); the edge's own assignments are still to
+    come. ``iterations`` counts the taken back edges, by loop name, of this loop and those inside. With another status
+    the run ends in the loop, for ``reason``.
+    """
+
+    values: Mapping[Var, int] = field(default_factory=lambda: MappingProxyType({}))
+    edge: tuple[str, int] | None = None
+    iterations: Mapping[str, int] = field(default_factory=_no_numbers)
+    status: Literal["exits", "diverges", "undefined", "error-reached", "aborted", "unknown"] = "exits"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leap:
+    """A whole call passed over at once.
+
+    With ``status`` "ok" it returns ``result``, and the variables of ``values`` that stand for memory of the caller have
+    these values (the others are as at entry). With another status it ends for ``reason``. ``iterations`` counts the
+    taken back edges by loop name, ``drawn`` the inputs that were read.
+    """
+
+    status: Status = "ok"
+    result: int | None = None
+    values: Mapping[Var, int] = field(default_factory=lambda: MappingProxyType({}))
+    iterations: Mapping[str, int] = field(default_factory=_no_numbers)
+    drawn: int = 0
+    reason: str = ""
+
+
+CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Leap | None"]
+"""Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
+can be read; None: interpret it."""
+
+LoopHook = Callable[[LoopInfo, Mapping[Var, int]], "Jump | None"]
+"""Called at each entry of a loop from outside, with the values of all variables that have one; None: interpret it."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What is remembered of one loop of one activation, to notice that its state repeats (Brent's method)."""
+
+    key: tuple[Value, ...] | None = None
+    mark: Mark | None = None
+    inputs: tuple[int, int] = (0, 0)
+    renew: int = 0
+    charged: int = 0
+    charge: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the program reads: its inputs in order, and what uninitialised variables hold (None: that is unknown)."""
+
+    nondet: Sequence[int] = ()
+    uninitialised: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on one run: taken back edges and calls, a time of :func:`time.monotonic`, the nesting of calls."""
+
+    max_steps: int = 10_000_000
+    deadline: float | None = None
+    max_depth: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Who may pass over loops, and over the whole call."""
+
+    on_loop: LoopHook | None = None
+    on_call: CallHook | None = None
+
+
+_NO_HOOKS = Hooks()
+
+
+class Services:
+    """One run: its inputs, its memory, its limits, its counts."""
+
+    def __init__(
+        self,
+        compiled: Callable[[str], Compiled | None],
+        world: World,
+        inputs: Inputs,
+        limits: Limits,
+        *,
+        hooks: Hooks = _NO_HOOKS,
+        pointer_size: int = 8,
+        mathematical: bool = False,
+    ) -> None:
+        self.compiled = compiled
+        self.world = world
+        self.nondet = inputs.nondet
+        self.uninitialised = inputs.uninitialised
+        self.limits = limits
+        self.hook = hooks.on_loop
+        self.on_call = hooks.on_call
+        self.pointer_size = pointer_size
+        self.mathematical = mathematical
+        self.first = 1 if forbidden() else min(_FIRST, limits.max_steps + 1)
+        self.steps = 0
+        self.depth = 0
+        self.drawn = 0
+        self.uninitialised_drawn = 0
+        self.iterations: dict[str, int] = {}
+        self.calls: dict[str, int] = {}
+
+    def enter(self, code: Compiled, frame: Frame) -> Activation:
+        """An activation of the function begins."""
+        return Activation(self, code, frame)
+
+    def draw(self, width: int | None, signed: bool, place: tuple[str, Loc | None]) -> int:  # noqa: FBT001
+        """The next input of the program, reduced to its type as a native run does."""
+        at = self.drawn
+        if at >= len(self.nondet):
+            name, loc = place
+            raise Stop("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
+        self.drawn = at + 1
+        value = self.nondet[at]
+        if width == 1:
+            return int(value != 0)
+        return IntType(width, signed).wrap(value)
+
+    def fresh(self, width: int | None, signed: bool, missing: Missing) -> Value:  # noqa: FBT001
+        """What an uninitialised variable holds: the next of the values given for that, or an unknown value."""
+        stream = self.uninitialised
+        if stream is None:
+            return missing
+        at = self.uninitialised_drawn
+        if at >= len(stream):
+            reason = f"the values for uninitialised variables are used up: {missing.reason}"
+            raise Stop("unknown", reason, missing.where)
+        self.uninitialised_drawn = at + 1
+        return IntType(width, signed).wrap(stream[at])
+
+    def step(self) -> None:
+        """A way back that belongs to no loop."""
+        stepping("a way back is interpreted")
+        self.charge(1)
+
+    def charge(self, steps: int) -> None:
+        """Count steps, and end the run at its limits."""
+        self.steps += steps
+        if self.steps > self.limits.max_steps:
+            raise Stop("timeout", f"more than {self.limits.max_steps} steps")
+        if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
+            raise Stop("timeout", f"the time limit, after {self.steps} steps")
+
+
+class Activation:
+    """One activation of a function."""
+
+    def __init__(self, services: Services, code: Compiled, frame: Frame) -> None:
+        self.services = services
+        self.code = code
+        self.frame = frame
+        self.watches: dict[int, _Watch] = {}
+        self.calls = 0
+
+    def tick(self, loop: int, count: int, key: tuple[Value, ...], place: int) -> tuple[int, Value | None]:
+        """Iteration ``count`` of the loop is over and the state is ``key``: go on, until the counter reaches the first
+        of the results or the variable at ``place`` of the key equals the second.
+
+        Raises :class:`Stop` ``diverges`` where the whole state, memory and inputs included, is one that the same loop
+        of this activation was in before, and ``timeout`` at the limits.
+        """
+        stepping(f"an iteration of {self.code.loops[loop].name} was interpreted")
+        services = self.services
+        watch = self.watches.get(loop)
+        if watch is None:
+            watch = self.watches[loop] = _Watch(charge=services.first)
+        inputs = (services.drawn, services.uninitialised_drawn)
+        then, mark = watch.key, watch.mark
+        if then is not None and mark is not None and watch.inputs == inputs:  # noqa: SIM102  cheap tests come first
+            if _equal(key, then) and services.world.same(mark):
+                raise Stop("diverges", "the state of the loop repeats itself", self.code.loops[loop].loc)
+        if count >= watch.renew:
+            watch.key, watch.inputs, watch.mark = key, inputs, services.world.mark()
+            watch.renew = 2 * count
+        if count >= watch.charge:
+            passed, watch.charged = count - watch.charged, count
+            watch.charge = count + max(1, min(_CHUNK, services.limits.max_steps - services.steps - passed + 1))
+            services.charge(passed)
+        return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
+
+    def jump(self, loop: int, values: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]] | None:
+        """Ask the hook whether it knows what the loop does from here."""
+        hook = self.services.hook
+        code = self.code
+        if hook is None:
+            return None
+        info = code.loops[loop]
+        found = hook(info, {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)})
+        if found is None:
+            return None
+        for name, count in found.iterations.items():
+            self.services.iterations[name] = self.services.iterations.get(name, 0) + count
+        if found.status != "exits":
+            raise Stop(found.status, found.reason, info.loc)
+        if found.edge not in info.exits:
+            raise ValueError(f"{info.name} has no exit {found.edge}")
+        changed = list(values)
+        for var, value in found.values.items():
+            if not var.type.holds(value):
+                raise ValueError(f"{value} is outside the range of {var.name}")
+            changed[code.index[var]] = value
+        return info.exits.index(found.edge), tuple(changed)
+
+    def leave(self, counts: tuple[int, ...]) -> None:
+        """The activation ends, in whatever way."""
+        services = self.services
+        for at, count in enumerate(counts):
+            if count:
+                name = self.code.loops[at].name
+                services.iterations[name] = services.iterations.get(name, 0) + count
+                watch = self.watches.get(at)
+                services.steps += count - (watch.charged if watch is not None else 0)
+        self.frame.leave()
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def call(self, place: tuple[str, Loc | None], arguments: tuple[Any, ...], writes: bool) -> Any:  # noqa: FBT001
+        """The result of a call: an integer, a pointer in this activation's numbers, an unknown value, or None."""
+        name, loc = place
+        services = self.services
+        code = services.compiled(name)
+        if code is None:
+            if is_library(name):
+                return library_call(name, self.frame, arguments)
+            if writes:
+                raise Stop("unknown", f"calls {name}{_at(loc)}, whose body is not known", loc)
+            return Missing(f"needs the result of {name}{_at(loc)}, whose body is not known", loc)
+        services.depth += 1
+        if services.depth > services.limits.max_depth:
+            raise Stop(
+                "unknown", f"calls are nested more than {services.limits.max_depth} deep, at {name}{_at(loc)}", loc
+            )
+        self.calls += 1
+        services.calls[name] = services.calls.get(name, 0) + 1
+        services.charge(1)
+        outside = [self.frame.pointer(*a) if isinstance(a, tuple) else a for a in arguments]
+        result = execute(services, code, outside)
+        services.depth -= 1
+        if isinstance(result, tuple):
+            return self.frame.number_of(*result)
+        return result
+
+
+def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any:
+    """One activation of ``code``. Arguments and result: integers, unknown values, pointers as (storage, offset)."""
+    flowgraph = code.flowgraph
+    frame = Frame(services.world, flowgraph.objects, services.pointer_size, mathematical=services.mathematical)
+    values: list[Value] = [_no_value(var) for var in code.variables]
+    bind_parameters(code, frame, values, arguments)
+    for item in code.shared:
+        if item.local:
+            continue
+        if (
+            item.number in frame.places
+            or flowgraph.objects[item.number].kind != "parameter"
+            or item.number in frame.null
+        ):
+            signed, width = item.var.type.signed, item.var.type.width
+            if item.owner is not None:
+                owner, offset = frame.fetch_pointer(item.number, item.offset, item.size)
+                values[code.index[item.owner]], values[code.index[item.var]] = owner, offset
+            else:
+                values[code.index[item.var]] = frame.fetch(item.number, item.offset, item.size, signed, width)
+    leap = _ask(services, code, values) if services.on_call is not None and services.depth == 0 else None
+    result = code.run(services, frame, values) if leap is None else _land(services, code, frame, values, leap)
+    if isinstance(result, tuple) and not any(isinstance(part, Missing) for part in result):
+        return frame.pointer(*result)
+    return result[0] if isinstance(result, tuple) else result
+
+
+def _ask(services: Services, code: Compiled, values: Sequence[Value]) -> Leap | None:
+    """Whether the hook knows what the call does."""
+    assert services.on_call is not None
+    given = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
+    return services.on_call(given, services.nondet)
+
+
+def _land(services: Services, code: Compiled, frame: Frame, values: list[Value], leap: Leap) -> int | None:
+    """Carry out what the hook says."""
+    services.drawn += leap.drawn
+    for name, count in leap.iterations.items():
+        services.iterations[name] = services.iterations.get(name, 0) + count
+    if leap.status != "ok":
+        raise Stop(leap.status, leap.reason)
+    for var, value in leap.values.items():
+        if not var.type.holds(value):
+            raise ValueError(f"{value} is outside the range of {var.name}")
+        values[code.index[var]] = value
+    for item in code.shared:
+        if item.local or not item.size or (item.var not in leap.values and item.owner not in leap.values):
+            continue
+        held = values[code.index[item.var]]
+        if item.owner is not None:
+            frame.sync_pointer(item.number, item.offset, item.size, values[code.index[item.owner]], held)
+        else:
+            frame.sync(item.number, item.offset, item.size, held, item.var.type.signed)
+    return leap.result
+
+
+_NO_VALUES: dict[Var, Missing] = {}
+
+
+def _no_value(var: Var) -> Missing:
+    found = _NO_VALUES.get(var)
+    if found is None:
+        found = _NO_VALUES[var] = Missing(f"reads {var.name}, which has no value")
+    return found
+
+
+def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments: Sequence[Any]) -> None:
+    """Give the parameters their values."""
+    parameters = code.flowgraph.parameters
+    if len(parameters) != len(arguments):
+        what = f"{code.flowgraph.source_name} is called with {len(arguments)} arguments instead of {len(parameters)}"
+        raise Stop("unknown", what)
+    for parameter, argument in zip(parameters, arguments, strict=True):
+        if parameter.object is not None:
+            if not isinstance(argument, tuple):
+                raise Stop("unknown", f"the argument for the pointer {parameter.name} is no pointer")
+            storage, offset = argument
+            if storage is None and offset != 0:
+                raise Stop("unknown", f"the argument for {parameter.name} is a number turned into a pointer")
+            start = 0
+            if parameter.shared and parameter.object in frame.places:
+                start = _shared_offset(code.flowgraph, frame, parameter, storage, offset)
+            else:
+                _bind_pointer(code.flowgraph, frame, parameter.object, storage, offset)
+            if parameter.var is not None:
+                values[code.index[parameter.var]] = start
+            if parameter.null is not None:
+                values[code.index[parameter.null]] = int(storage is None)
+            elif storage is None:
+                raise Stop("unknown", f"{parameter.name} is null, and the function is taken never to see that")
+        elif parameter.var is not None:
+            if isinstance(argument, tuple):
+                raise Stop("unknown", f"the argument for {parameter.name} is a pointer")
+            if not isinstance(argument, Missing):
+                argument = _read_as(argument, parameter.type, parameter.var.type)
+            values[code.index[parameter.var]] = argument
+
+
+def _read_as(value: int, declared: IntType | None, held: IntType) -> int:
+    """The bits of an argument, which the caller may have read with another sign, as the parameter reads them."""
+    if held.width is None:
+        return value
+    if declared is not None and declared.width == 1:
+        return int(value != 0)
+    return held.wrap(value)
+
+
+def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Storage | None, offset: int) -> None:
+    """Let the parameter's object stand for what the argument points to."""
+    if storage is None:
+        frame.null.add(number)
+        return
+    named = storage.symbol and any(_is_symbol(o, storage.symbol) for o in flowgraph.objects.values())
+    if id(storage) in frame.numbers or named:
+        # The flowgraph takes its objects to be different ones.
+        raise Stop("unknown", f"two pointers of {flowgraph.source_name} point into {storage.name}")
+    frame.bind(number, storage, offset)
+
+
+def _shared_offset(
+    flowgraph: Flowgraph, frame: Frame, parameter: Parameter, storage: Storage | None, offset: int
+) -> int:
+    """Where the pointer points in the object that it shares with an earlier parameter."""
+    assert parameter.object is not None
+    first, base = frame.places[parameter.object]
+    if storage is not first:
+        others = [p.name for p in flowgraph.parameters if p.object == parameter.object]
+        names = " and ".join(others)
+        raise Stop("unknown", f"{names} are compared, so they are taken to point into one object, but they do not")
+    return offset - base
+
+
+def _is_symbol(described: MemoryObject, symbol: str) -> bool:
+    return described.kind == "global" and symbol_of(described) == symbol
+
+
+def _equal(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    try:
+        return a == b
+    except Stop:  # an unknown value against an integer
+        return False
+
+
+def _at(loc: Loc | None) -> str:
+    return f" at {loc}" if loc is not None else ""

@@ -1,0 +1,1 @@
+"""Native runs of C functions, with traps for undefined behaviour, in bounded child processes."""

@@ -1,0 +1,151 @@
+"""Calls evaluated from the summary of the whole function, without running it.
+
+The summary becomes one Python function that finds the region of the entry values and computes what it says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
+from loopless.check.interpreter.run import Leap
+from loopless.check.interpreter.values import Missing, Stop
+from loopless.flowgraph.model import Flowgraph
+from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
+from loopless.summary.function import Region
+from loopless.terms import Node, Op, Read, Term, Var, evaluate, holds, walk
+from loopless.terms.nodes import NAMED_FUNCTIONS
+
+if TYPE_CHECKING:
+    from loopless.check.outcome import Status
+
+_ENDS: Final[Mapping[str, tuple[Status, str]]] = {
+    "abort": ("aborted", "abort"),
+    "exit": ("aborted", "exit"),
+    "error": ("error-reached", "the error function is called"),
+    "assumption": ("assumption-failed", "an assumption is false"),
+}
+_MISSING: Final = Missing("it is not given")
+
+_UNCOVERED: Final = "the regions do not cover these values"
+
+_Find = Callable[[Sequence[Any]], tuple[int, tuple[int, ...]]]
+"""From the values of the inputs to the number of their region, and the values of its terms."""
+
+
+class Whole:
+    """The summary of a function, ready to be evaluated."""
+
+    def __init__(self, summary: FunctionSummary, graph: Flowgraph) -> None:
+        self._summary = summary
+        self._file = graph.loc.file if graph.loc is not None else graph.source_name
+        # Pointers of a call that is evaluated point to memory of their own, as the flowgraph takes them to do.
+        self._granted = frozenset(graph.assumptions)
+        usable = self._granted.issuperset(summary.assumptions)
+        self._find = (_compiled(summary) or _interpreted(summary)) if usable else None
+
+    def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+        """What a call with these entry values does; None where the summary does not say, or not without assumptions,
+        or a value is missing that it takes to tell.
+        """
+        if self._find is None:
+            return None
+        given: list[int | Missing] = []
+        for input in self._summary.inputs:
+            if input.kind != "nondet":
+                given.append(values.get(input.var, _MISSING))
+            elif input.number <= len(nondet):
+                given.append(_as_read(nondet[input.number - 1], input.var))
+            else:
+                given.append(_MISSING)
+        try:
+            number, found = self._find(given)
+        except (Stop, ArithmeticError, ValueError, MemoryError):
+            return None
+        match self._summary.regions[number]:
+            case FunctionCase() as case:
+                return self._case(case, found, nondet)
+            case Diverges(loop=loop):
+                return Leap("diverges", reason=f"the loop {loop} never ends from these values")
+            case Undefined(kind=kind, line=line):
+                return Leap("undefined", reason=f"{kind.replace('-', ' ')} at {self._file}:{line}")
+            case Residual():
+                return None
+
+    def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Leap | None:
+        if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
+            return None
+        if case.uncounted:
+            return None  # how often inner loops are taken is not told
+        iterations = dict(zip(case.iterations, found, strict=False))
+        if case.kind != "return":
+            status, reason = _ENDS[case.kind]
+            return Leap(status, iterations=iterations, drawn=len(case.inputs), reason=reason)
+        final = dict(zip(case.then, found[len(iterations) :], strict=False))
+        result = found[-1] if case.result is not None else None
+        return Leap("ok", result, final, iterations, len(case.inputs))
+
+
+def _as_read(value: int, var: Var) -> int:
+    """An input as a native run reads it."""
+    return int(value != 0) if var.type.width == 1 else var.type.wrap(value)
+
+
+def _told(region: Region) -> tuple[Term, ...]:
+    """The terms of a region: iterations, final values, the result."""
+    if not isinstance(region, FunctionCase):
+        return ()
+    result = () if region.result is None else (region.result,)
+    return (*region.iterations.values(), *region.then.values(), *result)
+
+
+def _interpreted(summary: FunctionSummary) -> _Find:
+    """The summary, its terms evaluated one by one."""
+    regions, variables = summary.regions, [input.var for input in summary.inputs]
+
+    def find(values: Sequence[Any]) -> tuple[int, tuple[int, ...]]:
+        given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, Missing)}
+        for number, region in enumerate(regions):
+            if holds(region.when, given):
+                return number, tuple(evaluate(term, given) for term in _told(region))
+        raise ValueError(_UNCOVERED)
+
+    return find
+
+
+def _compiled(summary: FunctionSummary) -> _Find | None:
+    """The summary as a Python function; None where it reads memory or names functions that Python does not have, or is
+    beyond what Python's compiler takes.
+    """
+    nodes: list[Node] = [node for region in summary.regions for node in (region.when, *_told(region))]
+    parts = {part for node in nodes for part in walk(node)}
+    if any(isinstance(part, Read) or (isinstance(part, Op) and part.op in NAMED_FUNCTIONS) for part in parts):
+        return None
+    names = {input.var: f"v{at}" for at, input in enumerate(summary.inputs)}
+    out = Lines()
+    expressions = Expressions(out, names, lambda _: -1)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    namespace: dict[str, Any] = dict(HELPERS)
+    try:
+        out("def find(values):")
+        with out.deeper():
+            if names:
+                out(f"{', '.join(names.values())}, = values")
+            for number, region in enumerate(summary.regions):
+                expressions.begin()
+                out(f"if {expressions.condition(region.when)}:")
+                with out.deeper():
+                    expressions.begin()
+                    told = "".join(f"{expressions.term(term)}, " for term in _told(region))
+                    out(f"return {number}, ({told})")
+            out(f"raise ValueError({_UNCOVERED!r})")
+        exec(compile("\n".join(out.lines), f"<{summary.name}>", "exec"), namespace)  # noqa: S102  our own code
+    except (RecursionError, SyntaxError, MemoryError):
+        return None
+    finally:
+        sys.setrecursionlimit(limit)
+    find: _Find = namespace["find"]
+    return find

@@ -1,0 +1,474 @@
+"""Programs in memory, their functions and their loops, and how answers about loops are worked out under limits.
+
+What people hold is :mod:`loopless.interface`, which is made of these.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopless import source
+from loopless.errors import UsageError
+from loopless.queries.sandbox import Limits, Overrun, failure, run_all
+from loopless.queries.settings import Settings
+from loopless.refusals import Reason, Refused
+from loopless.source.compile import IR_SUFFIXES, check_file
+from loopless.source.inlining import returns_twice
+
+if TYPE_CHECKING:
+    from loopless.automaton import Automaton, Classification
+    from loopless.flowgraph.model import Flowgraph, LoopInfo
+    from loopless.paths import LoopPaths
+    from loopless.queries.answers import LoopAnswer, Question
+    from loopless.queries.call_graph import Reach, Reached
+    from loopless.queries.returning import Returning
+    from loopless.source.ir import Function as SourceFunction
+    from loopless.summary import FunctionSummary, Known, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class LoopName:
+    """Which loop: ``name`` is the stable name, ``parent`` that of the loop around it, ``depth`` 1 for outermost ones.
+
+    ``inlined_from``: the place of the call through which the loop's text came into ``function`` (None: it stands
+    there). ``refused``: what makes it no loop that can be answered, as irreducible control flow.
+    """
+
+    name: str
+    function: str
+    file: str
+    line: int
+    column: int
+    parent: str | None = None
+    depth: int = 1
+    inlined_from: str | None = None
+    refused: Refused | None = None
+    info: LoopInfo | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Loop:
+    """One loop of a program."""
+
+    def __init__(self, function: Function, id: LoopName) -> None:
+        self.function = function
+        self.id = id
+
+    @property
+    def name(self) -> str:
+        """``file:function:line:column``, with a suffix where that is not unique."""
+        return self.id.name
+
+    @property
+    def line(self) -> int:
+        """The line that the loop starts in."""
+        return self.id.line
+
+    @property
+    def parent(self) -> Loop | None:
+        """The loop around this one."""
+        return next((loop for loop in self.function.loops if loop.name == self.id.parent), None)
+
+    def answer(self, question: Question | None = None) -> LoopAnswer:
+        """All that ``question`` asks about this loop (default: everything), worked out in this process."""
+        from loopless.queries.answers import Question, answer_loop
+
+        return answer_loop(self.function, self.id, question or Question())
+
+    @property
+    def paths(self) -> LoopPaths | Refused:
+        """The ways through the loop's body."""
+        from loopless.queries.answers import Question
+
+        found = self.answer(Question(classify=False, summarize=False))
+        return found.paths if found.paths is not None else _refusal(found)
+
+    def classify(self) -> Classification | Refused:
+        """The loop's type and what it follows from."""
+        from loopless.queries.answers import Question
+
+        found = self.answer(Question(summarize=False))
+        return found.classification if found.classification is not None else _refusal(found)
+
+    def automaton(self) -> Automaton | Refused:
+        """The loop's path dependency automaton."""
+        from loopless.queries.answers import Question
+
+        found = self.answer(Question(classify=False, summarize=False, draw=True))
+        return found.automaton if found.automaton is not None else _refusal(found)
+
+    def summarize(self, vars: Iterable[str] | None = None, assume: str | None = None) -> Summary | Refused:
+        """What the loop does to ``vars`` (default: what it changes and is used after it).
+
+        ``assume`` is a C condition on the entry values. Raises ``UsageError`` for an unknown name.
+        """
+        from loopless.queries.answers import Question
+
+        names = tuple(vars) if vars is not None else None
+        found = self.answer(Question(variables=names, assume=assume, classify=False))
+        return found.summary if found.summary is not None else _refusal(found)
+
+    def __repr__(self) -> str:
+        return f"<loop {self.name}>"
+
+
+def _refusal(answer: LoopAnswer) -> Refused:
+    refused = answer.refused or answer.untyped
+    assert refused is not None
+    return refused
+
+
+class Function:
+    """One defined function: with the small functions that it calls inlined into it."""
+
+    def __init__(self, program: Program, code: SourceFunction) -> None:
+        self.program = program
+        self.code = code
+        self._graph: Flowgraph | Refused | Overrun | None = None
+        self._untold: Flowgraph | None = None
+        self._written: Flowgraph | None = None
+        self._recursion: Refused | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in the source."""
+        return self.code.source_name
+
+    def graph(self) -> Flowgraph | Refused:
+        """The function as blocks and edges, a linear recursion as the loop it is; built when first asked for."""
+        if self._graph is None:
+            self._build()
+        assert self._graph is not None
+        if isinstance(self._graph, Overrun):
+            return self._graph.refused(self.place)
+        return self._graph
+
+    def _build(self) -> None:
+        from loopless.flowgraph import Options, as_loop, build
+        from loopless.queries.returning import told
+
+        module = self.program.source.inlined
+        settings = self.program.settings
+        options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
+        try:
+            built = build(module.functions[self.code.name], module, options)
+            if built.refused is not None:
+                self._graph, self._untold = built.refused, built
+                return
+            self._graph = self._written = built = told(built, self.program.returning)
+            found = as_loop(module.functions[self.code.name], module, options)
+        except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
+            self._graph = failure(error)
+            return
+        if isinstance(found, Refused):
+            self._recursion = found
+        elif found is not None:
+            self._graph = told(found, self.program.returning)
+
+    def as_written(self) -> Flowgraph | Refused:
+        """The function as blocks and edges in which a recursion is calls: what judges run."""
+        found = self.graph()
+        return found if self._written is None else self._written
+
+    @functools.cached_property
+    def inner(self) -> Known:
+        """What was found out about loops inside others; it grows with what is asked."""
+        from loopless.summary import Known
+
+        return Known()
+
+    @property
+    def recursion(self) -> Refused:
+        """Why a call of the function by itself is not followed."""
+        self.graph()
+        detail = f"{self.name} can call itself again through other functions, and that is not summarized"
+        return self._recursion or Refused(Reason.RECURSION, self.place, detail)
+
+    @property
+    def trouble(self) -> str:
+        """The traceback, where the function could not be read because of an error inside Loopless."""
+        return self._graph.traceback if isinstance(self._graph, Overrun) else ""
+
+    @property
+    def place(self) -> str:
+        """``file:line:column`` of the function, or its name."""
+        return str(self.code.loc) if self.code.loc is not None else self.name
+
+    @functools.cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops in textual order, those of inlined functions included."""
+        return tuple(Loop(self, id) for id in self._names())
+
+    def _names(self) -> Iterator[LoopName]:
+        module = self.program.source.inlined
+        code = module.functions[self.code.name]
+        again = any(i.callee_name == code.name or returns_twice(i, module) for i in code.instructions())
+        if not _may_loop(code) and not again:
+            return
+        graph = self.graph()
+        if isinstance(graph, Refused):
+            yield from self._unanswered(graph)
+            return
+        yield from self._loops_of(graph)
+        for refused in graph.irreducible:
+            yield self._placeholder(refused)
+
+    def _unanswered(self, refused: Refused) -> Iterator[LoopName]:
+        """The loops of a function that cannot be answered: those there surely are, or the place of the obstacle."""
+        found = tuple(self._loops_of(self._untold)) if self._untold is not None else ()
+        cycles = self._untold.irreducible if self._untold is not None else ()
+        for loop in found:
+            yield replace(loop, refused=refused, info=None)
+        for cycle in cycles:
+            yield replace(self._placeholder(cycle), refused=refused)
+        if not found and not cycles:
+            yield self._placeholder(refused)
+
+    def _loops_of(self, graph: Flowgraph) -> Iterator[LoopName]:
+        by_header = {loop.header: loop for loop in graph.loops}
+        for loop in graph.loops:
+            parent = by_header[loop.parent].name if loop.parent is not None else None
+            place = (loop.file, loop.line, loop.column)
+            yield LoopName(loop.name, self.name, *place, parent, loop.depth, loop.inlined_from, info=loop)
+
+    def _placeholder(self, refused: Refused) -> LoopName:
+        file, line, column = split_place(refused.where)
+        if not file and self.code.loc is not None:
+            file, line, column = self.code.loc.file, self.code.loc.line, self.code.loc.column
+        return LoopName(f"{file or '?'}:{self.name}:{line}:{column}", self.name, file, line, column, refused=refused)
+
+    @functools.cached_property
+    def reached(self) -> Reached:
+        """The functions that a call may come to, beside those that are inlined; the function itself where it may be
+        called again and is not read as a loop.
+        """
+        reach, graph = self.program.reach, self.graph()
+        direct, outside = reach.calls(self.program.source.inlined.functions[self.code.name])
+        if not isinstance(graph, Refused):
+            direct = tuple(n for n in direct if n != self.code.name or n in graph.callees or graph is self._written)
+        return reach.of(direct, outside)
+
+    def summarize(self) -> FunctionSummary | Refused:
+        """What a call of the function does, from the summaries of its loops; worked out in this process."""
+        from loopless.queries.functions import summarize_whole
+
+        return summarize_whole(self)
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+
+def _may_loop(code: SourceFunction) -> bool:
+    """Whether some block comes after itself: else there is no need to look closer."""
+    white, grey, black = 0, 1, 2
+    colour = dict.fromkeys((block.label for block in code.blocks), white)
+    successors = {block.label: block.successors for block in code.blocks}
+    for start in colour:
+        if colour[start] != white:
+            continue
+        colour[start] = grey
+        stack = [(start, iter(successors[start]))]
+        while stack:
+            label, rest = stack[-1]
+            target = next(rest, None)
+            if target is None:
+                colour[label] = black
+                stack.pop()
+            elif colour.get(target) == grey:
+                return True
+            elif colour.get(target) == white:
+                colour[target] = grey
+                stack.append((target, iter(successors[target])))
+    return False
+
+
+def split_place(where: str) -> tuple[str, int, int]:
+    """File, line and column of a place; empty where it is none."""
+    parts = where.rsplit(":", 2)
+    if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
+        return parts[0], int(parts[1]), int(parts[2])
+    return "", 0, 0
+
+
+class Program:
+    """One program in memory."""
+
+    def __init__(self, program: source.Program, settings: Settings) -> None:
+        self.source = program
+        self.settings = settings
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files, as they were named."""
+        return self.source.files
+
+    @functools.cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The defined functions, by file in the order given, then by line."""
+        order = {file: index for index, file in enumerate(self.files)}
+
+        def place(code: SourceFunction) -> tuple[int, str, int, int]:
+            file = code.loc.file if code.loc is not None else ""
+            line, column = (code.loc.line, code.loc.column) if code.loc is not None else (0, 0)
+            return order.get(file, len(order)), file, line, column
+
+        return tuple(Function(self, code) for code in sorted(self.source.module.defined(), key=place))
+
+    @functools.cached_property
+    def reach(self) -> Reach:
+        """Which functions calls may come to."""
+        from loopless.queries.call_graph import Reach
+
+        return Reach(self.source.module)
+
+    @functools.cached_property
+    def returning(self) -> Returning:
+        """Which calls return."""
+        from loopless.queries.returning import Returning
+
+        return Returning(self.reach, self.source.inlined)
+
+    def __getitem__(self, name: str) -> Function:
+        """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""
+        try:
+            return find_function(self.functions, name, ", ".join(self.files))
+        except UsageError as error:
+            ambiguous = any(function.name == name for function in self.functions)
+            if not ambiguous and any(_speaks_of(Path(file), name) for file in self.files):
+                raise UsageError(f"{error} (only declared, or inline and not called, {name} is not compiled)") from None
+            raise
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops of all functions where they stand in the source (copies by inlining left out)."""
+        return tuple(loop for f in self.functions for loop in f.loops if loop.id.inlined_from is None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "settings": self.settings}
+
+    def __repr__(self) -> str:
+        return f"<program {', '.join(self.files)}>"
+
+
+def _speaks_of(file: Path, name: str) -> bool:
+    """Whether the source declares or calls a function of that name, by the looks of it."""
+    if file.suffix in IR_SUFFIXES:
+        return False
+    try:
+        return re.search(rf"\b{re.escape(name)}\s*\(", file.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
+
+
+def find_function(functions: Sequence[Function], name: str, where: str) -> Function:
+    """The function called ``name``. Raises ``UsageError`` that lists those there are."""
+    found = [f for f in functions if f.name == name] or [f for f in functions if f.code.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        choices = ", ".join(f.code.name for f in found)
+        raise UsageError(f"{where} has several functions {name}; name one of {choices}")
+    known = ", ".join(f.name for f in functions[:20]) + (", …" if len(functions) > 20 else "")
+    raise UsageError(f"there is no function {name} in {where}; it has {known or 'no functions'}")
+
+
+def load(
+    paths: Iterable[Path | str] | Path | str,
+    settings: Settings | None = None,
+    **options: Any,
+) -> Program:
+    """Read a program: C, C++, LLVM assembly or bitcode, several files linked together.
+
+    ``options`` are the fields of :class:`loopless.source.SourceOptions` (``data_model``, ``clang``, ``flags``,
+    ``compile_database``) and of :class:`loopless.queries.settings.Settings` (``mathematical``, ``wrapv``).
+
+    Raises:
+        UsageError: no file is named.
+        SourceError: a file is missing, or does not compile, or is IR of another version.
+        LimitError: the compiler took too long.
+    """
+    settings = settings or Settings(fenced=False)
+    of_source = {key: options.pop(key) for key in tuple(options) if key in source.SourceOptions.__dataclass_fields__}
+    if of_source:
+        settings = replace(settings, source=replace(settings.source, **of_source))
+    if options:
+        settings = replace(settings, **options)
+    return Program(source.load(paths, settings.source), settings)
+
+
+def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> Program:
+    """:func:`load`, importing ``modules`` while the compiler runs: what a command will need in its children."""
+    import importlib
+
+    for path in paths:
+        check_file(Path(path))
+
+    def fetch() -> None:
+        for module in modules:
+            importlib.import_module(module)
+
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    # Not joined on an error: the signal of a time limit may have broken off an import of this thread that holds a lock
+    # which the other one waits for.
+    program = load(paths, settings)
+    thread.join()  # children may be forked from here on
+    return program
+
+
+def deadline(settings: Settings, started: float | None = None) -> float | None:
+    """When the whole request must end, by ``time.monotonic``."""
+    if settings.timeout_s is None:
+        return None
+    return (started if started is not None else time.monotonic()) + settings.timeout_s
+
+
+def answer_all(
+    loops: Sequence[Loop],
+    question: Question,
+    settings: Settings,
+    until: float | None = None,
+) -> list[LoopAnswer]:
+    """The answers about ``loops``, in their order: each under its limits, several at once; the rest goes on where one
+    overruns.
+    """
+    from loopless.queries.answers import LoopAnswer, answer_loop
+
+    if not settings.fenced:
+        return [answer_loop(loop.function, loop.id, question) for loop in loops]
+    limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    jobs = [functools.partial(_answer, loop.function.program, index, question) for loop, index in _indexed(loops)]
+    results = run_all(jobs, limits, settings.processes)
+    answers = []
+    for loop, result in zip(loops, results, strict=True):
+        if isinstance(result, Overrun):
+            id, refused = replace(loop.id, info=None), result.refused(loop.id.place)
+            answers.append(LoopAnswer(id, refused=refused, trouble=result.traceback, time_ms=1000 * result.seconds))
+        else:
+            answers.append(result)
+    return answers
+
+
+def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
+    """Each loop with the numbers by which another process finds it: of its function, and in there."""
+    for loop in loops:
+        function = loop.function
+        yield loop, (function.program.functions.index(function), function.loops.index(loop))
+
+
+def _answer(program: Program, index: tuple[int, int], question: Question) -> LoopAnswer:
+    from loopless.queries.answers import answer_loop
+
+    function = program.functions[index[0]]
+    return answer_loop(function, function.loops[index[1]].id, question)
