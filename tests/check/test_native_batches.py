@@ -17,3 +17,10 @@ def test_many_endless_runs_are_answered_one_by_one(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(host, "_receive", lambda seconds: receive(min(seconds, 1.5)))
         found = oracle.run_many("f", [Run([x]) for x in (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0)])
     assert [outcome.status for outcome in found] == ["timeout"] * 10 + ["ok"]
+
+
+def test_thousands_of_runs_are_cheap() -> None:
+    program = "int f(int x, int n) { int s = 0; while (x < n) { x += 3; s++; } return s; }"
+    with NativeHost() as host, NativeOracle(program, host=host) as oracle:
+        found = oracle.run_many("f", [Run([x, 100]) for x in range(-2000, 2000)])
+    assert [outcome.return_value for outcome in found] == [max(0, -((x - 100) // 3)) for x in range(-2000, 2000)]

@@ -10,7 +10,7 @@ from loopless.queries.costs import answer_cost
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.report.bounds import facts
+from loopless.report.numbers import facts
 from loopless.terms import FALSE, TRUE, ZERO, evaluate, holds
 
 LARGE = "".join(f"    t = (t * {2 * k + 3} + {k}) ^ (t >> {k % 5 + 1}); u += t & {k};\n" for k in range(100))

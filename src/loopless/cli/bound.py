@@ -222,8 +222,8 @@ def _print_for_tools(
     options: dict[str, Any],
 ) -> bool:
     """Print numbers as another tool reads them; whether there are all."""
-    from loopless.report.bounds import facts, facts_of_run, unwindset, unwindset_of_run
     from loopless.report.flow_facts import flow_facts
+    from loopless.report.numbers import facts, facts_of_run, unwindset, unwindset_of_run
 
     if options["facts_for"]:
         known, missing = facts_of_run(of_run, runs, given) if of_run is not None else facts(answers, names, given)

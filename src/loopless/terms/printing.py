@@ -31,7 +31,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
-from loopless.terms.sharing import MAX_PARTS, fresh_names, is_plain, measured, number_of_parts, parts_to_name
+from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
 from loopless.terms.types import IntType
 
 MAX_BRIEF = 60
@@ -66,7 +66,7 @@ class Definitions:
         """``taken``: names that no part may have."""
         self.values: list[tuple[str, str]] = []
         self._names: dict[Node, str] = {}
-        self._fresh = fresh_names(taken)
+        self._fresh = FreshNames(taken)
 
     def text(self, node: Node) -> str:
         """``node`` in C syntax, with the names where it is long; parts get new ones as they are needed. What is too

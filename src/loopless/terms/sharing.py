@@ -8,7 +8,6 @@ under a name, and so is what is nested deep.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from itertools import count
 from typing import Final
 
 from loopless.terms.nodes import Condition, Const, Node, Sum, Truth, Var, walk
@@ -98,8 +97,17 @@ def parts_to_name(root: Node, uses: Uses = operands, known: Container[Node] = ()
     return found
 
 
-def fresh_names(taken: Container[str]) -> Callable[[Node], str]:
+class FreshNames:
     """Names for parts: t1, t2, ... for terms, c1, c2, ... for conditions, none of those that are ``taken``."""
-    terms = (name for number in count(1) if (name := f"t{number}") not in taken)
-    conditions = (name for number in count(1) if (name := f"c{number}") not in taken)
-    return lambda part: next(conditions if isinstance(part, Condition) else terms)
+
+    def __init__(self, taken: Container[str]) -> None:
+        self._taken = taken
+        self._last = {"t": 0, "c": 0}
+
+    def __call__(self, part: Node) -> str:
+        letter = "c" if isinstance(part, Condition) else "t"
+        while True:
+            self._last[letter] += 1
+            name = f"{letter}{self._last[letter]}"
+            if name not in self._taken:
+                return name

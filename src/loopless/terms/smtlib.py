@@ -23,7 +23,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.sharing import MAX_PARTS, fresh_names, is_plain, number_of_parts, operands, parts_to_name
+from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TAKEN = frozenset((
@@ -72,7 +72,7 @@ class _TooLong(Exception):
 def _with_lets(node: Node, names: Mapping[Var, str]) -> str:
     """``node`` with ``let`` around it, one for all bindings that need none but those further out."""
     taken = {names.get(variable) or symbol(variable.name) for variable in node.variables}
-    fresh = fresh_names(taken)
+    fresh = FreshNames(taken)
     printer = _Printer(names)
     while printer.local in taken:
         printer.local += "m"
