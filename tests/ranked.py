@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from loopless.bounds.methods.ranking import Ranking, rank
+from loopless.bounds.ranking_functions import Ranking, rank
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states

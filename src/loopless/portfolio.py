@@ -75,10 +75,12 @@ def answered(
     complete: Callable[[A], bool],
     operations: int | None = None,
     better: Callable[[A, A], bool] = lambda _new, _old: False,
+    heard: Callable[[A], None] = lambda _answer: None,
 ) -> Tried[A]:
     """The first ``complete`` answer; else the first one than which none is ``better``; else none, and why.
 
-    ``place``: the place in the source for refusals. ``operations``: for each method that says none itself.
+    ``place``: the place in the source for refusals. ``operations``: for each method that says none itself. ``heard`` is
+    told of each answer that is the best so far.
     """
     tried: Tried[A] = Tried()
     for method in methods:
@@ -97,6 +99,7 @@ def answered(
             continue
         if tried.answer is None or complete(answer) or better(answer, tried.answer):
             tried = Tried(answer, method.name, tried.refused)
+            heard(answer)
         if complete(answer):
             break
     return tried

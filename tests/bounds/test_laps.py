@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from loopless.bounds.iterations import iteration_paths
-from loopless.bounds.methods.ranking import rank
+from loopless.bounds.ranking_functions import rank
 from loopless.bounds.scopes import scopes_of
 from loopless.check.interpreter.run import Interpreter
 from loopless.paths import LoopPaths

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
-from loopless.bounds.methods.ranking import rank
+from loopless.bounds.ranking_functions import rank
 from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.paths import LoopPaths

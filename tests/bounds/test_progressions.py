@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.bounds.methods.looperman import ITERATIONS, Counter
+from loopless.bounds.path_counters import ITERATIONS, Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from loopless.bounds.asymptotics import LOG, Growth, growth_of
 from loopless.bounds.claims import Claim, claim, claim_of_call
-from loopless.bounds.function import FunctionBounds, LoopBounds, function_bounds
-from loopless.bounds.model import Bound, Bounds, least
+from loopless.bounds.function import function_bounds
+from loopless.bounds.model import Bound, Bounds, CallBounds, FunctionBounds, LoopBounds, least
 
 __all__ = [
     "LOG",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.bounds.measures import entails
 from loopless.bounds.model import Bounds, by_types, least, size
@@ -68,6 +69,8 @@ class Claim:
     gap: Condition = FALSE
     undefined: Condition = FALSE
     reached: Term | None = None
+    method: str = field(default="", compare=False)
+    """The method that gave ``upper``, or those that gave its parts."""
 
     @property
     def may_be_fewer(self) -> bool:
@@ -80,23 +83,34 @@ class Claim:
         return self.gap is not FALSE
 
 
+COMPOSITION: Final = "composition"
+"""The method of counts that the summary of a whole function has."""
+
 Pieces = Sequence[tuple[Condition, Term]]
 
 
 def claim(summary: Summary | None, bounds: Bounds) -> Claim:
     """The iterations of one entry of a loop, from its summary, if there is one, and from bounds on them."""
     if summary is None:
-        return _by_bounds(bounds)
+        return _named(_by_bounds(bounds), "", bounds)
     pieces = [(case.when, case.iterations) for case in summary.cases]
     silent = [residual.when for residual in summary.residual]
     undefined = disjunction(u.when for u in summary.undefined)
-    return _claimed(pieces, summary.diverges, silent, undefined, bounds)
+    return _named(_claimed(pieces, summary.diverges, silent, undefined, bounds), summary.method, bounds)
+
+
+def _named(found: Claim, counted_by: str, bounds: Bounds) -> Claim:
+    """The claim with the names of the methods that gave its bound: an exact one is a count of the summary."""
+    if found.upper is None:
+        return found
+    names = [counted_by] if counted_by and (found.exact or not bounds) else [b.method for b in bounds if b.when is TRUE]
+    return replace(found, method=", ".join(dict.fromkeys(name for name in names or [bounds[0].method] if name)))
 
 
 def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) -> Claim:
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None:
-        return _by_bounds(bounds)
+        return _named(_by_bounds(bounds), "", bounds)
     told = [case for case in summary.cases if case.kind != "assumption"]
     pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
     never = disjunction(region.when for region in summary.diverges if region.loop == loop)
@@ -104,7 +118,7 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     silent += [case.when for case in told if loop in case.uncounted]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
-    found = _claimed(pieces, never, silent, undefined, bounds)
+    found = _named(_claimed(pieces, never, silent, undefined, bounds), COMPOSITION, bounds)
     assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption")
     if assumed is FALSE:
         return found

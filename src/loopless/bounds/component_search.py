@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from loopless.bounds.asymptotics import growth_of
 from loopless.bounds.cutpoints import ENTRY
-from loopless.bounds.methods.ranking import ceil_div
+from loopless.bounds.ranking_functions import ceil_div
 from loopless.bounds.refinement import longest
 from loopless.bounds.size_bounds import MAX_DEPTH, Counted, SizeBounds, small
 from loopless.bounds.templates import Function, Template, bound_above, plain, total, unknown

@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.measures import without_larger
-from loopless.bounds.methods.looperman import ITERATIONS, Counter
-from loopless.bounds.methods.nested import of_any_entry, over_call
-from loopless.bounds.model import Bound, Bounds, kept
+from loopless.bounds.model import Bound, Bounds, FunctionBounds, LoopBounds, kept
+from loopless.bounds.nested import of_any_entry, over_call
+from loopless.bounds.path_counters import ITERATIONS, Counter
 from loopless.bounds.scopes import Scope, Scopes, deciding, scopes_of
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Reason, Refused
 
-
-@dataclass(frozen=True, slots=True)
-class LoopBounds:
-    """Upper bounds for one loop.
-
-    ``per_entry``: on the iterations (taken back edges) of one entry, over the values there; ``any_entry``: the same for
-    whichever entry, over the function's values at entry. ``total``: on the iterations in one call of the function, over
-    its values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why
-    there is no bound on one entry; ``refused_total``: why there is none on the call.
-    """
-
-    loop: LoopInfo
-    per_entry: Bounds = ()
-    any_entry: Bounds = ()
-    total: Bounds = ()
-    blocks: Mapping[str, Bounds] = field(default_factory=dict)
-    refused: Refused | None = None
-    refused_total: Refused | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionBounds:
-    """The bounds of a function's loops by name; ``refused`` where its code outside of loops could not be followed."""
-
-    loops: Mapping[str, LoopBounds]
-    refused: Refused | None = None
+NAME: Final = "looperman"
+"""What bounds are called that this algorithm gives."""
 
 
 def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None) -> FunctionBounds:
@@ -59,8 +35,8 @@ def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
     scope = scopes.scopes[header]
     if isinstance(scope, Refused) and header not in counter.given:
         return LoopBounds(loop, refused=scope, refused_total=scope)
-    per_entry = without_larger(counter.count(header, header, ITERATIONS))
-    any_entry = kept(b for bound in per_entry for b in of_any_entry(counter, header, bound))
+    per_entry = _named(without_larger(counter.count(header, header, ITERATIONS)))
+    any_entry = _named(kept(b for bound in per_entry for b in of_any_entry(counter, header, bound)))
     total = _over_call(in_call, header, ITERATIONS)
     blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
     where = str(loop.loc) if loop.loc is not None else loop.name
@@ -86,13 +62,18 @@ def _own(scopes: Scopes, loop: LoopInfo, label: str) -> bool:
     return scopes.home(label) == loop.header
 
 
+def _named(bounds: Bounds) -> Bounds:
+    """The bounds, those of this algorithm by its name: bounds that were given have the names of their methods."""
+    return tuple(bound.by(NAME) for bound in bounds)
+
+
 def _over_call(counter: Counter, header: str, what: str) -> Bounds:
     around = counter.scopes.ancestors(header)
     outermost = around[-1] if around else header
     bounds: list[Bound] = []
     for bound in counter.count(outermost, header, what):
         bounds += over_call(counter, outermost, bound)
-    return without_larger(kept(bounds))
+    return _named(without_larger(kept(bounds)))
 
 
 def _why(scopes: Scopes, scope: Scope | Refused) -> str:

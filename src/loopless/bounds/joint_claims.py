@@ -23,7 +23,7 @@ def somewhere(found: Claim) -> Claim:
 def at_most(found: Claim) -> Claim:
     """What a claim says of runs that may end in a call before: no more than that often, and nowhere surely for ever."""
     gap = disjunction((found.gap, found.never))
-    return Claim(found.upper, when=found.when, gap=TRUE if found.upper is None else gap)
+    return Claim(found.upper, when=found.when, gap=TRUE if found.upper is None else gap, method=found.method)
 
 
 def lacks_lower(found: Claim) -> bool:
@@ -52,7 +52,7 @@ def added(found: Claim, bounds: Bounds) -> Bounds:
     """What a summary says where no unconditional bound is known."""
     if found.upper is None or least(bounds) is not None or reads(found.upper):
         return ()
-    return (Bound(found.upper, found.when),)
+    return (Bound(found.upper, found.when, found.method),)
 
 
 def of_all(calls: Sequence[Claim]) -> Claim:
@@ -71,7 +71,9 @@ def of_all(calls: Sequence[Claim]) -> Claim:
         return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
     exact = all(call.exact for call in calls)
     gap = disjunction(call.gap for call in calls)
-    return Claim(add(*uppers), lower, exact, conjunction(call.when for call in calls), never, gap, undefined, some_run)
+    when = conjunction(call.when for call in calls)
+    method = ", ".join(dict.fromkeys(name for call in calls for name in call.method.split(", ") if name))
+    return Claim(add(*uppers), lower, exact, when, never, gap, undefined, some_run, method)
 
 
 def _everywhere(lower: Term, when: Condition) -> Term:
@@ -86,5 +88,9 @@ def together(found: Claim, bound: Bound | None) -> Claim:
     if found.upper is None or found.has_gap or found.when is not TRUE:
         lower = _everywhere(found.lower, found.when)
         some_run = None if found.reached is None else _everywhere(found.reached, found.when)
-        return replace(found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run)
-    return replace(found, upper=lesser(found.upper, bound.term))
+        return replace(
+            found, upper=bound.term, lower=lower, when=TRUE, gap=FALSE, reached=some_run, method=bound.method
+        )
+    least_of_both = lesser(found.upper, bound.term)
+    method = found.method if least_of_both is found.upper else bound.method
+    return replace(found, upper=least_of_both, method=method)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from loopless.bounds.compare import lesser, surely_at_most
+from loopless.flowgraph.model import LoopInfo
+from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -33,14 +35,22 @@ from loopless.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An upper bound on how often something happens, over the values at the beginning; it holds where ``when`` does."""
+    """An upper bound on how often something happens, over the values at the beginning; it holds where ``when`` does.
+
+    ``method``: the name of the method that gave it; two bounds that differ in nothing else are the same.
+    """
 
     term: Term
     when: Condition = TRUE
+    method: str = field(default="", compare=False)
 
     def at(self, values: Mapping[Var, Term]) -> Bound:
         """The same bound for a beginning with these values."""
-        return Bound(substitute(self.term, values), substitute(self.when, values))
+        return Bound(substitute(self.term, values), substitute(self.when, values), self.method)
+
+    def by(self, method: str) -> Bound:
+        """The bound, named after ``method`` if it has no name yet."""
+        return self if self.method else replace(self, method=method)
 
 
 Bounds = tuple[Bound, ...]
@@ -147,3 +157,44 @@ def both(a: Condition, b: Condition) -> Condition:
 def number(value: int) -> Term:
     """A constant."""
     return const(value)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBounds:
+    """Upper bounds for one loop.
+
+    ``per_entry``: on the iterations (taken back edges) of one entry, over the values there; ``any_entry``: the same for
+    whichever entry, over the function's values at entry. ``total``: on the iterations in one call of the function, over
+    its values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why
+    there is no bound on one entry; ``refused_total``: why there is none on the call.
+    """
+
+    loop: LoopInfo
+    per_entry: Bounds = ()
+    any_entry: Bounds = ()
+    total: Bounds = ()
+    blocks: Mapping[str, Bounds] = field(default_factory=dict)
+    refused: Refused | None = None
+    refused_total: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """Upper bounds over the inputs of a call: of the iterations of loops, by header, and of those of all loops
+    together.
+    """
+
+    loops: Mapping[str, Bound] = field(default_factory=dict)
+    whole: Bound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBounds:
+    """The bounds of a function's loops by name; ``refused`` where its code outside of loops could not be followed.
+
+    ``in_call``: bounds of the function as a whole.
+    """
+
+    loops: Mapping[str, LoopBounds]
+    refused: Refused | None = None
+    in_call: CallBounds = CallBounds()

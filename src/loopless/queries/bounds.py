@@ -6,25 +6,20 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds import (
-    Bound,
-    Bounds,
     Claim,
     FunctionBounds,
     Growth,
     LoopBounds,
     claim,
     claim_of_call,
-    function_bounds,
     least,
 )
-from loopless.bounds.iterations import iteration_paths
 from loopless.bounds.joint_claims import (
-    added,
     all_runs_count,
     at_least,
     at_most,
@@ -36,12 +31,12 @@ from loopless.bounds.joint_claims import (
 from loopless.bounds.line_bounds import LineBound, from_header, line_bounds
 from loopless.bounds.lower_asymptotics import growth, has_class, lower_growth
 from loopless.bounds.measures import without_larger
-from loopless.bounds.methods.components import CallBounds, call_bounds
 from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
-from loopless.bounds.methods.ranking import rank
-from loopless.bounds.model import by_types, kept
-from loopless.bounds.scopes import Scopes, scopes_of
+from loopless.bounds.model import kept
+from loopless.bounds.portfolio import bounds_of
+from loopless.bounds.question import BoundQuestion
+from loopless.bounds.scopes import scopes_of
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
@@ -68,8 +63,6 @@ from loopless.terms import (
     holds,
     negate,
 )
-
-_KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "undefined", "assumption"))
 
 METHODS: Final = ("all", "looperman")
 """``all``: summaries first; ``looperman``: its algorithm alone."""
@@ -248,25 +241,10 @@ def bound_function(
     if isinstance(graph, Refused):
         return replace(_failed(function, answer, counted or {}, graph), trouble=function.trouble)
     search = _Search(function, graph, answer, counted or {}, method)
-    found = function_bounds(graph)
-    search.note(found)
-    if answer.loops and any(loop.paths is not None for loop in answer.loops):
-        scopes = functools.cache(lambda: scopes_of(graph))
-        ranked = {n: _ranked(search.by_name[n], bounds.per_entry, scopes) for n, bounds in found.loops.items()}
-        if any(ranked.values()):
-            found = function_bounds(graph, {name: bounds for name, bounds in ranked.items() if bounds})
-            search.note(found)
-    claims = search.claims(found)
-    known = {name: added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
-    if any(known.values()):
-        given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
-        found = function_bounds(graph, given)
-        search.note(found)
-    uppers = [claim_of_call(answer.summary, name, ()) for name in found.loops]
-    exact = all(claim.exact and _is_reached(claim) for claim in uppers)
-    whole_run = call_bounds(graph) if found.loops and not exact else CallBounds()
-    in_call = whole_run if isinstance(whole_run, CallBounds) else CallBounds()
-    return search.result(found, claims, in_call)
+    tried = bounds_of(search.question(), function.place, search.note)
+    if tried.answer is None:
+        return _failed(function, answer, counted or {}, tried.refused[0])
+    return search.result(tried.answer, search.beside or search.claims(tried.answer))
 
 
 _NOTED_AFTER_S: Final = 1.0
@@ -282,11 +260,29 @@ class _Search:
         self.function, self.graph, self.answer, self.counted, self.method = function, graph, answer, counted, method
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
         self.started = time.perf_counter()
+        self.beside: dict[str, Claim] | None = None
+
+    def question(self) -> BoundQuestion:
+        """What the methods of :mod:`loopless.bounds.portfolio` are asked."""
+        graph = self.graph
+        paths = {name: loop.paths for name, loop in self.by_name.items() if loop.paths is not None}
+        scopes = functools.cache(lambda: scopes_of(graph))
+        return BoundQuestion(graph, paths, scopes, self._claims_beside, self._is_counted)
+
+    def _claims_beside(self, found: FunctionBounds) -> dict[str, Claim]:
+        """What is known of one entry before the counts of summaries are among the bounds."""
+        self.beside = self.claims(found)
+        return self.beside
+
+    def _is_counted(self) -> bool:
+        """Whether all counts of a call are known, so that no bound is looked for."""
+        counts = [claim_of_call(self.answer.summary, loop.name, ()) for loop in self.graph.loops]
+        return all(claim.exact and _is_reached(claim) for claim in counts)
 
     def note(self, found: FunctionBounds) -> None:
         """What is known so far, without lower bounds, in case the limit of time is met."""
         if time.perf_counter() > self.started + _NOTED_AFTER_S:
-            note(self.result(found, self.claims(found), CallBounds(), lower=False))
+            note(self.result(found, self.claims(found), lower=False))
 
     def claims(self, found: FunctionBounds) -> dict[str, Claim]:
         """What is known of one entry of each loop, by its name."""
@@ -298,11 +294,9 @@ class _Search:
                 claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
         return claims
 
-    def result(
-        self, found: FunctionBounds, claims: Mapping[str, Claim], in_call: CallBounds, *, lower: bool = True
-    ) -> FunctionBound:
+    def result(self, found: FunctionBounds, claims: Mapping[str, Claim], *, lower: bool = True) -> FunctionBound:
         """All that is found, ``lower`` bounds too if the method has some."""
-        function, graph, answer = self.function, self.graph, self.answer
+        function, graph, answer, in_call = self.function, self.graph, self.answer, found.in_call
         headers = {loop.name: loop.header for loop in graph.loops}
         paths = {
             headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers
@@ -421,28 +415,6 @@ def _partly(loop: LoopAnswer) -> Refused:
 
 def _no_loop(loop: LoopAnswer) -> Refused:
     return Refused(Reason.NO_BOUND, loop.loop.place, "it is no loop of the flowgraph")
-
-
-def _ranked(answer: LoopAnswer, bounds: Bounds, scopes: Callable[[], Scopes]) -> Bounds:
-    """What ranking functions say, where conditions by themselves say nothing, or nothing but the end of a type: by the
-    loop's paths, else by its laps, for which loops inside need no summary.
-    """
-    best = least(bounds)
-    if best is not None and not by_types(best):
-        return ()
-    known = answer.paths
-    if known is not None and all(path.exit is None or path.exit.kind in _KNOWN_ENDS for path in known.exits):
-        found = rank(known)
-        if not isinstance(found, Refused):
-            return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
-    loop = next((info for info in scopes().graph.loops if info.name == answer.loop.name), None)
-    if loop is None or not any(info.parent == loop.header for info in scopes().graph.loops):
-        return ()
-    laps = iteration_paths(scopes(), loop.header)
-    found = laps if isinstance(laps, Refused) else rank(laps)
-    if isinstance(found, Refused):
-        return ()
-    return tuple(Bound(ranking.iterations, ranking.valid_when) for ranking in found)
 
 
 def _beyond(function: Function) -> Refused | None:

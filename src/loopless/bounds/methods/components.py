@@ -10,18 +10,21 @@ component follows from how large variables have become in the components before.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from typing import Final
 
 from loopless.bounds.compare import lesser
 from loopless.bounds.component_search import Component
 from loopless.bounds.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
 from loopless.bounds.header_invariants import invariants_at
-from loopless.bounds.model import Bound
+from loopless.bounds.model import Bound, CallBounds, FunctionBounds
+from loopless.bounds.question import BoundQuestion
 from loopless.bounds.refinement import refined
 from loopless.bounds.transition_system import Transition, system
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.farkas import Farkas
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     TRUE,
@@ -45,16 +48,6 @@ WORK = 30_000
 
 OPERATIONS = 20_000_000
 """And isl may do so much for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallBounds:
-    """Upper bounds over the inputs of a call: of the iterations of loops, by header, and of those of all loops
-    together.
-    """
-
-    loops: Mapping[str, Bound] = field(default_factory=dict)
-    whole: Bound | None = None
 
 
 def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
@@ -272,3 +265,22 @@ def _reached(start: str, following: Mapping[str, Iterable[str]]) -> frozenset[st
                 found.add(target)
                 waiting.append(target)
     return frozenset(found)
+
+
+def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBounds:
+    found = call_bounds(question.graph)
+    if isinstance(found, Refused):
+        raise NoAnswer(found)
+    assert tried.answer is not None
+    loops = {header: bound.by(METHOD.name) for header, bound in found.loops.items()}
+    whole = found.whole.by(METHOD.name) if found.whole is not None else None
+    return replace(tried.answer, in_call=CallBounds(loops, whole))
+
+
+METHOD: Final[Method[BoundQuestion, FunctionBounds]] = Method(
+    "ranking of components",
+    "Alias et al. (SAS 2010); Brockschmidt, Emmes, Falke, Fuhs, Giesl, TOPLAS 2016",
+    _run,
+    lambda question, tried: tried.answer is not None and bool(question.graph.loops) and not question.is_counted(),
+)
+"""The function as a whole, by strongly connected components of its headers; not where its count is known."""

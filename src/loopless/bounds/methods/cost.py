@@ -10,9 +10,9 @@ from loopless.bounds.asymptotics import growth_of
 from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.claims import MAX_PIECES, piecewise
 from loopless.bounds.methods.components import growth_in_call
-from loopless.bounds.methods.looperman import Counter
-from loopless.bounds.methods.nested import above
 from loopless.bounds.model import by_types
+from loopless.bounds.nested import above
+from loopless.bounds.path_counters import Counter
 from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import simplify

@@ -2,7 +2,7 @@
 
 A loop is left only where a measure t is no more than 0; if no iteration lowers t by more than c, every run that leaves
 the loop has made ceil(t₀ / c) iterations before. That is the mirror image of the bounds above
-(:mod:`loopless.bounds.methods.looperman`), and what a choice of inputs cannot go below.
+(:mod:`loopless.bounds.path_counters`), and what a choice of inputs cannot go below.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from loopless.terms import (
 )
 
 if TYPE_CHECKING:
-    from loopless.bounds.methods.looperman import Counter
+    from loopless.bounds.path_counters import Counter
 
 MAX_MEASURES = 12
 """So many measures are tried for one inner loop."""

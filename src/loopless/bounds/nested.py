@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from loopless.bounds.amortized import amortized
 from loopless.bounds.measures import Becomes, Grows, most_of
-from loopless.bounds.methods.amortized import amortized
 from loopless.bounds.model import Bound, both, plus, positive
 from loopless.bounds.scopes import HavocLoop, Scope, SymbolicState
 from loopless.bounds.sums import sum_of_progression
@@ -44,7 +44,7 @@ from loopless.terms import (
 )
 
 if TYPE_CHECKING:
-    from loopless.bounds.methods.looperman import Counter, What
+    from loopless.bounds.path_counters import Counter, What
 
 _WORTH = 1 << 16
 """An unknown value is bounded by its type only where that is no more than this."""

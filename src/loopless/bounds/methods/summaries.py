@@ -1,0 +1,24 @@
+"""Counts from summaries as bounds on one entry, carried outwards as any other bound."""
+
+from __future__ import annotations
+
+from loopless.bounds.function import function_bounds
+from loopless.bounds.joint_claims import added
+from loopless.bounds.model import FunctionBounds
+from loopless.bounds.question import BoundQuestion
+from loopless.portfolio import Method, NoAnswer, Tried
+
+
+def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBounds:
+    found = tried.answer
+    assert found is not None
+    claims = question.claims(found)
+    known = {name: added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
+    given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
+    if not given:
+        raise NoAnswer
+    return function_bounds(question.graph, given)
+
+
+METHOD = Method("summaries", "Proteus (FSE 2016), section 6.1", _run, lambda _, tried: tried.answer is not None)
+"""The bounds keep the names of the methods that gave the summaries."""

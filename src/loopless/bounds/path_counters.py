@@ -1,0 +1,449 @@
+"""How often: upper bounds on visits and iterations by measures that the iterations decrease.
+
+A measure is a term r with r ≥ 1 wherever what is counted happens, taken from the conditions on the way there. Let every
+iteration that comes past decrease it by at least d ≥ 1, and the others add g₁, g₂, … at most. Then it happens no more
+than ceil((r₀ + Σ gᵢ·nᵢ) / d) times, where nᵢ is how often the i-th of the others is done. This is the bound that
+Looperman's computeBounds draws from an inequality over path counters (section 3.3), without the closed forms: each
+iteration is looked at by itself, with its condition known, so that what wraps around or is chosen by inputs needs no
+form.
+
+Iterations that set the measure anew, to m, start another phase: each adds ceil(m / d) (Sinn, Zuleger, Veith, CAV 2014).
+Iterations of inner loops count like the others, so that what an inner loop uses up for good is not counted once for
+every iteration of the outer one, and what an inner loop gives back is counted (Looperman, section 7, the third case).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from loopless.bounds.measures import Becomes, Grows, Step, at_least_one, entails, step, straight
+from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
+from loopless.bounds.progressions import by_progression
+from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
+from loopless.paths.execution import written_objects
+from loopless.refusals import Refused
+from loopless.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Node,
+    Op,
+    Read,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    conjunction,
+    const,
+    greater_equal,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    sub,
+    substitute,
+    walk,
+)
+
+What = str | tuple[int, ...]
+ITERATIONS = "laps"
+"""What is counted: the complete iterations of a loop."""
+
+MAX_MEASURES = 40
+"""More measures than this are not tried for one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is counted in a loop: ``conditions`` under which it happens in an iteration, ``iterations`` that may come
+    past it.
+    """
+
+    conditions: tuple[Condition, ...]
+    iterations: frozenset[int]
+
+
+class Counter:
+    """Bounds for the loops of one function. Bounds are over the values at the entry of a loop, the base."""
+
+    def __init__(self, scopes: Scopes, given: Mapping[str, Bounds] | None = None, *, in_call: bool = False) -> None:
+        """``given``: bounds on the iterations of one entry, by the loop's header, that are known from elsewhere.
+        ``in_call``: bounds need hold only for entries in calls of the function, so that constants at the entry are
+        known.
+        """
+        self.scopes = scopes
+        self.given = dict(given or {})
+        self.constants = {h: _constants(scopes, h) for h in scopes.by_header} if in_call else {}
+        self.variables = frozenset(scopes.graph.variables)
+        self._known: dict[tuple[str, str, What], Bounds] = {}
+        self._working: set[tuple[str, str, What]] = set()
+        self._iteration_measures: dict[str, list[Term]] = {}
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def count(self, base: str, header: str, what: What) -> Bounds:
+        """Bounds on how often ``what`` happens in the loop ``header`` during one entry of the loop ``base`` around it
+        (or itself): a block of the loop, some of its iterations by number, or :data:`ITERATIONS`. None is no bound.
+        """
+        key = (base, header, what)
+        if key in self._known:
+            return self._known[key]
+        if key in self._working:
+            return ()
+        self._working.add(key)
+        try:
+            found = kept(self.known_entry(base, bound) for bound in self._found(base, header, what))
+        except TermTooLarge:
+            found = ()
+        self._working.discard(key)
+        # What was found while something around it was being worked out may lack what that would have given.
+        if found or not self._working:
+            self._known[key] = found
+        return found
+
+    def known_entry(self, base: str, bound: Bound) -> Bound:
+        """The bound with what is known of the values at the entry of ``base``."""
+        constants = self.constants.get(base)
+        return bound.at(constants) if constants else bound
+
+    def scope(self, header: str) -> Scope | None:
+        """The scope of a loop, where it could be executed."""
+        found = self.scopes.scopes[header]
+        return None if isinstance(found, Refused) else found
+
+    def changed(self, base: str) -> frozenset[Var]:
+        """The variables that change while a loop runs."""
+        scope = self.scope(base)
+        return scope.changed if scope is not None else self.variables
+
+    def effect(self, base: str, measure: Term, done: Iteration | SymbolicState, known: Condition = TRUE) -> Step | None:
+        """What an iteration, or a way, inside the loop ``base`` does to a measure, over what does not change in that
+        loop.
+        """
+        holds = both(done.holds if isinstance(done, SymbolicState) else done.condition, known)
+        found = step(measure, done.values, done.passed, holds, self.variables, self.changed(base))
+        if found is not None and self.reads_written(base, found.by if isinstance(found, Grows) else found.value):
+            return None
+        return found
+
+    def reads_written(self, base: str, term: Term) -> bool:
+        """Whether the term reads memory that the loop ``base`` may write, or the function for the empty name."""
+        arrays = {node.array for node in walk(term) if isinstance(node, Read)}
+        if not arrays:
+            return False
+        graph = self.scopes.graph
+        loop = self.scopes.by_header.get(base)
+        written = written_objects(graph, graph.blocks if loop is None else loop.blocks)
+        return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
+
+    # -- finding ------------------------------------------------------------------------------------------------------
+
+    def _found(self, base: str, header: str, what: What) -> Iterator[Bound]:
+        if base == header and what == ITERATIONS:
+            yield from self.given.get(header, ())
+        scope = self.scope(header)
+        if scope is None:
+            return
+        target = self._target(scope, what)
+        if target is None:
+            return
+        if not target.conditions:
+            yield Bound(ZERO)
+            return
+        if what == header:
+            yield from self._visits_of_header(base, header)
+            return
+        if base != header and isinstance(what, str) and what != ITERATIONS:
+            # Each entry of the loop may end in an iteration that is not complete, and uses up nothing.
+            yield from self._in_iterations_and_at_the_end(base, header, target)
+            yield from self._lifted(base, header, what)
+            return
+        measures = self._measures(base, scope, target)
+        direct = [bound for measure in measures for bound in self._ranked(base, scope, target, measure)]
+        if base == header and what == ITERATIONS:
+            direct += [bound for measure in measures for bound in self._progressing(scope, target, measure)]
+        yield from direct
+        if base != header:
+            yield from self._lifted(base, header, what)
+        elif all(bound.when is not TRUE or by_types(bound.term) for bound in direct):
+            yield from self._by_parts(header, what, target)
+
+    def _lifted(self, base: str, header: str, what: What) -> Iterator[Bound]:
+        from loopless.bounds.nested import lifted
+
+        yield from lifted(self, base, header, what)
+
+    def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
+        """Iterations and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, ITERATIONS))
+
+    def _in_iterations_and_at_the_end(self, base: str, header: str, target: Target) -> Iterator[Bound]:
+        """The iterations that may come past, and entries."""
+        yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.iterations))))
+
+    def _with_entries(self, base: str, header: str, iterations: Bounds) -> Iterator[Bound]:
+        around = self.scopes.parent(header)
+        entries = (Bound(ONE),) if base == header or around is None else self.count(base, around, header)
+        for bound in iterations:
+            yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
+
+    def _by_parts(self, header: str, what: What, target: Target) -> Iterator[Bound]:
+        """Each iteration counted for itself, and all iterations for what happens in some of them."""
+        if not isinstance(what, tuple) and what != ITERATIONS:
+            whole = self.count(header, header, ITERATIONS)
+            yield from (Bound(plus(bound.term, ONE), bound.when) for bound in whole)
+        exactly = isinstance(what, tuple) or what == ITERATIONS
+        if not exactly or len(target.iterations) > 1:
+            parts = [self.count(header, header, (number,)) for number in sorted(target.iterations)]
+            if all(parts):
+                last = ZERO if exactly else ONE
+                yield Bound(plus(last, *(part[0].term for part in parts)), conjunction(p[0].when for p in parts))
+
+    def _target(self, scope: Scope, what: What) -> Target | None:
+        if what == ITERATIONS:
+            return Target(
+                tuple(iteration.condition for iteration in scope.iterations), frozenset(range(len(scope.iterations)))
+            )
+        if isinstance(what, tuple):
+            return Target(tuple(scope.iterations[number].condition for number in what), frozenset(what))
+        if what == scope.header:
+            return Target((TRUE,), frozenset(range(len(scope.iterations))))
+        if self.scopes.home(what) != scope.header and self.scopes.parent(what) != scope.header:
+            raise ValueError(f"{what} does not lie directly in {scope.header}")
+        if what not in scope.visits:
+            return Target((), frozenset())
+        past = frozenset(n for n, iteration in enumerate(scope.iterations) if what in iteration.visited)
+        return Target(tuple(state.holds for state in scope.visits[what]), past)
+
+    def measures(self, scope: Scope) -> list[Term]:
+        """Terms that are at least 1 wherever an iteration of the loop is complete, the short ones first."""
+        found = self._iteration_measures.get(scope.header)
+        if found is None:
+            target = self._target(scope, ITERATIONS)
+            assert target is not None
+            found = [term for term, two_sided in self._measures(scope.header, scope, target) if not two_sided]
+            self._iteration_measures[scope.header] = found
+        return found
+
+    # -- measures -----------------------------------------------------------------------------------------------------
+
+    def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[Term, bool]]:
+        """Terms that may be measures, the short ones first; with True those that must be known not to be negative."""
+        found: dict[tuple[Term, bool], None] = {}
+        havocs = scope.havocs()
+        for condition in target.conditions:
+            for node in walk(condition):
+                if not isinstance(node, Compare):
+                    continue
+                for term, two_sided in _from(node):
+                    # What inner loops have made of variables may be no more than the values before them.
+                    plain = term if term.variables <= self.variables else straight(term, havocs)
+                    if plain is not None and plain.variables <= self.variables:
+                        found[plain, two_sided] = None
+        written = written_objects(self.scopes.graph, self.scopes.by_header[base].blocks)
+        names = {o.name for number, o in self.scopes.graph.objects.items() if number in written or written.anything}
+        usable = [(t, q) for t, q in found if all(_means_something(n, names) for n in walk(t))]
+        usable.sort(key=lambda pair: (pair[1], size(pair[0]), pair[0].key))
+        return usable[:MAX_MEASURES]
+
+    def _ranked(self, base: str, scope: Scope, target: Target, candidate: tuple[Term, bool]) -> Iterator[Bound]:
+        """The bound that a measure gives, if it is one."""
+        measure, two_sided = candidate
+        kept_up: Condition = TRUE
+        if two_sided:
+            if base != scope.header or not self._stays(base, measure):
+                return
+            kept_up = greater_equal(measure, ZERO)
+        if not all(entails(both(condition, kept_up), at_least_one(measure)) for condition in target.conditions):
+            return
+        found = _Sum([], [], [])
+        for header in self.scopes.inside(base):
+            inner = self.scope(header)
+            if inner is None:
+                if not measure.variables.isdisjoint(self._changed_by(header)):
+                    return
+                continue
+            for number, iteration in enumerate(inner.iterations):
+                counted = header == scope.header and number in target.iterations
+                # Inside, the measure may have been lowered on the way there.
+                known = kept_up if header == base else TRUE
+                if not self._add(base, found, measure, iteration, known, (header, number), counted=counted):
+                    return
+        before = self._on_the_way(base, scope.header, measure)
+        if before is None:
+            return
+        if any(place[0] != base for place, _ in found.resets):
+            # What was used up in the iteration around by then would be used up once more.
+            return
+        bound = self._total(base, measure, found, before)
+        if bound is not None:
+            yield Bound(bound.term, both(bound.when, kept_up))
+
+    def _progressing(self, scope: Scope, target: Target, candidate: tuple[Term, bool]) -> Iterator[Bound]:
+        """The bound that the closed form of a measure gives."""
+        measure, two_sided = candidate
+        if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):
+            yield from by_progression(measure, scope.iterations, self.variables)
+
+    def grown(self, base: str, growing: Sequence[tuple[tuple[str, int], Term]]) -> Bound | None:
+        """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
+        loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
+        the level.
+        """
+        terms: list[Term] = []
+        when: list[Condition] = []
+        for header in dict.fromkeys(place[0] for place, _ in growing):
+            own = [(place[1], by) for place, by in growing if place[0] == header]
+            constant = [(number, by.value) for number, by in own if isinstance(by, Const)]
+            parts: list[tuple[Term, tuple[int, ...]]] = [(by, (n,)) for n, by in own if not isinstance(by, Const)]
+            below = 0
+            for level in sorted({value for _, value in constant}):
+                reached = tuple(sorted(number for number, value in constant if value >= level))
+                parts.append((const(level - below), reached))
+                below = level
+            for by, numbers in parts:
+                times = self.count(base, header, numbers)
+                if not times:
+                    return None
+                terms.append(mul(by, times[0].term))
+                when.append(times[0].when)
+        return Bound(add(*terms), conjunction(when))
+
+    def _changed_by(self, header: str) -> frozenset[Var]:
+        from loopless.paths.build import changed_variables
+
+        return changed_variables(self.scopes.graph, self.scopes.by_header[header])
+
+    def _stays(self, base: str, measure: Term) -> bool:
+        """Whether the measure never gets below 0 from above it."""
+        for header in self.scopes.inside(base):
+            scope = self.scope(header)
+            if scope is None:
+                return False
+            for iteration in scope.iterations:
+                after = substitute(measure, iteration.values)
+                if after is measure:
+                    continue
+                known = both(iteration.condition, greater_equal(measure, ZERO))
+                if not entails(known, greater_equal(after, ZERO)):
+                    return False
+        return True
+
+    def _add(
+        self,
+        base: str,
+        found: _Sum,
+        measure: Term,
+        iteration: Iteration,
+        kept_up: Condition,
+        place: tuple[str, int],
+        *,
+        counted: bool,
+    ) -> bool:
+        """What one iteration does to the measure; whether that is any good."""
+        effect = self.effect(base, measure, iteration, kept_up)
+        if effect is None:
+            return False
+        if counted:
+            if not isinstance(effect, Grows):
+                return False
+            if not isinstance(effect.by, Const):
+                if not entails(both(iteration.condition, kept_up), at_least_one(neg(effect.by)), solver=True):
+                    return False
+                found.decrease.append(maximum(ONE, neg(effect.by)))
+            elif effect.by.value >= 0:
+                return False
+            else:
+                found.decrease.append(neg(effect.by))
+        elif isinstance(effect, Becomes):
+            found.resets.append((place, effect.value))
+        elif not (isinstance(effect.by, Const) and effect.by.value <= 0):
+            found.growing.append((place, positive(effect.by)))
+        return True
+
+    def _on_the_way(self, base: str, header: str, measure: Term) -> Term | None:
+        """How much the measure grows at most from the base's header through incomplete iterations to that of
+        ``header``.
+        """
+        total: list[Term] = []
+        current = header
+        while current != base:
+            around = self.scopes.by_header[current].parent
+            scope = self.scope(around) if around is not None else None
+            if scope is None or around is None:
+                return None
+            effects = [self.effect(base, measure, state) for state in scope.visits.get(current, ())]
+            known = [effect.by for effect in effects if isinstance(effect, Grows)]
+            if len(known) < len(effects):
+                return None
+            total.append(maximum(ZERO, *known))
+            current = around
+        return add(*total)
+
+    def _total(self, base: str, measure: Term, found: _Sum, before: Term) -> Bound | None:
+        divisor = minimum(*found.decrease) if found.decrease else ONE
+        when: list[Condition] = []
+        grown = self.grown(base, found.growing)
+        if grown is None:
+            return None
+        growths = [before, grown.term]
+        when.append(grown.when)
+        if not found.resets:
+            total = positive(ceiling(plus(measure, *growths), divisor))
+            return Bound(total, conjunction(when))
+        parts = [positive(ceiling(measure, divisor)), *growths]
+        for (header, number), value in found.resets:
+            times = self.count(base, header, (number,))
+            if not times:
+                return None
+            # The way to what is counted raises the measure in each phase.
+            parts.append(mul(times[0].term, plus(positive(ceiling(value, divisor)), before)))
+            when.append(times[0].when)
+        return Bound(plus(*parts), conjunction(when))
+
+
+def _constants(scopes: Scopes, header: str) -> dict[Var, Term]:
+    """The variables that are constants at every entry of a loop in a call of the function."""
+    around = scopes.scopes[scopes.parent(header) or ""]
+    if isinstance(around, Refused):
+        return {}
+    states = around.visits.get(header, ())
+    common = [frozenset((v, t) for v, t in state.values.items() if isinstance(t, Const)) for state in states]
+    return dict(frozenset.intersection(*common)) if common else {}
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What the iterations do to a measure: by how much those that count decrease it, by how much others raise it, to
+    what they set it. ``decrease`` is the least where there are several.
+    """
+
+    decrease: list[Term]
+    growing: list[tuple[tuple[str, int], Term]]
+    resets: list[tuple[tuple[str, int], Term]]
+
+
+def _means_something(node: Node, written: Collection[str]) -> bool:
+    """Whether a part of a measure has a value at the entry of the loop, and the same one all along if it is memory."""
+    if isinstance(node, Read):
+        return node.array not in written
+    partial = isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow")
+    return not partial or (isinstance(node, Op) and isinstance(node.args[1], Const))
+
+
+def _from(comparison: Compare) -> Iterator[tuple[Term, bool]]:
+    """The measures that a comparison suggests."""
+    term = comparison.term
+    match comparison.relation:
+        case "le":
+            yield sub(ONE, term), False
+        case "eq":
+            yield add(ONE, term), False
+            yield sub(ONE, term), False
+        case _:
+            yield term, True
+            yield neg(term), True

@@ -1,0 +1,28 @@
+"""The question how often the loops of a function run at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from loopless.bounds.claims import Claim
+from loopless.bounds.model import FunctionBounds
+from loopless.bounds.scopes import Scopes
+from loopless.flowgraph.model import Flowgraph
+from loopless.paths import LoopPaths
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuestion:
+    """The function of ``graph``, and what is known of it otherwise.
+
+    ``paths``: by the names of loops, where their iterative paths were followed. ``scopes``: one iteration of each loop
+    on symbols. ``claims``: what summaries say of one entry of each loop, beside bounds. ``is_counted``: whether
+    summaries have the count of each loop in a call, and it grows as fast as its class says.
+    """
+
+    graph: Flowgraph
+    paths: Mapping[str, LoopPaths]
+    scopes: Callable[[], Scopes]
+    claims: Callable[[FunctionBounds], Mapping[str, Claim]]
+    is_counted: Callable[[], bool]

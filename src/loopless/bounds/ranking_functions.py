@@ -1,0 +1,417 @@
+"""Ranking functions: how often a loop runs at most, where its iterations have no closed form.
+
+Linear functions that are ≥ 0 at each iteration and decrease by at least 1 (Podelski and Rybalchenko, VMCAI 2004);
+several of them, each for some of the transitions while the others do not raise it or raise it only so often (Bradley,
+Manna and Sipma, Linear ranking with reachability, CAV 2005; Alias et al., Multi-dimensional rankings, SAS 2010); nested
+ones, of which each decreases once the one before is negative (Ben-Amram and Genaim, On multiphase-linear ranking
+functions, CAV 2017); and pairs of functions whose quotient falls geometrically.
+
+Every inequality that a bound rests on is proved on the conditions and updates of the paths, on machine integers: a run
+that meets undefined behaviour has ended, and what wraps around is a transition of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from loopless.bounds.loop_invariants import candidates, is_inductive, kept
+from loopless.bounds.multiphase import Phased, geometric, grows, nested
+from loopless.bounds.size_bounds import Counted, SizeBounds, small
+from loopless.bounds.templates import Function, Template, plain, total, unknown
+from loopless.bounds.transition_system import System, Transition, difference, system, with_untold
+from loopless.logic import BudgetExceeded, budget, feasible
+from loopless.logic.farkas import Claim, Farkas
+from loopless.paths import LoopPaths
+from loopless.refusals import Reason, Refused
+from loopless.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    add,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    floor_div,
+    greater_equal,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    negate,
+    sub,
+)
+
+MAX_ALTERNATIVES = 4
+"""Functions taken from the conditions themselves: so many of them are combined by the least of their bounds."""
+
+MAX_ASSUMED = 10
+"""So many inequalities are tried as something that must hold at the entry."""
+
+MAX_RANKINGS = 3
+"""And so many bounds are given for different conditions at the entry."""
+
+WORK = 12_000
+"""So many multipliers the systems of one of three searches may have together: without conditions at the entry, with
+some, and by the ranges of types. Some 0.3 s each."""
+
+OPERATIONS = 4_000_000
+"""And isl may do so much for them."""
+
+_NONE = "no function of its variables is known to decrease in every iteration"
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFunction:
+    """One function of the state: ``function`` / ``divisor`` decreases by at least 1 and is ≥ 0 in each iteration by
+    one of ``paths`` (for "multi-phase" and "logarithmic" see :class:`Ranking`). ``bound``: how often, at most.
+    """
+
+    function: Term
+    divisor: int
+    paths: tuple[str, ...]
+    bound: Term | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """At most ``iterations`` iterations follow an entry state in which ``valid_when`` holds (beside what the caller
+    said of the entry).
+
+    ``kind``: "none" (no path is iterative), "linear", "lexicographic", "multi-phase" (each function decreases once the
+    ones before are negative), or "logarithmic" (the second function stays above the first, while the quotient of the
+    two falls by a constant factor). ``iterations`` is a term over entry values, never below 0. ``per_path``: bounds for
+    paths, by their ids, where they are better. ``invariants`` hold at the header before every iteration. ``by_type``:
+    the bound rests on the range of a type.
+    """
+
+    kind: str
+    components: tuple[RankingFunction, ...]
+    iterations: Term
+    per_path: Mapping[str, Term]
+    valid_when: Condition
+    invariants: tuple[Condition, ...]
+    by_type: bool
+
+
+def rank(paths: LoopPaths, entry: Condition = TRUE) -> tuple[Ranking, ...] | Refused:
+    """Bounds on the iterations of a loop; all that are given hold, each under its ``valid_when``.
+
+    ``entry``: what is known of the state at the loop's entry. The first ranking is the one that asks for least.
+    """
+    paths = with_untold(paths)
+    if not paths.iterative:
+        return (Ranking("none", (), ZERO, {}, TRUE, (), by_type=False),)
+    try:
+        with budget(OPERATIONS):
+            return _Question(paths, entry).answer()
+    except (TermTooLarge, BudgetExceeded) as error:
+        return Refused(Reason.BUDGET, _place(paths), f"the search for a bound came to a limit: {error}")
+
+
+def _place(paths: LoopPaths) -> str:
+    return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
+
+
+class _Question:
+    """The search for bounds on one loop."""
+
+    def __init__(self, paths: LoopPaths, entry: Condition) -> None:
+        self.paths = paths
+        self.engine = Farkas()
+        whole = system(paths, TRUE, split=False)
+        self.proposed = candidates(whole)
+        self.base = kept(paths, (*conjuncts(entry), *self.proposed), entry) if entry is not TRUE else ()
+
+    def answer(self) -> tuple[Ranking, ...] | Refused:
+        self.engine.allow(WORK)
+        always = self._ranked((), wide=False)
+        if always is not None:
+            return (always,)
+        self.engine.allow(WORK)
+        found = list(islice(self._assuming(), MAX_RANKINGS))
+        self.engine.allow(WORK)
+        by_type = self._ranked((), wide=True)
+        if by_type is not None:
+            found.append(by_type)
+        if found:
+            return tuple(found)
+        return Refused(Reason.NO_RANKING, _place(self.paths), _NONE)
+
+    def _assuming(self) -> Iterator[Ranking]:
+        """Rankings that hold under conditions at the entry: single ones; else as few together as suffice."""
+        conditions = list(islice(self._assumable(), MAX_ASSUMED))
+        none = True
+        for condition in conditions:
+            under = self._ranked((condition,), wide=False)
+            if under is not None:
+                none = False
+                yield under
+        if none and len(conditions) > 1:
+            together: list[Condition] = []
+            for condition in conditions:
+                if self._goes_on((*together, condition)):
+                    together.append(condition)
+            under = self._ranked(together, wide=False)
+            if under is not None:
+                yield self._with_less(together, under)
+
+    def _with_less(self, together: list[Condition], under: Ranking) -> Ranking:
+        for condition in reversed(together):
+            fewer = [c for c in together if c is not condition]
+            weaker = self._ranked(fewer, wide=False)
+            if weaker is not None:
+                together, under = fewer, weaker
+        return under
+
+    def _goes_on(self, conditions: Sequence[Condition]) -> bool:
+        """Whether some iteration is possible."""
+        given = conjunction((*self.base, *conditions))
+        return any(feasible(conjunction((given, path.condition)), solver=False) for path in self.paths.iterative)
+
+    def _assumable(self) -> Iterator[Condition]:
+        """Inequalities that the iterations keep, and with which the loop can still go on."""
+        given = conjunction(self.base)
+        for condition in self.proposed:
+            if condition in self.base or not self._goes_on((condition,)):
+                continue
+            if is_inductive(self.paths, condition, given):
+                yield condition
+
+    def _ranked(self, assumed: Sequence[Condition], *, wide: bool) -> Ranking | None:
+        if self.engine.left <= 0:
+            return None
+        invariants = (*self.base, *assumed)
+        given, valid_when = conjunction(invariants), conjunction(assumed)
+        single: System | None = None
+        for split in (False, True):
+            made = system(self.paths, given, split=split)
+            if single is not None and _seen(made) == _seen(single):
+                break
+            single = made
+            if not made.transitions:
+                return Ranking("none", (), ZERO, {}, valid_when, invariants, by_type=wide)
+            if not _covers(self.paths, made, given):
+                continue
+            found = _Search(made, self.engine, wide=wide).result()
+            if found is not None:
+                kind, components, iterations, per_path = found
+                return Ranking(kind, components, iterations, per_path, valid_when, invariants, by_type=wide)
+        return None
+
+
+def _seen(made: System) -> list[tuple[object, ...]]:
+    return [(t.rows, t.wide, dict(t.after)) for t in made.transitions]
+
+
+def _covers(paths: LoopPaths, made: System, given: Condition) -> bool:
+    """Whether every iteration is one of the transitions."""
+    for path in paths.iterative:
+        parts = disjunction(t.condition for t in made.transitions if t.path is path)
+        if feasible(conjunction((given, path.condition, negate(parts)))):
+            return False
+    return True
+
+
+Found = tuple[str, tuple[RankingFunction, ...], Term, Mapping[str, Term]]
+
+
+class _Search:
+    """One search for ranking functions, on one system."""
+
+    def __init__(self, made: System, engine: Farkas, *, wide: bool) -> None:
+        self.system = made
+        self.sizes = SizeBounds(made, engine, wide=wide)
+        used = {v for t in made.transitions for r in self.sizes.rows(t) for v in r.variables}
+        moved = {v for t in made.transitions for v in t.after}
+        useful = [v for v in (*made.state, *made.parameters) if v in used or v in moved]
+        self.variables = tuple(useful)
+
+    def result(self) -> Found | None:
+        transitions = self.system.transitions
+        if grows(transitions):
+            ratio = geometric(self.sizes, transitions, self.variables)
+            if ratio is not None:
+                return self._of_all("logarithmic", ratio)
+        drifts = self._drifts()
+        if drifts:
+            linear = self._from_conditions(transitions)
+            if not linear:
+                found = self._function(transitions, (), (), self.variables)
+                linear = [found] if found is not None else []
+            if linear:
+                components = tuple(self._ranking_function(f, transitions, _often(f)) for f in linear)
+                return "linear", components, minimum(*(c.bound for c in components if c.bound is not None)), {}
+        if len(transitions) > 1:
+            found_in_turn = self._lexicographic()
+            if found_in_turn is not None:
+                return found_in_turn
+        phases = nested(self.sizes, transitions, self.variables) if drifts else None
+        return self._of_all("multi-phase", phases) if phases is not None else None
+
+    def _drifts(self) -> bool:
+        """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
+        template = Template("f", self.variables)
+        claims = [
+            Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), plain(-1)))
+            for t in self.system.transitions
+        ]
+        return self.sizes.engine.solve(claims) is not None
+
+    def _of_all(self, kind: str, found: Phased) -> Found:
+        functions, bound = found
+        return kind, tuple(self._ranking_function(f, self.system.transitions, None) for f in functions), bound, {}
+
+    def _ranking_function(self, f: Function, transitions: Sequence[Transition], bound: Term | None) -> RankingFunction:
+        names = tuple(dict.fromkeys(t.path.id for t in transitions))
+        meaning = self.sizes.meaning
+        return RankingFunction(meaning(f.term), f.divisor, names, meaning(bound) if bound is not None else None)
+
+    # -- one function
+
+    def _from_conditions(self, transitions: Sequence[Transition]) -> list[Function]:
+        """Functions that are the term of a condition, scaled and shifted."""
+        known = frozenset(self.variables)
+        rows = dict.fromkeys(r for t in transitions for r in self.sizes.rows(t) if r.variables <= known)
+        found: list[Function] = []
+        for row in rows:
+            if any(isinstance(d, Const) and d.value >= 0 for d in (difference(t, row) for t in transitions)):
+                continue
+            f = self._function(transitions, (), (), (row,))
+            if f is not None and f not in found:
+                found.append(f)
+                if len(found) == MAX_ALTERNATIVES:
+                    break
+        return found
+
+    def _function(
+        self,
+        falling: Sequence[Transition],
+        steady: Sequence[Transition],
+        limited: Sequence[Transition],
+        basis: Sequence[Term],
+    ) -> Function | None:
+        """A combination of ``basis`` that is ≥ 0 on and falls by 1 with each of ``falling``, never rises with
+        ``steady``, and rises by a constant, as little as possible, with ``limited``; proved.
+        """
+        if self.sizes.engine.left < len(falling) + len(steady):
+            return None
+        template = Template("f", tuple(basis))
+        claims: list[Claim] = []
+        for t in falling:
+            claims.append(Claim(self.sizes.rows(t), template.now()))
+            claims.append(Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), plain(-1))))
+        claims += [Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1))) for t in steady]
+        rises = [f"rise {t.name}" for t in limited]
+        for t, rise in zip(limited, rises, strict=True):
+            claims.append(Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), unknown(rise))))
+        least = (template.size(), template.constant())
+        solution = self.sizes.engine.solve(claims, least=(dict.fromkeys(rises, 1), *least) if rises else least)
+        if solution is None:
+            return None
+        f = template.found(solution)
+        if all(self._falls(f, t) for t in falling) and all(self._never_rises(f, t) for t in steady):
+            return f
+        return None
+
+    def _falls(self, f: Function, t: Transition) -> bool:
+        after = self.sizes.exact(t, f.term)
+        claim = conjunction((greater_equal(f.term, ZERO), greater_equal(sub(f.term, after), const(f.divisor))))
+        return self.sizes.proves(t, claim)
+
+    def _never_rises(self, f: Function, t: Transition) -> bool:
+        return self.sizes.proves(t, greater_equal(f.term, self.sizes.exact(t, f.term)))
+
+    # -- one function after another
+
+    def _lexicographic(self) -> Found | None:
+        """Group after group of transitions gets a function of its own; none of the later ones raises it."""
+        remaining = list(self.system.transitions)
+        components: list[RankingFunction] = []
+        while remaining:
+            found = self._next(remaining)
+            if found is None:
+                return None
+            f, group, bound = found
+            components.append(self._ranking_function(f, group, bound))
+            self.sizes.count(Counted(frozenset(t.name for t in group), self.sizes.meaning(bound)))
+            remaining = [t for t in remaining if t not in group]
+        per_path = {p.id: self._bound_of(p.id) for p in self.system.paths.iterative}
+        whole = small(add(*(c.bound for c in self.sizes.counted)))
+        if whole is None:
+            return None
+        return "lexicographic", tuple(components), whole, per_path
+
+    def _bound_of(self, path: str) -> Term:
+        own = {t.name for t in self.system.transitions if t.path.id == path}
+        return add(*(c.bound for c in self.sizes.counted if own & c.names))
+
+    def _next(self, remaining: Sequence[Transition]) -> tuple[Function, list[Transition], Term] | None:
+        """A function for some of the ``remaining``, these, and how often they are taken."""
+        done = [t for t in self.system.transitions if t not in remaining]
+        for falling in (tuple(remaining), *((t,) for t in remaining)):
+            steady = [t for t in remaining if t not in falling]
+            if done and self._function(falling, steady, (), self.variables) is None:
+                continue
+            for limits in self._ways_to_treat(done):
+                f = self._function(falling, (*steady, *limits[0]), limits[1], self.variables)
+                if f is None:
+                    continue
+                group = [t for t in remaining if t in falling or self._falls(f, t)]
+                bound = self._count(f, done)
+                if bound is not None:
+                    return f, group, bound
+            if len(remaining) == 1:
+                break
+        return None
+
+    @staticmethod
+    def _ways_to_treat(done: Sequence[Transition]) -> Iterator[tuple[Sequence[Transition], Sequence[Transition]]]:
+        """What earlier transitions may do to a function: not raise it, raise it by a constant, anything."""
+        yield done, ()
+        if done:
+            yield (), done
+            yield (), ()
+
+    def _count(self, f: Function, done: Sequence[Transition]) -> Term | None:
+        """How often transitions with which ``f`` falls are taken, while those that are ``done`` may raise it or set it
+        to something, each as often as is known.
+        """
+        raised: dict[Counted, list[Term]] = {}
+        renewed: dict[Counted, list[Term]] = {}
+        for t in done:
+            counted = self.sizes.group(t)
+            effect = self.sizes.effect(t, f.term, counted=True)
+            if effect is None or counted is None:
+                return None
+            if effect.resets:
+                renewed.setdefault(counted, []).append(_often(Function(effect.amount, f.divisor)))
+            elif effect.amount is not ZERO:
+                raised.setdefault(counted, []).append(effect.amount)
+        try:
+            if not renewed:
+                more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
+                return small(_often(Function(add(self.sizes.meaning(f.term), *more), f.divisor)))
+            parts = [_often(f)]
+            for c in dict.fromkeys((*renewed, *raised)):
+                rises = [ceil_div(maximum(ZERO, each), f.divisor) for each in raised.get(c, ())]
+                parts.append(mul(c.bound, maximum(*renewed.get(c, ()), *rises)))
+            return small(add(*parts))
+        except TermTooLarge:
+            return None
+
+
+def _often(f: Function) -> Term:
+    """How often a function can fall by 1 from its value while it is ≥ 0."""
+    return maximum(ZERO, add(f.floor, ONE))
+
+
+def ceil_div(term: Term, divisor: int) -> Term:
+    """``term`` / ``divisor``, rounded up."""
+    return neg(floor_div(neg(term), const(divisor)))
