@@ -245,6 +245,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else []),
         ],
         "status": _status(bound),
+        "method": call.method or None,
         "refused": refused_json(refused) if refused is not None else None,
         "upper": _maybe(call.upper, names),
         "lower": expression(call.lower, names),
@@ -256,6 +257,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
             "exact": entry.exact,
+            "method": entry.method or None,
             "valid_when": expression(entry.when, names),
             "any": _maybe(bound.any_entry, names),
             "never_ends": [

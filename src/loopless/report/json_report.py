@@ -27,6 +27,7 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "type": answer.type,
         "status": answer.status,
         "complete": answer.complete,
+        "method": summary.method if summary is not None and summary.method else None,
         "entered": [expression(part, names) for part in (conjuncts(summary.entered) if summary is not None else ())],
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],

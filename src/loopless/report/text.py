@@ -68,6 +68,8 @@ def verdict(answer: LoopAnswer) -> list[str]:
         words.append("complete" if answer.complete else "not complete")
     if answer.type is not None:
         words.append(f"type {answer.type}")
+    if answer.summary is not None and answer.summary.method:
+        words.append(f"by {answer.summary.method}")
     if answer.loop.inlined_from is not None:
         words.append(f"inlined at {answer.loop.inlined_from}")
     return words
