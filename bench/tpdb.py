@@ -78,7 +78,7 @@ def start_of(program: Any) -> Any:
 
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     """The claim on all loops of a function together as numbers and text."""
-    from loopless.bounds.lower_asymptotics import lower_growth
+    from loopless.bounds.lower_asymptotics import lower_class_of
     from loopless.queries.bounds import class_of
     from loopless.terms import FALSE, TRUE
 
@@ -99,7 +99,7 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     else:
         row["status"] = "infinite" if never else "unknown"
         row["never"] = [str(condition)[:200] for condition in never]
-    lower = lower_growth(call, found.shown)
+    lower = lower_class_of(call, found.shown)
     if lower is not None:
         row |= {"lower": lower.text, "lower_degree": lower.degree}
         row["ray"] = {var.name: sign for var, sign in lower.ray.items()}
@@ -156,7 +156,7 @@ class Judge:
             if len(self.wrong) > 3:
                 break
         if row.get("degree") is not None:
-            self._growth_of_bound(found, float(eval_fraction(row["degree"])))
+            self._class_of_bound(found, float(eval_fraction(row["degree"])))
         if "lower_degree" in row:
             self._lower(row)
         said = {"wrong": self.wrong, "runs": self.runs, "compared": self.compared}
@@ -192,7 +192,7 @@ class Judge:
         if count > upper:
             self.wrong.append(f"{arguments}: {count} iterations, bound {upper}")
 
-    def _growth_of_bound(self, found: Any, degree: float) -> None:
+    def _class_of_bound(self, found: Any, degree: float) -> None:
         """The bound itself must not grow faster than its class, along some rays."""
         from loopless.terms import EvaluationError, evaluate
 

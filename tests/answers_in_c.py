@@ -17,7 +17,7 @@ _OF_SETTINGS = ("mathematical", "wrapv")
 @functools.cache
 def answers(source: str, **asked: Any) -> tuple[LoopAnswer, ...]:
     """The answers about all loops of ``source``, which is a file ``a.c``; ``asked`` are fields of the question."""
-    settings = Settings(fenced=False, **{key: asked.pop(key) for key in _OF_SETTINGS if key in asked})
+    settings = Settings(sandboxed=False, **{key: asked.pop(key) for key in _OF_SETTINGS if key in asked})
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "a.c"
         file.write_text(source, encoding="utf-8")

@@ -282,7 +282,7 @@ def test_copies_of_what_overlaps(name: str, host: NativeHost, tmp_path: Path) ->
 
 def evaluated(file: Path, name: str, inputs: Iterable[Any], **options: Any) -> list[Any]:
     """What ``eval`` says of each call with one argument: the value, or the status where there is none."""
-    settings = Settings(fenced=False, **{key: options.pop(key) for key in ("wrapv",) if key in options})
+    settings = Settings(sandboxed=False, **{key: options.pop(key) for key in ("wrapv",) if key in options})
     with Calls(load([file], settings, **options)[name], settings, None) as calls:
         found = [calls.run([x], []) for x in inputs]
     return [one.return_value if one.status == "ok" else one.status for one in found]

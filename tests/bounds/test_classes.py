@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from loopless.bounds import growth_of
-from loopless.bounds.lower_asymptotics import lower_class, lower_growth
+from loopless.bounds import asymptotic_class
+from loopless.bounds.lower_asymptotics import lower_class, lower_class_of
 from loopless.queries.bounds import answer_bounds, class_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -86,7 +86,7 @@ TERMS = {
 @pytest.mark.parametrize("name", TERMS)
 def test_classes_of_terms(name):
     term, expected = TERMS[name]
-    grows = growth_of(term, lambda var: var.name)
+    grows = asymptotic_class(term, lambda var: var.name)
     assert (grows and grows.text()) == expected
 
 
@@ -111,7 +111,7 @@ def test_no_value_is_beyond_its_class():
     chosen, compared = random.Random(8), 0
     for _ in range(3000):
         term = drawn(chosen, chosen.choice((1, 2, 2, 3)))
-        grows = growth_of(term, lambda var: var.name)
+        grows = asymptotic_class(term, lambda var: var.name)
         if grows is None or not term.variables or any(name.startswith("log ") for p in grows.products for name, _ in p):
             continue
         for _ in range(12):
@@ -199,8 +199,8 @@ def test_classes_of_counts(tmp_path, name):
 
 def test_growth_up_to_where_runs_are_undefined(tmp_path):
     found = functions(tmp_path, COUNTS["undefined for large products"][0])["f"]
-    assert lower_growth(found.call, found.shown) is None
-    limited = lower_growth(found.call, found.shown, limited=True)
+    assert lower_class_of(found.call, found.shown) is None
+    limited = lower_class_of(found.call, found.shown, limited=True)
     assert (limited.degree, set(limited.ray.values())) == (2, {1})
     assert 1 << 14 <= limited.until <= 46340  # 46341 squared is beyond an int
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from loopless.bounds.lower_asymptotics import lower_growth
+from loopless.bounds.lower_asymptotics import lower_class_of
 from loopless.check.interpreter.run import Interpreter
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.program import load
@@ -156,7 +156,7 @@ OUTSIDE = "int f(int n) { int t[10]; int i = 0; while (i < n) { t[i] = 1; i += 1
 def test_where_no_run_may_end_well_nothing_is_said_to_be_reached(tmp_path, text):
     _, found = bounds(tmp_path, text)
     assert found.call.lower is not ZERO
-    assert lower_growth(found.call, found.shown) is None
+    assert lower_class_of(found.call, found.shown) is None
 
 
 def test_where_all_runs_count_the_least_is_reached(tmp_path):
@@ -164,6 +164,6 @@ def test_where_all_runs_count_the_least_is_reached(tmp_path):
     file.write_text(NONDET + NESTED)
     program = load([file], Settings(workers=1, mathematical=True))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
-    grows = lower_growth(found.call, found.shown)
+    grows = lower_class_of(found.call, found.shown)
     assert grows is not None
     assert grows.degree == 2

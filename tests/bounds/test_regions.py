@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from loopless.bounds.asymptotics import growth_of
+from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.methods.components import CallBounds, call_bounds
 from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
@@ -114,7 +114,7 @@ def test_nests_are_bounded_as_a_whole(name):
     text, grows = NESTS[name]
     found, compared = judged(text, 1)
     assert found.whole is not None
-    assert growth_of(found.whole.term, lambda var: var.name).text() == grows
+    assert asymptotic_class(found.whole.term, lambda var: var.name).text() == grows
     assert compared > 50
 
 

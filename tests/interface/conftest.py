@@ -12,7 +12,7 @@ from asked_both_ways import NEST, ROOT
 def program(tmp_path_factory):
     file = tmp_path_factory.mktemp("interface") / "nest.c"
     file.write_text(NEST, encoding="utf-8")
-    return loopless.load(file, fenced=False)
+    return loopless.load(file, sandboxed=False)
 
 
 @pytest.fixture(autouse=True)

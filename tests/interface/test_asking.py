@@ -39,7 +39,7 @@ def test_variables_have_the_names_that_are_shown(tmp_path):
         "int f(int n) { for (int i = 0; i < 2; i++) n++; int c = 0; for (int i = 5; i < n; i++) c++; return c; }\n",
         encoding="utf-8",
     )
-    summary = loopless.load(file, fenced=False)["f"].loops[1].summarize()
+    summary = loopless.load(file, sandboxed=False)["f"].loops[1].summarize()
     assert set(summary.variables) == {"i", "n", "c"}
     assert summary(i=5, n=9, c=1)["c"] == 5
 
@@ -48,7 +48,7 @@ def test_a_variable_may_have_any_name(tmp_path):
     file = tmp_path / "names.c"
     text = "int f(int self, int *p) { while (*p < self) *p += 2; return self; }\n"
     file.write_text(text, encoding="utf-8")
-    function = loopless.load(file, fenced=False)["f"]
+    function = loopless.load(file, sandboxed=False)["f"]
     summary = function.loops[0].summarize()
     assert summary(**{"self": 9, "*p": 4})["*p"] == 10
     assert summary.iterations(**{"self": 9, "*p": 4}) == 3

@@ -58,7 +58,7 @@ def test_without_a_fence_there_are_no_children(monkeypatch, program):
 
     monkeypatch.setattr(sandbox, "_Child", None)
     again = program.with_settings(loop_timeout_s=5)
-    assert again.settings.fenced is False
+    assert again.settings.sandboxed is False
     assert again[4].summarize().complete
     assert again["f"].evaluate(2, 2).value == 8
 

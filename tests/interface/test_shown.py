@@ -99,7 +99,7 @@ def test_first_times_have_short_names_in_html_too(tmp_path):
         "int f(int n, int s) { int i = 0; while ((long)i*i*i + i < n) { i++; s = 2 * i; } return s + i; }\n",
         encoding="utf-8",
     )
-    summary = loopless.load(file, fenced=False).loops[0].summarize()
+    summary = loopless.load(file, sandboxed=False).loops[0].summarize()
     cells = Page(summary._repr_html_()).cells
     told = next(line.strip() for line in str(summary).splitlines() if line.strip().startswith("where N = least("))
     assert told in cells

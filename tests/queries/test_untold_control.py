@@ -189,7 +189,7 @@ def test_a_loop_is_entered_again_from_where_an_exception_is_caught(tmp_path, fun
     summary = inner.summarize()
     assert summary.complete
     assert "c" not in {var.name for var in summary.entered.variables}
-    (bounds,) = answer_bounds([program[function]], "all", Settings(fenced=False))
+    (bounds,) = answer_bounds([program[function]], "all", Settings(sandboxed=False))
     upper = {bound.answer.loop.name: bound.call.upper for bound in bounds.loops}
     assert upper == {outer.name: None, inner.name: None}
 

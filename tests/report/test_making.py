@@ -91,7 +91,7 @@ def test_the_text_says_the_same():
 def test_what_can_be_made_is_made_as_without_limits():
     found = answers(PROGRAM)
     assert parts(loop, found, loop_without, SETTINGS) == ([loop(answer) for answer in found], True)
-    assert parts(loop, found, loop_without, Settings(fenced=False)) == ([loop(answer) for answer in found], True)
+    assert parts(loop, found, loop_without, Settings(sandboxed=False)) == ([loop(answer) for answer in found], True)
 
 
 def test_where_nothing_can_be_made_one_sentence_says_so():

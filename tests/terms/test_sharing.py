@@ -225,7 +225,7 @@ def test_choices_of_choices_are_wrapped_once():
 def test_the_class_of_a_term_is_found_once(monkeypatch):
     term = TERMS["quotients"]
     limit(monkeypatch, asymptotics._Classes, "_towards", 4 * parts(term))
-    assert str(asymptotics.growth_of(term, lambda var: var.name).text()) == "O(x)"
+    assert str(asymptotics.asymptotic_class(term, lambda var: var.name).text()) == "O(x)"
 
 
 def test_sequences_are_found_once(monkeypatch):

@@ -8,22 +8,22 @@ that holds on machine integers, undefined behaviour being the end of a run.
 
 from __future__ import annotations
 
-from loopless.bounds.asymptotics import LOG, Growth, growth_of
+from loopless.bounds.asymptotics import LOG, AsymptoticClass, asymptotic_class
 from loopless.bounds.claims import Claim, claim, claim_of_call
 from loopless.bounds.function import function_bounds
 from loopless.bounds.model import Bound, Bounds, CallBounds, FunctionBounds, LoopBounds, least
 
 __all__ = [
     "LOG",
+    "AsymptoticClass",
     "Bound",
     "Bounds",
     "Claim",
     "FunctionBounds",
-    "Growth",
     "LoopBounds",
+    "asymptotic_class",
     "claim",
     "claim_of_call",
     "function_bounds",
-    "growth_of",
     "least",
 ]

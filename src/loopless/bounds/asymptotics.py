@@ -20,7 +20,7 @@ LOG: Final = "log "
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class AsymptoticClass:
     """The greatest of some products of variables, as O(n*m + k^2). ``products`` are such that none divides another."""
 
     products: frozenset[Powers]
@@ -54,14 +54,14 @@ def _power(factor: tuple[str, Fraction]) -> str:
     return f"{shown}^{exponent}" if exponent.denominator == 1 else f"{shown}^({exponent})"
 
 
-CONSTANT = Growth(frozenset(((),)))
+CONSTANT = AsymptoticClass(frozenset(((),)))
 
 
 _MOST_NESTED: Final = 100
 """Of terms that are nested deeper no class is told."""
 
 
-def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> Growth | None:
+def asymptotic_class(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> AsymptoticClass | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
 
@@ -87,15 +87,15 @@ class _Classes:
         """``width``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
         self.name = name
         self.width = width
-        self._known: dict[tuple[Term, int], Growth | None] = {}
+        self._known: dict[tuple[Term, int], AsymptoticClass | None] = {}
 
-    def towards(self, term: Term, sign: int) -> Growth | None:
+    def towards(self, term: Term, sign: int) -> AsymptoticClass | None:
         """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
         if (term, sign) not in self._known:
             self._known[term, sign] = self._towards(term, sign)
         return self._known[term, sign]
 
-    def _towards(self, term: Term, sign: int) -> Growth | None:
+    def _towards(self, term: Term, sign: int) -> AsymptoticClass | None:
         low, high = range_of(term)
         end = high if sign > 0 else low
         if end is not None and sign * end <= 0:
@@ -104,7 +104,7 @@ class _Classes:
             case Const():
                 return self._constant(term.value)
             case Var():
-                return Growth(frozenset((((self.name(term), Fraction(1)),),)))
+                return AsymptoticClass(frozenset((((self.name(term), Fraction(1)),),)))
             case Sum():
                 return _joined(self._summand(monomial, c, sign) for monomial, c in term.items)
             case Ite():
@@ -119,22 +119,22 @@ class _Classes:
             case _:
                 return None
 
-    def size(self, term: Term) -> Growth | None:
+    def size(self, term: Term) -> AsymptoticClass | None:
         """The growth of the absolute value."""
         return _joined((self.towards(term, 1), self.towards(term, -1)))
 
-    def _constant(self, value: int) -> Growth | None:
+    def _constant(self, value: int) -> AsymptoticClass | None:
         return CONSTANT if _is_few(abs(value), self.width) else None
 
-    def _summand(self, monomial: Monomial, coefficient: int, sign: int) -> Growth | None:
+    def _summand(self, monomial: Monomial, coefficient: int, sign: int) -> AsymptoticClass | None:
         sign = sign if coefficient > 0 else -sign
         odd = [_sign(atom) for atom, exponent in monomial if exponent % 2]
         if None not in odd and prod(s for s in odd if s is not None) != sign:
             return CONSTANT
         return _times(self._constant(coefficient), self._product(monomial, sign))
 
-    def _product(self, monomial: Monomial, sign: int) -> Growth | None:
-        product: Growth | None = CONSTANT
+    def _product(self, monomial: Monomial, sign: int) -> AsymptoticClass | None:
+        product: AsymptoticClass | None = CONSTANT
         quotients = [atom for atom, exponent in monomial if exponent == 1 and _is_quotient(atom, monomial)]
         if quotients:
             # A quotient times its divisor is no more than dividend and divisor together.
@@ -150,7 +150,7 @@ class _Classes:
                 product = _times(product, factor)
         return product
 
-    def _wrapped(self, term: Wrap, sign: int) -> Growth | None:
+    def _wrapped(self, term: Wrap, sign: int) -> AsymptoticClass | None:
         width, (low, high) = term.type.width, range_of(term.arg)
         if width is None:
             return self.towards(term.arg, sign)
@@ -165,7 +165,7 @@ class _Classes:
         # In a signed type it makes nothing larger in absolute value; in an unsigned one -1 is made very large.
         return self.size(term.arg) if term.type.signed else None
 
-    def _operator(self, term: Op, sign: int) -> Growth | None:
+    def _operator(self, term: Op, sign: int) -> AsymptoticClass | None:
         match term.op:
             case "max" | "min":
                 each = [self.towards(arg, sign) for arg in term.args]
@@ -191,7 +191,7 @@ class _Classes:
             case _:
                 return None
 
-    def _masked(self, term: Op, sign: int) -> Growth | None:
+    def _masked(self, term: Op, sign: int) -> AsymptoticClass | None:
         """No larger than an operand that is not negative; where both are of any sign, than the larger one."""
         known = [arg for arg in term.args if _sign(arg) == 1]
         if sign < 0 or not known:
@@ -199,7 +199,7 @@ class _Classes:
         small = [arg for arg in known if not isinstance(arg, Const) or _is_small(arg.value, term)]
         return _least(self.towards(arg, sign) for arg in small)
 
-    def _remainder(self, term: Op, sign: int) -> Growth | None:
+    def _remainder(self, term: Op, sign: int) -> AsymptoticClass | None:
         """No larger than the divisor; with the sign of the divisor (``mod``) or of the dividend, as which C's remainder
         is no larger either.
         """
@@ -212,7 +212,7 @@ class _Classes:
             found.append(self.towards(dividend, sign))
         return _least(found)
 
-    def _of_scaled(self, term: Op) -> Growth:
+    def _of_scaled(self, term: Op) -> AsymptoticClass:
         """When a value that is multiplied comes into a window: within as many steps as there are bits. Where nothing
         lies beyond the window it does so on the way up, if at all soon.
         """
@@ -223,7 +223,7 @@ class _Classes:
         # The logarithm of a type's end is small.
         return _logarithm(_Classes(self.name, None).towards(low, 1)) or CONSTANT
 
-    def _of_curve(self, term: Op) -> Growth | None:
+    def _of_curve(self, term: Op) -> AsymptoticClass | None:
         """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end,
         be it positive or negative. Where its coefficient may be 0, the next part may be the one that does.
         """
@@ -233,7 +233,7 @@ class _Classes:
             assert isinstance(base, Const)
             assert isinstance(degree, Const)
             parts[base.value, degree.value] = coefficient
-        found: list[Growth | None] = [CONSTANT]
+        found: list[AsymptoticClass | None] = [CONSTANT]
         for top in sorted(parts, reverse=True):
             # Of what is added to a positive part it becomes positive the sooner, and negative parts the same way.
             sign = _sign(parts[top]) if term.op == "first_positive" else None
@@ -245,7 +245,7 @@ class _Classes:
 
     def _below(
         self, top: tuple[int, int], parts: Mapping[tuple[int, int], Term], sign: int | None
-    ) -> Iterator[Growth | None]:
+    ) -> Iterator[AsymptoticClass | None]:
         """From which k on the part ``top``, of this sign and 1 or more in size, outgrows those that grow slower."""
         for key, coefficient in parts.items():
             if key >= top:
@@ -287,7 +287,7 @@ def _is_small(limit: int, term: Term) -> bool:
     return all(width is None or (limit < LARGE and _is_few(limit, width)) for width in widths)
 
 
-def _least(growths: Iterable[Growth | None]) -> Growth | None:
+def _least(growths: Iterable[AsymptoticClass | None]) -> AsymptoticClass | None:
     """The first of the least degree, each of them being right; or what is a part of it, as O(n) of O(n + p)."""
     known = [g for g in growths if g is not None]
     first = min(known, key=lambda g: (g.degree, g != CONSTANT), default=None)
@@ -307,28 +307,28 @@ def _without(monomial: Monomial, *factors: Term) -> Monomial:
     return tuple((atom, exponent) for atom, exponent in left if exponent)
 
 
-def _root(growth: Growth | None, degree: int) -> Growth | None:
+def _root(growth: AsymptoticClass | None, degree: int) -> AsymptoticClass | None:
     if growth is None:
         return None
-    return Growth(frozenset(tuple((n, e / degree) for n, e in product) for product in growth.products))
+    return AsymptoticClass(frozenset(tuple((n, e / degree) for n, e in product) for product in growth.products))
 
 
-def _logarithm(growth: Growth | None) -> Growth | None:
+def _logarithm(growth: AsymptoticClass | None) -> AsymptoticClass | None:
     if growth is None:
         return None
     # The logarithm of a logarithm is less than that.
     names = {n.removeprefix(LOG) for product in growth.products for n, _ in product}
-    return _joined([CONSTANT, *(Growth(frozenset((((LOG + n, Fraction(1)),),))) for n in names)])
+    return _joined([CONSTANT, *(AsymptoticClass(frozenset((((LOG + n, Fraction(1)),),))) for n in names)])
 
 
-def _joined(growths: Iterable[Growth | None]) -> Growth | None:
+def _joined(growths: Iterable[AsymptoticClass | None]) -> AsymptoticClass | None:
     products: set[Powers] = set()
     for growth in growths:
         if growth is None:
             return None
         products |= growth.products
     kept = {p for p in products if not any(q != p and _divides(p, q) for q in products)}
-    return Growth(frozenset(kept)) if kept else CONSTANT
+    return AsymptoticClass(frozenset(kept)) if kept else CONSTANT
 
 
 def _divides(p: Powers, q: Powers) -> bool:
@@ -339,14 +339,14 @@ def _divides(p: Powers, q: Powers) -> bool:
     return plain and (len(p) == 1 or not logs)
 
 
-def _times(a: Growth | None, b: Growth | None) -> Growth | None:
+def _times(a: AsymptoticClass | None, b: AsymptoticClass | None) -> AsymptoticClass | None:
     if a is None or b is None:
         return None
-    products: list[Growth | None] = []
+    products: list[AsymptoticClass | None] = []
     for p in a.products:
         for q in b.products:
             powers = dict(p)
             for name, e in q:
                 powers[name] = powers.get(name, Fraction(0)) + e
-            products.append(Growth(frozenset((tuple(sorted(powers.items())),))))
+            products.append(AsymptoticClass(frozenset((tuple(sorted(powers.items())),))))
     return _joined(products)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from loopless.bounds.asymptotics import growth_of
+from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.cutpoints import ENTRY
 from loopless.bounds.ranking_functions import ceil_div
 from loopless.bounds.refinement import longest
@@ -414,5 +414,5 @@ def _least(bounds: Iterable[Term | None]) -> Term | None:
 
 def _class(bound: Term) -> Fraction:
     """The degree of a bound; more than any where it is no polynomial's."""
-    grows = growth_of(bound, lambda var: var.name)
+    grows = asymptotic_class(bound, lambda var: var.name)
     return grows.degree if grows is not None else Fraction(1000)

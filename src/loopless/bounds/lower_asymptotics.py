@@ -8,18 +8,18 @@ from itertools import count, product
 from math import floor, log2
 from typing import Final
 
-from loopless.bounds import LOG, Claim, Growth, growth_of
+from loopless.bounds import LOG, AsymptoticClass, Claim, asymptotic_class
 from loopless.terms import FALSE, Const, EvaluationError, Sum, Term, Var, evaluate, holds, walk
 
 
-def growth(term: Term | None, shown: Mapping[Var, str], *, exact: bool) -> Growth | None:
+def class_of_bound(term: Term | None, shown: Mapping[Var, str], *, exact: bool) -> AsymptoticClass | None:
     """How fast a bound grows with its variables, by their names in the source; ``exact``: it is a count."""
-    return None if term is None else growth_of(term, lambda var: shown.get(var, var.name), exact=exact)
+    return None if term is None else asymptotic_class(term, lambda var: shown.get(var, var.name), exact=exact)
 
 
-def class_of_claim(found: Claim, shown: Mapping[Var, str]) -> Growth | None:
+def class_of_claim(found: Claim, shown: Mapping[Var, str]) -> AsymptoticClass | None:
     """How fast the upper bound grows; None where it does not hold for all inputs for which the count ends."""
-    return growth(found.upper, shown, exact=found.exact) if has_class(found) else None
+    return class_of_bound(found.upper, shown, exact=found.exact) if has_class(found) else None
 
 
 def has_class(found: Claim) -> bool:
@@ -28,7 +28,7 @@ def has_class(found: Claim) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LowerGrowth:
+class LowerClass:
     """That a count reaches n^degree for some inputs of size n: those with the variables at their sign in ``ray``, 0, 1
     or -1, times n. ``text``: as Ω, in the variables where it is the class of an exact count. ``until``: for larger n
     runs meet undefined behaviour, or nothing is known of them; None where it goes on up to the types' ends.
@@ -42,11 +42,11 @@ class LowerGrowth:
 
 def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
     """The class that a count reaches for some inputs of a size, as ``Omega(n*m)``; None where none is seen."""
-    grows = lower_growth(found, shown)
+    grows = lower_class_of(found, shown)
     return None if grows is None else grows.text
 
 
-def lower_growth(found: Claim, shown: Mapping[Var, str], *, limited: bool = False) -> LowerGrowth | None:
+def lower_class_of(found: Claim, shown: Mapping[Var, str], *, limited: bool = False) -> LowerClass | None:
     """How fast the count's lower bound grows along some ray of inputs: the fastest that is seen, of those the one with
     the largest counts; None where none is. ``limited``: also where it does for inputs up to a size only, if it is
     faster there.
@@ -62,7 +62,7 @@ def lower_growth(found: Claim, shown: Mapping[Var, str], *, limited: bool = Fals
     if len(variables) > _MOST_RAYS:
         return None
     far = _beyond_constants(found)
-    best: LowerGrowth | None = None
+    best: LowerClass | None = None
     most = (0, False, 0)
     for signs in product((1, 0, -1), repeat=len(variables)):
         ray = dict(zip(variables, signs, strict=True))
@@ -78,7 +78,7 @@ def lower_growth(found: Claim, shown: Mapping[Var, str], *, limited: bool = Fals
             most = rank
             of_upper = exact and grows is not None and degree == grows.degree and _is_reached(grows, seen, shown)
             text = grows.text("Omega") if of_upper and grows is not None else _omega(degree)
-            best = LowerGrowth(degree, ray, text, seen.until)
+            best = LowerClass(degree, ray, text, seen.until)
     return best
 
 
@@ -89,7 +89,7 @@ def reached(found: Claim) -> Term:
     return found.upper if found.exact and found.upper is not None else found.lower
 
 
-def _is_reached(grows: Growth, seen: _Seen, shown: Mapping[Var, str]) -> bool:
+def _is_reached(grows: AsymptoticClass, seen: _Seen, shown: Mapping[Var, str]) -> bool:
     """Whether a class is one product, of what grows along the ray, and the counts grow by its logarithms too."""
     if len(grows.products) != 1:
         return False

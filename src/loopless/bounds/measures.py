@@ -32,7 +32,7 @@ from loopless.terms import (
 
 _OPERATIONS = 300_000
 _MOST_DEGREE = 2
-_MOST_GROWTH = 1 << 20
+_MOST_DEGREES = 1 << 20
 """A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure."""
 
 
@@ -144,7 +144,7 @@ def growth(difference: Term, condition: Condition, variables: frozenset[Var], ch
     if isinstance(difference, Const):
         return difference
     most = most_of(difference, condition)
-    if most is not None and most <= _MOST_GROWTH:
+    if most is not None and most <= _MOST_DEGREES:
         return const(most)
     if difference.variables <= variables - changed:
         return difference
@@ -165,7 +165,7 @@ def most_of(term: Term, condition: Condition) -> int | None:
             except NotPresburger:
                 pass
     except EmptyRegion:
-        return -_MOST_GROWTH
+        return -_MOST_DEGREES
     except BudgetExceeded:
         return None
     return next((limit for limit in (-1, 0) if entails(condition, less_equal(term, const(limit)), solver=True)), None)

@@ -11,13 +11,13 @@ from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, l
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.homes import home_of
 from loopless.flowgraph.lifetimes import with_lifetimes
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
 from loopless.flowgraph.objects import Memory, Options, describe_memory
 from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
@@ -102,23 +102,23 @@ class _Builder:
 
     def _parameter(self, param: ir.Param) -> Parameter:
         shown = param.debug.name if param.debug is not None else param.name
-        home = home_of(param, self.function, self.memory)
+        stack_slot = stack_slot_of(param, self.function, self.memory)
         if isinstance(param.type, ir.PtrT):
-            return self._pointer_parameter(param, shown, home)
+            return self._pointer_parameter(param, shown, stack_slot)
         if not isinstance(param.type, ir.IntT):
             refused = self.t.refused(f"the parameter {shown} is not an integer", self.function.loc)
             self.t.values[param.name] = Nothing(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
-        if home is not None and param.debug is None:  # a part of a structure
-            piece = self.memory.slots[home].var
+        if stack_slot is not None and param.debug is None:  # a part of a structure
+            piece = self.memory.slots[stack_slot].var
             shown = self.memory.variables[piece].shown
             signed = piece.type.signed if piece.type.width is not None else True
         boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL
         bits = param.type.bits
         source_type = FLAG_TYPE if bits == 1 or boolean else IntType(bits, signed)
-        if home is not None:
-            var = self.memory.slots[home].var
+        if stack_slot is not None:
+            var = self.memory.slots[stack_slot].var
         else:
             held = source_type if source_type == FLAG_TYPE else self.memory.number_type(bits, signed=signed)
             var = self.memory.fresh(shown, Kind.PARAMETER, held)
@@ -130,13 +130,13 @@ class _Builder:
             self.t.values[param.name] = Number(var, var.type if var.type.width is None else IntType(bits, signed))
         return Parameter(shown, var, source_type)
 
-    def _pointer_parameter(self, param: ir.Param, shown: str, home: tuple[Base, int] | None) -> Parameter:
+    def _pointer_parameter(self, param: ir.Param, shown: str, stack_slot: tuple[Base, int] | None) -> Parameter:
         base = self.memory.points.parameters[param.name]
         number = self.memory.number(base)
         null = self.memory.nullable.get(base)
         owner = self.memory.object_term(base)
-        if home is not None:
-            slot = self.memory.slots[home]
+        if stack_slot is not None:
+            slot = self.memory.slots[stack_slot]
             var = slot.var
         else:
             var = self.memory.fresh(shown, Kind.PARAMETER, self.memory.offset_type, pointer_part="offset")
@@ -252,7 +252,7 @@ class _Builder:
         value = instruction.operands[0]
         if isinstance(value, ir.Local):
             for param in self.function.params:
-                if param.name == value.name and home_of(param, self.function, self.memory) is not None:
+                if param.name == value.name and stack_slot_of(param, self.function, self.memory) is not None:
                     return  # the variable is the parameter
         store(self.t, instruction)
 

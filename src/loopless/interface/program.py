@@ -438,9 +438,9 @@ def load(paths: Iterable[Path | str] | Path | str, settings: Settings | None = N
     """Read a program: C, C++, LLVM assembly or bitcode, several files linked together.
 
     ``options`` are fields of :class:`loopless.Settings` (``mathematical``, ``wrapv``, ``loop_timeout_s``,
-    ``loop_memory_mb``, ``timeout_s``, ``workers``, ``fenced``) and of the compiler's (``data_model`` "ILP32" or "LP64",
-    ``clang``, ``flags``, ``compile_database``). They change ``settings``. ``timeout_s`` counts for reading the program
-    and for each question.
+    ``loop_memory_mb``, ``timeout_s``, ``workers``, ``sandboxed``) and of the compiler's (``data_model`` "ILP32" or
+    "LP64", ``clang``, ``flags``, ``compile_database``). They change ``settings``. ``timeout_s`` counts for reading the
+    program and for each question.
 
     Raises:
         UsageError: no file is named, or there is no such option.

@@ -51,7 +51,7 @@ def survey(
     Each file has a process of its own, so that the memory it needed is given back.
     """
     at_once = min(settings.processes, len(files))
-    if at_once <= 1 and not settings.fenced:
+    if at_once <= 1 and not settings.sandboxed:
         return [answer_file(file, question, settings, functions, until) for file in files]
     inner = replace(settings, workers=max(1, settings.processes // max(1, len(files))))
     jobs = [functools.partial(answer_file, file, question, inner, functions, until) for file in files]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds import (
+    AsymptoticClass,
     Claim,
     FunctionBounds,
-    Growth,
     LoopBounds,
     claim,
     claim_of_call,
@@ -29,7 +29,7 @@ from loopless.bounds.joint_claims import (
     together,
 )
 from loopless.bounds.line_bounds import LineBound, from_header, line_bounds
-from loopless.bounds.lower_asymptotics import growth, has_class, lower_growth
+from loopless.bounds.lower_asymptotics import class_of_bound, has_class, lower_class_of
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
@@ -118,12 +118,12 @@ class FunctionBound:
     calls: Calls = NO_CALLS
 
 
-def class_of(found: FunctionBound) -> Growth | None:
+def class_of(found: FunctionBound) -> AsymptoticClass | None:
     """How fast the iterations of all loops grow at most, where there is a bound for all inputs for which they end."""
     if not has_class(found.call):
         return None
-    known = [growth(found.call.upper, found.shown, exact=found.call.exact)]
-    known += [growth(term, found.shown, exact=False) for term in (found.wider, found.over_inputs)]
+    known = [class_of_bound(found.call.upper, found.shown, exact=found.call.exact)]
+    known += [class_of_bound(term, found.shown, exact=False) for term in (found.wider, found.over_inputs)]
     return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
 
 
@@ -152,7 +152,7 @@ def _answers(
         for function, answer, counted in zip(functions, found, counts, strict=True)
     ]
     results: Sequence[FunctionBound | Overrun]
-    if settings.fenced:
+    if settings.sandboxed:
         results = run_all(jobs, Limits(settings.loop_timeout_s, settings.loop_memory_mb, until), settings.processes)
     else:
         results = [job() for job in jobs]
@@ -391,7 +391,7 @@ def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> 
 
 def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
-    grows, reached = growth(found.upper, {}, exact=found.exact), lower_growth(found, {}, limited=True)
+    grows, reached = class_of_bound(found.upper, {}, exact=found.exact), lower_class_of(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 

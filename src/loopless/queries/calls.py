@@ -59,7 +59,7 @@ class Calls:
         self._settings = settings
         known = outcomes if outcomes is not None else _outcomes(function, settings, until)
         self._prepared = _Prepared(function, known)
-        self._pool = self._new_pool() if settings.fenced else None
+        self._pool = self._new_pool() if settings.sandboxed else None
         self._calls, self._spent_s = 0, 0.0
 
     def __enter__(self) -> Calls:
@@ -156,7 +156,7 @@ def evaluate(
     settings: Settings | None = None,
 ) -> Evaluation:
     """The result of one call of ``function``; raises ``UsageError`` for arguments that it does not take."""
-    with Calls(function, settings or replace(function.program.settings, fenced=False)) as calls:
+    with Calls(function, settings or replace(function.program.settings, sandboxed=False)) as calls:
         return calls.run(arguments, nondet)
 
 

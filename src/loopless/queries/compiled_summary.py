@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
-from loopless.check.interpreter.run import Leap
+from loopless.check.interpreter.run import Application
 from loopless.check.interpreter.values import Missing, Stop
 from loopless.flowgraph.model import Flowgraph
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
@@ -46,7 +46,7 @@ class Whole:
         usable = self._granted.issuperset(summary.assumptions)
         self._find = (_compiled(summary) or _interpreted(summary)) if usable else None
 
-    def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+    def application(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
         """What a call with these entry values does; None where the summary does not say, or not without assumptions,
         or a value is missing that it takes to tell.
         """
@@ -68,13 +68,13 @@ class Whole:
             case FunctionCase() as case:
                 return self._case(case, found, nondet)
             case Diverges(loop=loop):
-                return Leap("diverges", reason=f"the loop {loop} never ends from these values")
+                return Application("diverges", reason=f"the loop {loop} never ends from these values")
             case Undefined(kind=kind, line=line):
-                return Leap("undefined", reason=f"{kind.replace('-', ' ')} at {self._file}:{line}")
+                return Application("undefined", reason=f"{kind.replace('-', ' ')} at {self._file}:{line}")
             case Residual():
                 return None
 
-    def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Leap | None:
+    def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Application | None:
         if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
             return None
         if case.uncounted:
@@ -82,10 +82,10 @@ class Whole:
         iterations = dict(zip(case.iterations, found, strict=False))
         if case.kind != "return":
             status, reason = _ENDS[case.kind]
-            return Leap(status, iterations=iterations, drawn=len(case.inputs), reason=reason)
+            return Application(status, iterations=iterations, drawn=len(case.inputs), reason=reason)
         final = dict(zip(case.then, found[len(iterations) :], strict=False))
         result = found[-1] if case.result is not None else None
-        return Leap("ok", result, final, iterations, len(case.inputs))
+        return Application("ok", result, final, iterations, len(case.inputs))
 
 
 def _as_read(value: int, var: Var) -> int:

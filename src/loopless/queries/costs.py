@@ -83,7 +83,7 @@ def answer_cost(
     """Bounds on the growth of a variable over a call, under the limits of a loop."""
     index = function.program.functions.index(function)
     job = functools.partial(_cost, function.program, index, name, bound.summary)
-    if not settings.fenced:
+    if not settings.sandboxed:
         return CostAnswer(name, bound, job())
     (found,) = run_all([job], Limits(settings.loop_timeout_s, settings.loop_memory_mb, until))
     cost = Cost(None, None, found.refused(function.place)) if isinstance(found, Overrun) else found

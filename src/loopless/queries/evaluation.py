@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loopless.check.interpreter.run import Argument, Interpreter, Jump, Leap, Run
+from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Run
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
@@ -85,9 +85,9 @@ class Evaluator:
         )
         return _answer(run, trip, self._graph)
 
-    def leap(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+    def application(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the whole function says about a call."""
-        return self._whole.leap(values, nondet) if self._whole is not None else None
+        return self._whole.application(values, nondet) if self._whole is not None else None
 
     def inside(self, loop: LoopInfo) -> frozenset[str]:
         """The names of the loops inside ``loop``, and its own."""
@@ -116,9 +116,9 @@ class _Trip:
         self.ended_in: LoopInfo | None = None
         self.whole = False
 
-    def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Leap | None:
+    def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the function says about the call."""
-        found = self._evaluator.leap(values, nondet)
+        found = self._evaluator.application(values, nondet)
         if found is not None:
             self.whole = True
             self.ended_by_summary = found.status == "diverges"

@@ -32,7 +32,7 @@ def counts_alone(
         functools.partial(_job, function.program, function.program.functions.index(function), name)
         for function, name in ((functions[at], name) for at, name in asked)
     ]
-    if settings.fenced:
+    if settings.sandboxed:
         limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
         results: Sequence[object] = run_all(jobs, limits, settings.processes)
     else:

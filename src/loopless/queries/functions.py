@@ -68,7 +68,7 @@ def answer_functions(
         for function, found in zip(functions, own, strict=True)
     ]
     results: Sequence[FunctionAnswer | Overrun]
-    if settings.fenced:
+    if settings.sandboxed:
         limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
         # Fresh processes: what the logic remembers of one function must not help or hinder another.
         results = run_all(jobs, limits, settings.processes, fresh=True)

@@ -398,7 +398,7 @@ def load(
         SourceError: a file is missing, or does not compile, or is IR of another version.
         LimitError: the compiler took too long.
     """
-    settings = settings or Settings(fenced=False)
+    settings = settings or Settings(sandboxed=False)
     of_source = {key: options.pop(key) for key in tuple(options) if key in source.SourceOptions.__dataclass_fields__}
     if of_source:
         settings = replace(settings, source=replace(settings.source, **of_source))
@@ -445,7 +445,7 @@ def answer_all(
     """
     from loopless.queries.answers import LoopAnswer, answer_loop
 
-    if not settings.fenced:
+    if not settings.sandboxed:
         return [answer_loop(loop.function, loop.id, question) for loop in loops]
     limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
     jobs = [functools.partial(_answer, loop.function.program, index, question) for loop, index in _indexed(loops)]

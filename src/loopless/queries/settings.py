@@ -19,8 +19,8 @@ class Settings:
 
     ``mathematical`` reads signed types as ℤ, ``wrapv`` signed overflow as wrap-around. ``run``: whether user code may
     be run natively. ``loop_timeout_s`` and ``loop_memory_mb`` bound the work on one loop, ``timeout_s`` the whole
-    request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor. ``fenced``:
-    whether loops are worked on in child processes, without which the limits on a loop are not kept.
+    request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
+    ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
 
     source: SourceOptions = field(default_factory=SourceOptions)
@@ -31,7 +31,7 @@ class Settings:
     loop_memory_mb: int | None = 4096
     timeout_s: float | None = None
     workers: int | None = None
-    fenced: bool = True
+    sandboxed: bool = True
 
     @property
     def processes(self) -> int:

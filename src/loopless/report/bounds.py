@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from loopless.bounds import Claim, Growth
-from loopless.bounds.lower_asymptotics import LowerGrowth, class_of_claim, growth, lower_class, lower_growth
+from loopless.bounds import AsymptoticClass, Claim
+from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
 from loopless.queries.bounds import FunctionBound, LoopBound, class_of
 from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.costs import CostAnswer, RunBound
@@ -215,13 +215,13 @@ def worst_inputs(found: FunctionBound) -> str:
 _NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
 
 
-def _worst_case(found: FunctionBound) -> LowerGrowth | None:
+def _worst_case(found: FunctionBound) -> LowerClass | None:
     """How the count surely grows along some inputs, if it does."""
-    grows = lower_growth(found.call, found.shown, limited=True)
+    grows = lower_class_of(found.call, found.shown, limited=True)
     return None if grows is None or grows.degree < 1 else grows
 
 
-def _inputs(worst: LowerGrowth, found: FunctionBound) -> dict[str, str]:
+def _inputs(worst: LowerClass, found: FunctionBound) -> dict[str, str]:
     """The inputs along which it does, which depend on one number N."""
     size = {1: "N", 0: "0", -1: "-N"}
     return {found.shown.get(var, var.name): size[sign] for var, sign in worst.ray.items()}
@@ -286,7 +286,7 @@ def _maybe(term: Term | None, names: Names) -> dict[str, Any] | None:
     return None if term is None else expression(term, names)
 
 
-def _text(grows: Growth | None) -> str | None:
+def _text(grows: AsymptoticClass | None) -> str | None:
     return None if grows is None else grows.text()
 
 
@@ -384,10 +384,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "function": found.loop.function,
                 "file": found.loop.file,
                 "upper": _maybe(found.total, names),
-                "big_o": _text(growth(found.total, entry.shown, exact=found.exact)),
+                "big_o": _text(class_of_bound(found.total, entry.shown, exact=found.exact)),
                 "value": number_at(entry, found.total, TRUE, given),
                 "any": _maybe(found.any_entry, names),
-                "any_big_o": _text(growth(found.any_entry, entry.shown, exact=False)),
+                "any_big_o": _text(class_of_bound(found.any_entry, entry.shown, exact=False)),
                 "any_value": number_at(entry, found.any_entry, TRUE, given),
             }
         )

@@ -38,7 +38,7 @@ def parts(
     that is not possible either is one ``without`` what is large in it, which says why. Raises :class:`LimitError` where
     not even that can be made.
     """
-    if not settings.fenced or not answers:
+    if not settings.sandboxed or not answers:
         return _all(make, answers), True
     limits = _limits(settings, until)
     found = run_all([functools.partial(_all, make, answers)], limits)[0]
@@ -70,7 +70,7 @@ _SENTENCE: Final = "the answer was found, but not written: {}"
 
 def whole(make: Callable[[], _T], settings: Settings, until: float | None = None) -> _T:
     """What ``make`` makes, of which no part would be of use. Raises :class:`LimitError` where it meets a limit."""
-    if not settings.fenced:
+    if not settings.sandboxed:
         return make()
     made = run_all([make], _limits(settings, until))[0]
     if isinstance(made, Overrun):

@@ -13,7 +13,7 @@ from loopless.paths.joining import join
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input
-from loopless.summary.function_paths import Callees, Way, Ways
+from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction, disjunction
@@ -41,7 +41,7 @@ def summarize_function(
     where that is all of them the function is refused. ``memory``: whether what callers see of memory must be told; it
     never is, so that entry states that reach a write to it are in the residual, unless nobody asks.
     """
-    ways = Ways(graph, outcomes, callees or (lambda _: None), memory=memory)
+    ways = FunctionPaths(graph, outcomes, callees or (lambda _: None), memory=memory)
     with budget(OPERATIONS):
         ways.run()
     with budget(SIMPLIFYING):
@@ -51,7 +51,7 @@ def summarize_function(
     return summary
 
 
-def _summary(ways: Ways) -> FunctionSummary:
+def _summary(ways: FunctionPaths) -> FunctionSummary:
     graph = ways.graph
     cases, residual = _cases(ways)
     ended = [(f.exit, f.state) for f in ways.finished if f.exit is not None]
@@ -79,10 +79,10 @@ def _summary(ways: Ways) -> FunctionSummary:
     )
 
 
-def _cases(ways: Ways) -> tuple[tuple[FunctionCase, ...], list[tuple[Way, Refused]]]:
-    """The cases, finished ways of equal transformer being one; and the ways whose result has no name."""
-    groups: dict[tuple[object, ...], list[tuple[Way, FunctionCase]]] = {}
-    residual: list[tuple[Way, Refused]] = []
+def _cases(ways: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[FunctionPath, Refused]]]:
+    """The cases, finished paths of equal transformer being one; and the paths whose result has no name."""
+    groups: dict[tuple[object, ...], list[tuple[FunctionPath, FunctionCase]]] = {}
+    residual: list[tuple[FunctionPath, Refused]] = []
     for finished in ways.finished:
         if finished.exit is None or finished.exit.kind == "undefined":
             continue
@@ -123,8 +123,8 @@ def _plain(term: Term, when: Condition) -> Term:
     return without_wraps(decided(term, when), when)
 
 
-def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
-    """The transformer of one way, without its condition."""
+def _case(ways: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase | Refused:
+    """The transformer of one path, without its condition."""
     state, exit = finished.state, finished.exit
     assert exit is not None
     result, points_to = finished.result, ""
@@ -143,16 +143,16 @@ def _case(ways: Ways, finished: Finished[Way]) -> FunctionCase | Refused:
     return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), ())
 
 
-def _grouped(ends: Iterable[tuple[_K, Way]]) -> list[tuple[_K, Condition]]:
+def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, Condition]]:
     """The conditions of ways that end alike, each once."""
-    groups: dict[_K, list[Way]] = {}
+    groups: dict[_K, list[FunctionPath]] = {}
     for end, state in ends:
         groups.setdefault(end, []).append(state)
     found = [(end, _when(states)) for end, states in groups.items()]
     return [(end, when) for end, when in found if when is not FALSE]
 
 
-def _when(states: list[Way]) -> Condition:
+def _when(states: list[FunctionPath]) -> Condition:
     """Where some of the states is, in few words."""
     if len(states) <= JOINED:
         whole = conjunction(join([state.condition for state in states]))

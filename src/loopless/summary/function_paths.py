@@ -1,7 +1,7 @@
-"""All ways through a function, an outermost loop being one step: it goes on by each case of its summary.
+"""All paths through a function, an outermost loop being one step: it goes on by each case of its summary.
 
 States that meet with the same transformer become one. What is not followed to its end is kept with the reason, and with
-all that the state has come to know: so the ways cover every entry state once.
+all that the state has come to know: so the paths cover every entry state once.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ Callees = Callable[[str], "FunctionOutcome | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Way(State):
-    """A way through the function: the loops passed, what is taken for granted, and the loops whose iterations are not
+class FunctionPath(State):
+    """A path through the function: the loops passed, what is taken for granted, and the loops whose iterations are not
     known.
     """
 
@@ -79,10 +79,10 @@ class Way(State):
     uncounted: frozenset[str] = frozenset()
 
 
-class Ways(Execution[Way]):
+class FunctionPaths(Execution[FunctionPath]):
     """A whole function, executed on symbols.
 
-    After :meth:`run`: ``finished`` has the ways that end, ``residual`` those that are not followed to their end, with
+    After :meth:`run`: ``finished`` has the paths that end, ``residual`` those that are not followed to their end, with
     the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
     they exclude each other. ``counters`` are the variables that hold the iterations of the loops. Without
     ``memory`` what the function writes to memory is not asked for: ways are followed past such writes, and no further
@@ -104,17 +104,17 @@ class Ways(Execution[Way]):
         self.counters = {_counter(loop.name): loop.name for loop in graph.loops}
         havocs = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Havoc))
         self.begins = Counter(s.target for s in havocs if s.origin is Origin.UNINITIALISED)
-        self.residual: list[tuple[Way, Refused]] = []
-        self.diverging: list[tuple[Way, str]] = []
+        self.residual: list[tuple[FunctionPath, Refused]] = []
+        self.diverging: list[tuple[FunctionPath, str]] = []
         self.visits = 0
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """All ways through the function."""
+        """All paths through the function."""
         following = self._following()
         order = forward_order(self.graph.entry, following)
-        waiting: dict[str, list[Way]] = {self.graph.entry: [Way((), self._entry_values(), (), ())]}
+        waiting: dict[str, list[FunctionPath]] = {self.graph.entry: [FunctionPath((), self._entry_values(), (), ())]}
         for label in order:
             states = self.merged(label, waiting.pop(label, []))
             for index, state in enumerate(states):
@@ -150,14 +150,14 @@ class Ways(Execution[Way]):
     def _too_many(self) -> Refused:
         return Refused(Reason.BUDGET, self.where, "the function has too many different ways through it")
 
-    def _give_up(self, state: Way, why: Refused) -> Sequence[Way]:
+    def _give_up(self, state: FunctionPath, why: Refused) -> Sequence[FunctionPath]:
         """No way on from here, for this reason."""
         self.residual.append((state, why))
         return ()
 
     # -- one step -----------------------------------------------------------------------------------------------------
 
-    def _onward(self, label: str, state: Way) -> list[tuple[str, Way]]:
+    def _onward(self, label: str, state: FunctionPath) -> list[tuple[str, FunctionPath]]:
         """Through a block or a loop, and to where that leads; all of it or, where that is not possible, nothing."""
         marks = [(ends, len(ends)) for ends in (self.finished, self.residual, self.diverging)]
         try:
@@ -170,7 +170,7 @@ class Ways(Execution[Way]):
             self._give_up(state, obstacle.refused if isinstance(obstacle, Unreadable) else self._too_many())
             return []
 
-    def _through_block(self, block: Block, state: Way) -> Iterator[tuple[str, Way]]:
+    def _through_block(self, block: Block, state: FunctionPath) -> Iterator[tuple[str, FunctionPath]]:
         for after in self.through(block, state):
             if block.end is None:
                 yield from ((edge.target, self.along(taken, edge)) for _, edge, taken in self.ways(block, after))
@@ -189,7 +189,7 @@ class Ways(Execution[Way]):
     def needed(self, label: str) -> frozenset[Var]:
         return self.live[label] | self.counters.keys()
 
-    def union(self, group: list[Way]) -> Way:
+    def union(self, group: list[FunctionPath]) -> FunctionPath:
         first = super().union(group)
         if len(group) == 1:
             return first
@@ -200,7 +200,7 @@ class Ways(Execution[Way]):
 
     # -- loops --------------------------------------------------------------------------------------------------------
 
-    def _through_loop(self, loop: LoopInfo, state: Way) -> Iterator[tuple[str, Way]]:
+    def _through_loop(self, loop: LoopInfo, state: FunctionPath) -> Iterator[tuple[str, FunctionPath]]:
         summary = self._usable(loop)
         if isinstance(summary, Refused):
             self._give_up(state, summary)
@@ -233,7 +233,7 @@ class Ways(Execution[Way]):
             edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
             yield edge.target, self.along(after, edge)
 
-    def _set_aside(self, summary: Summary, state: Way) -> None:
+    def _set_aside(self, summary: Summary, state: FunctionPath) -> None:
         """The parts of ``state`` that the loop has no exit for."""
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
@@ -287,7 +287,7 @@ class Ways(Execution[Way]):
             case _:
                 return None
 
-    def _counted(self, state: Way, iterations: Mapping[str, Term]) -> Way:
+    def _counted(self, state: FunctionPath, iterations: Mapping[str, Term]) -> FunctionPath:
         values = dict(state.values)
         for name, count in iterations.items():
             counter = _counter(name)
@@ -297,7 +297,7 @@ class Ways(Execution[Way]):
 
     # -- memory and inputs --------------------------------------------------------------------------------------------
 
-    def effect(self, state: Way, statement: Statement) -> Sequence[Way]:
+    def effect(self, state: FunctionPath, statement: Statement) -> Sequence[FunctionPath]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc):
                 if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:
@@ -325,7 +325,7 @@ class Ways(Execution[Way]):
             case _:
                 raise AssertionError(statement)
 
-    def _input(self, state: Way, target: Var, origin: Origin, name: str, loc: Loc | None) -> Way:
+    def _input(self, state: FunctionPath, target: Var, origin: Origin, name: str, loc: Loc | None) -> FunctionPath:
         """``target`` takes a value from outside, named by its number among those of its kind on the way."""
         number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
         return self.take(state, Unknown(Var(f"{name}()'{number}", target.type), origin, name, loc), target)
@@ -346,7 +346,7 @@ class Ways(Execution[Way]):
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
-    def _through_call(self, call: Call, state: Way) -> Iterator[Way]:
+    def _through_call(self, call: Call, state: FunctionPath) -> Iterator[FunctionPath]:
         """The ways on after a call: by the cases of the summary where the function's body is known."""
         summary = self.callees(call.callee)
         if summary is None:
@@ -380,7 +380,9 @@ class Ways(Execution[Way]):
             if taken is not None:
                 self._give_up(taken, residual.why)
 
-    def _called(self, call: Call, case: FunctionCase, bindings: Mapping[Var, Term], state: Way) -> Iterator[Way]:
+    def _called(
+        self, call: Call, case: FunctionCase, bindings: Mapping[Var, Term], state: FunctionPath
+    ) -> Iterator[FunctionPath]:
         iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
         state = self._counted(state, iterations)
         state = replace(
@@ -397,7 +399,7 @@ class Ways(Execution[Way]):
             assert case.result is not None
             yield self.bind(state, call.target, _as(self._of_term(case.result, bindings), call.target.type), call.loc)
 
-    def _arguments(self, call: Call, summary: FunctionOutcome, state: Way) -> Mapping[Var, Term] | Refused:
+    def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[Var, Term] | Refused:
         """The parameters' values, where all that the function does is to compute an integer from integers."""
         place = self._place(call.loc)
         if isinstance(summary, Refused):

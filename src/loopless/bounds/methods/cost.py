@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from loopless.bounds.asymptotics import growth_of
+from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.claims import MAX_PIECES, piecewise
 from loopless.bounds.methods.components import growth_in_call
@@ -55,7 +55,7 @@ def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = N
 
 
 def _grows(term: Term) -> Fraction:
-    grows = growth_of(term, lambda var: var.name)
+    grows = asymptotic_class(term, lambda var: var.name)
     return grows.degree if grows is not None else Fraction(1000)
 
 

@@ -18,7 +18,17 @@ from typing import Any
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_slowly, symbol_of
-from loopless.check.interpreter.services import CallHook, Hooks, Inputs, Jump, Leap, Limits, LoopHook, Services, execute
+from loopless.check.interpreter.services import (
+    Application,
+    CallHook,
+    Hooks,
+    Inputs,
+    Jump,
+    Limits,
+    LoopHook,
+    Services,
+    execute,
+)
 from loopless.check.interpreter.values import Missing, Stop
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError
@@ -30,7 +40,7 @@ from loopless.source.debug import Kind as DebugKind
 from loopless.source.ir import Loc
 from loopless.terms import IntType
 
-__all__ = ["Argument", "CallHook", "Interpreter", "Jump", "Leap", "LoopHook", "Run"]
+__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Run"]
 
 Argument = int | Sequence[int] | None
 """An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a

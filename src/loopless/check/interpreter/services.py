@@ -47,7 +47,7 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Leap:
+class Application:
     """A whole call passed over at once.
 
     With ``status`` "ok" it returns ``result``, and the variables of ``values`` that stand for memory of the caller have
@@ -63,7 +63,7 @@ class Leap:
     reason: str = ""
 
 
-CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Leap | None"]
+CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Application | None"]
 """Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
 can be read; None: interpret it."""
 
@@ -303,40 +303,44 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
                 values[code.index[item.owner]], values[code.index[item.var]] = owner, offset
             else:
                 values[code.index[item.var]] = frame.fetch(item.number, item.offset, item.size, signed, width)
-    leap = _ask(services, code, values) if services.on_call is not None and services.depth == 0 else None
-    result = code.run(services, frame, values) if leap is None else _land(services, code, frame, values, leap)
+    application = _ask(services, code, values) if services.on_call is not None and services.depth == 0 else None
+    result = (
+        code.run(services, frame, values) if application is None else _land(services, code, frame, values, application)
+    )
     if isinstance(result, tuple) and not any(isinstance(part, Missing) for part in result):
         return frame.pointer(*result)
     return result[0] if isinstance(result, tuple) else result
 
 
-def _ask(services: Services, code: Compiled, values: Sequence[Value]) -> Leap | None:
+def _ask(services: Services, code: Compiled, values: Sequence[Value]) -> Application | None:
     """Whether the hook knows what the call does."""
     assert services.on_call is not None
     given = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
     return services.on_call(given, services.nondet)
 
 
-def _land(services: Services, code: Compiled, frame: Frame, values: list[Value], leap: Leap) -> int | None:
+def _land(
+    services: Services, code: Compiled, frame: Frame, values: list[Value], application: Application
+) -> int | None:
     """Carry out what the hook says."""
-    services.drawn += leap.drawn
-    for name, count in leap.iterations.items():
+    services.drawn += application.drawn
+    for name, count in application.iterations.items():
         services.iterations[name] = services.iterations.get(name, 0) + count
-    if leap.status != "ok":
-        raise Stop(leap.status, leap.reason)
-    for var, value in leap.values.items():
+    if application.status != "ok":
+        raise Stop(application.status, application.reason)
+    for var, value in application.values.items():
         if not var.type.holds(value):
             raise ValueError(f"{value} is outside the range of {var.name}")
         values[code.index[var]] = value
     for item in code.shared:
-        if item.local or not item.size or (item.var not in leap.values and item.owner not in leap.values):
+        if item.local or not item.size or (item.var not in application.values and item.owner not in application.values):
             continue
         held = values[code.index[item.var]]
         if item.owner is not None:
             frame.sync_pointer(item.number, item.offset, item.size, values[code.index[item.owner]], held)
         else:
             frame.sync(item.number, item.offset, item.size, held, item.var.type.signed)
-    return leap.result
+    return application.result
 
 
 _NO_VALUES: dict[Var, Missing] = {}

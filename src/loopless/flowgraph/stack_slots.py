@@ -7,9 +7,9 @@ from loopless.flowgraph.pointers import Base
 from loopless.source import ir
 
 
-def home_of(param: ir.Param, function: ir.Function, memory: Memory) -> tuple[Base, int] | None:
+def stack_slot_of(param: ir.Param, function: ir.Function, memory: Memory) -> tuple[Base, int] | None:
     """The variable in memory that clang copies the parameter to at the very start, and that alone."""
-    homes = []
+    stack_slots = []
     for block in function.blocks:
         for instruction in block.instructions:
             if instruction.is_debug:
@@ -17,17 +17,17 @@ def home_of(param: ir.Param, function: ir.Function, memory: Memory) -> tuple[Bas
             used = [op for op in instruction.operands if isinstance(op, ir.Local) and op.name == param.name]
             used += [v for v, _ in instruction.incoming if isinstance(v, ir.Local) and v.name == param.name]
             if used:
-                homes.append((block, instruction))
-    if len(homes) != 1 or homes[0][1].op != "store" or homes[0][0] is not function.entry:
+                stack_slots.append((block, instruction))
+    if len(stack_slots) != 1 or stack_slots[0][1].op != "store" or stack_slots[0][0] is not function.entry:
         return None
-    value, address = homes[0][1].operands
+    value, address = stack_slots[0][1].operands
     if not (isinstance(value, ir.Local) and value.name == param.name and isinstance(address, ir.Local)):
         return None
     key = (Base("local", address.name), 0)
     if key not in memory.slots:
-        return _part(param, address, homes[0][1], function, memory)
+        return _part(param, address, stack_slots[0][1], function, memory)
     slot = memory.slots[key]
-    if slot.object_var is not None or not _first_touch(address.name, homes[0][1], function):
+    if slot.object_var is not None or not _first_touch(address.name, stack_slots[0][1], function):
         return None
     if isinstance(param.type, ir.PtrT) and memory.points.parameters[param.name] in memory.nullable:
         return None
