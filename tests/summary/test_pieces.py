@@ -11,7 +11,7 @@ from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import Region, budget
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.obligations.totals import find_totals
+from loopless.summary.obligations.monotone_accumulators import monotone_accumulators
 from loopless.summary.portfolio import summarize_by_parts
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.repeat import control_forms, longest_runs
@@ -131,17 +131,17 @@ BOTH = ROUND.replace("s += 1", "s -= 1")
 
 @pytest.mark.parametrize(("source", "expected"), [(ROUND, [True]), (FALLING, [False]), (BOTH, [])])
 def test_what_moves_one_way_is_a_total(source, expected):
-    transitions, totals = find_totals(system(source).transitions)
+    transitions, totals = monotone_accumulators(system(source).transitions)
     assert [total.rising for total in totals] == expected
     left = [obligation for transition in transitions for obligation in transition.transformer.obligations() if "s" in {v.name for v in obligation.condition.variables}]
     assert bool(left) == (not expected)
 
 
 def test_a_total_fits_where_its_type_has_it():
-    (total,) = find_totals(system(ROUND).transitions)[1]
+    (total,) = monotone_accumulators(system(ROUND).transitions)[1]
     value = t.Var("value", t.INTEGERS)
     assert [t.holds(total.fits(value), {value: v}) for v in (2**31 - 1, 2**31)] == [True, False]
-    (total,) = find_totals(system(FALLING).transitions)[1]
+    (total,) = monotone_accumulators(system(FALLING).transitions)[1]
     assert [t.holds(total.fits(value), {value: v}) for v in (-(2**31), -(2**31) - 1)] == [True, False]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first_exit
 from loopless.paths import Path
 from loopless.recurrences import Closed, solve
 from loopless.terms import (
@@ -190,8 +190,7 @@ class Runs:
         precision = a.where_precision
         for var in found.scattered:
             precision = max(precision, self._scatter_precision(a.path, var))
-        inside = a.where.project_out(found.scattered).preimage(found.within)
-        ends = first(inside.over((COUNTER,)).complement(), COUNTER, at_least=ONE, within=a.where)
+        ends = first_exit(a.where.project_out(found.scattered), found.within, COUNTER, within=a.where)
         where = ends.never & Region.of(_AT_LEAST_ONE)
         for region, length in ends.pieces:
             where = where | (region & Region.of(_AT_LEAST_ONE) & Region.of(less_equal(COUNTER, length)))

@@ -36,7 +36,19 @@ from __future__ import annotations
 from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
 from loopless.logic.feasible import feasible
-from loopless.logic.least import First, Pieces, Unbounded, exists, first, for_all, greatest, last, least, pieces_of
+from loopless.logic.least import (
+    First,
+    Pieces,
+    Unbounded,
+    exists,
+    first,
+    first_exit,
+    for_all,
+    greatest,
+    last,
+    least,
+    pieces_of,
+)
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
@@ -65,6 +77,7 @@ __all__ = [
     "expanded",
     "feasible",
     "first",
+    "first_exit",
     "for_all",
     "greatest",
     "is_quasi_affine",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from loopless.logic.region import Region
 from loopless.logic.translate import Frame, frame_of
 from loopless.terms import (
     INTEGERS,
+    ONE,
     ZERO,
     Condition,
     Const,
@@ -77,6 +78,24 @@ def first(
     relation = points.unwrap().intersect_domain(domain)
     somewhere = None if always else relation.domain()
     return _outcome(frame, domain, somewhere, relation.lexmin())
+
+
+def first_exit(
+    inside: Region,
+    forms: Mapping[Var, Term],
+    counter: Var,
+    variables: Iterable[Var] = (),
+    *,
+    within: Region,
+) -> First:
+    """After how many iterations, at least 1, a run from ``within`` has left ``inside``, and where it never does.
+
+    ``forms``: the values after ``counter`` iterations, right as long as the run stays inside. The pieces are over
+    ``variables``, by default those that occur. Raises :class:`NotPresburger`, :class:`BudgetExceeded`.
+    """
+    named = tuple(variables)
+    staying = inside.preimage(forms).over((*named, counter))
+    return first(staying.complement(), counter, named or None, at_least=ONE, within=within)
 
 
 @metered

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from loopless.automaton import Automaton, Classification, build_automaton, classify
-from loopless.errors import LimitError, LooplessError, UsageError
+from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import feasible, simplify
 from loopless.paths import LoopPaths, NoPaths, Path
@@ -16,7 +16,7 @@ from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import failure
+from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.selection import shown_names, variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
@@ -101,15 +101,9 @@ class LoopAnswer:
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
     started = time.perf_counter()
-    try:
-        answer = _answer(function, name, question)
-    except LimitError as error:
-        answer = LoopAnswer(name, refused=Refused(Reason.BUDGET, name.place, str(error)))
-    except LooplessError:
-        raise
-    except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
-        failed = failure(error)
-        answer = LoopAnswer(name, refused=failed.refused(name.place), trouble=failed.traceback)
+    answer = attempted(lambda: _answer(function, name, question))
+    if isinstance(answer, Overrun):
+        answer = LoopAnswer(name, refused=answer.refused(name.place), trouble=answer.traceback)
     return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
 
 

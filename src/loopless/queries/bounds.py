@@ -37,16 +37,17 @@ from loopless.bounds.model import kept
 from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.scopes import scopes_of
-from loopless.errors import LimitError, LooplessError, UsageError
+from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import NO_CALLS, Calls, leaving
-from loopless.queries.sandbox import Limits, Overrun, failure, note, run_all
+from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary, Summary
@@ -151,11 +152,7 @@ def _answers(
         functools.partial(_job, function.program, function.program.functions.index(function), answer, counted, method)
         for function, answer, counted in zip(functions, found, counts, strict=True)
     ]
-    results: Sequence[FunctionBound | Overrun]
-    if settings.sandboxed:
-        results = run_all(jobs, Limits(settings.loop_timeout_s, settings.loop_memory_mb, until), settings.processes)
-    else:
-        results = [job() for job in jobs]
+    results = work(jobs, settings, until)
     return [
         replace(
             result if isinstance(result, FunctionBound) else _overrun(function, answer, counted, result),
@@ -204,16 +201,9 @@ def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, 
     """The bounds of one function; errors inside Loopless become refusals."""
     started = time.perf_counter()
     function = program.functions[index]
-    trouble = ""
-    try:
-        found = bound_function(function, answer, counted, method)
-    except LimitError as error:
-        found = _failed(function, answer, counted, Refused(Reason.BUDGET, function.place, str(error)))
-    except LooplessError:
-        raise
-    except Exception as error:  # noqa: BLE001  # a bug in one function's work must not take the others with it
-        failed = failure(error)
-        found, trouble = _failed(function, answer, counted, failed.refused(function.place)), failed.traceback
+    made = attempted(lambda: bound_function(function, answer, counted, method))
+    trouble = made.traceback if isinstance(made, Overrun) else ""
+    found = _failed(function, answer, counted, made.refused(function.place)) if isinstance(made, Overrun) else made
     spent = 1000 * (time.perf_counter() - started)
     return replace(found, time_ms=spent, trouble=trouble or found.trouble)
 

@@ -11,8 +11,9 @@ from typing import Final
 from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.jobs import work
 from loopless.queries.program import Function, LoopName, Program
-from loopless.queries.sandbox import Limits, Overrun, failure, run_all
+from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -83,9 +84,7 @@ def answer_cost(
     """Bounds on the growth of a variable over a call, under the limits of a loop."""
     index = function.program.functions.index(function)
     job = functools.partial(_cost, function.program, index, name, bound.summary)
-    if not settings.sandboxed:
-        return CostAnswer(name, bound, job())
-    (found,) = run_all([job], Limits(settings.loop_timeout_s, settings.loop_memory_mb, until))
+    (found,) = work([job], settings, until)
     cost = Cost(None, None, found.refused(function.place)) if isinstance(found, Overrun) else found
     return CostAnswer(name, bound, cost)
 

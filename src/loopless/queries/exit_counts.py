@@ -6,12 +6,13 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from loopless.errors import LimitError, LooplessError
+from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
+from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Limits, run_all
+from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import Summary, paths_of, readable, summarize
@@ -32,11 +33,7 @@ def counts_alone(
         functools.partial(_job, function.program, function.program.functions.index(function), name)
         for function, name in ((functions[at], name) for at, name in asked)
     ]
-    if settings.sandboxed:
-        limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
-        results: Sequence[object] = run_all(jobs, limits, settings.processes)
-    else:
-        results = [job() for job in jobs]
+    results = work(jobs, settings, until)
     found: list[dict[str, Summary]] = [{} for _ in functions]
     for (at, name), result in zip(asked, results, strict=True):
         if isinstance(result, Summary):
@@ -58,20 +55,19 @@ def _job(program: Program, index: int, name: str) -> Summary | None:
     loop = next((loop for loop in graph.loops if loop.name == name), None)
     if loop is None:
         return None
-    try:
-        paths = paths_of(graph, loop, ())
-        outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
-        if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE:
-            return None
-        plain = readable(outcome)
-        # What pickles back is small: the paths are told elsewhere.
-        return replace(plain, cases=tuple(replace(case, then={}) for case in plain.cases))
-    except LimitError:
+    # The other answer about the loop says what went wrong.
+    found = attempted(lambda: _counted(graph, loop))
+    return None if isinstance(found, Overrun) else found
+
+
+def _counted(graph: Flowgraph, loop: LoopInfo) -> Summary | None:
+    paths = paths_of(graph, loop, ())
+    outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
+    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE:
         return None
-    except LooplessError:
-        raise
-    except Exception:  # noqa: BLE001  # the other answer about the loop says what went wrong there
-        return None
+    plain = readable(outcome)
+    # What pickles back is small: the paths are told elsewhere.
+    return replace(plain, cases=tuple(replace(case, then={}) for case in plain.cases))
 
 
 def _without_unused(paths: LoopPaths) -> LoopPaths:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loopless.errors import LimitError, LooplessError
 from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program, answer_all
-from loopless.queries.sandbox import Limits, Overrun, failure, run_all
+from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
 from loopless.queries.settings import Settings
-from loopless.refusals import Reason, Refused
+from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, summarize_function
 
 
@@ -67,13 +67,7 @@ def answer_functions(
         )
         for function, found in zip(functions, own, strict=True)
     ]
-    results: Sequence[FunctionAnswer | Overrun]
-    if settings.sandboxed:
-        limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
-        # Fresh processes: what the logic remembers of one function must not help or hinder another.
-        results = run_all(jobs, limits, settings.processes, fresh=True)
-    else:
-        results = [job() for job in jobs]
+    results = work(jobs, settings, until, fresh=True)
     return [
         replace(_answer(function, result), loops=found)
         for function, result, found in zip(functions, results, own, strict=True)
@@ -101,17 +95,9 @@ def _compose(
     """The summary of one function from those of its loops."""
     started = time.perf_counter()
     function = program.functions[index]
-    trouble = ""
-    outcome: FunctionOutcome
-    try:
-        outcome = compose(function, outcomes, memory=memory)
-    except LimitError as error:
-        outcome = Refused(Reason.BUDGET, function.place, str(error))
-    except LooplessError:
-        raise
-    except Exception as error:  # noqa: BLE001  # a bug in one function's work must not take the others with it
-        failed = failure(error)
-        outcome, trouble = failed.refused(function.place), failed.traceback
+    made = attempted(lambda: compose(function, outcomes, memory=memory))
+    trouble = made.traceback if isinstance(made, Overrun) else ""
+    outcome = made.refused(function.place) if isinstance(made, Overrun) else made
     spent = 1000 * (time.perf_counter() - started)
     if isinstance(outcome, Refused):
         return FunctionAnswer(

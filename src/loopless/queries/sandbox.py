@@ -426,13 +426,25 @@ def _limit_memory(memory_mb: int) -> None:
 def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
     """The pickled answer of one call, whatever happens in it."""
     try:
-        return dumps(("result", function(*args)))
-    except LimitError as error:
-        return dumps(("result", Overrun(Reason.BUDGET, str(error))))
+        # Also what cannot be pickled is a failure of the job.
+        found = attempted(lambda: dumps(("result", function(*args))))
+        return dumps(("result", found)) if isinstance(found, Overrun) else found
     except LooplessError as error:
         return dumps(("error", error))
-    except Exception as error:  # noqa: BLE001  # a bug in one loop's work must not take the others with it
-        return dumps(("result", failure(error)))
+
+
+def attempted(job: Callable[[], _T]) -> _T | Overrun:
+    """What a job gives; a limit of the logic, or an error inside Loopless, as an :class:`Overrun`, so that it does not
+    take other answers with it. Raises every other :class:`loopless.errors.LooplessError`.
+    """
+    try:
+        return job()
+    except LimitError as error:
+        return Overrun(Reason.BUDGET, str(error))
+    except LooplessError:
+        raise
+    except Exception as error:  # noqa: BLE001  # see above
+        return failure(error)
 
 
 def _for_memory(error: BaseException) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopless.logic import Pieces, Region, first
+from loopless.logic import Pieces, Region, first, first_exit
 from loopless.summary.rewrite.auxiliary import later, preimage
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Values
 from loopless.terms import (
@@ -38,8 +38,7 @@ def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Valu
     if isinstance(condition, Or):
         hull, holes = where.hull_and_holes()
         if holes.parts > MAX_HOLES:
-            inside = where.preimage(forms).over((*where.variables, COUNTER))
-            found = first(inside.complement(), COUNTER, where.variables, at_least=ONE, within=where)
+            found = first_exit(where, forms, COUNTER, where.variables, within=where)
             return found.pieces, found.never
         condition = hull.rough_condition()
         missing = holes.rough_condition()

@@ -19,8 +19,8 @@ from loopless.summary.exit_time.exponential import until_first
 from loopless.summary.exit_time.linear import residue_equality
 from loopless.summary.model import Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, all_along, at_their_widest, split_conjuncts
+from loopless.summary.obligations.monotone_path import MonotoneValue, Tightening, partition, rising, tightening
 from loopless.summary.obligations.powers import after
-from loopless.summary.obligations.rising import Rising, Tightening, partition, rising, tightening
 from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.transitions.system import mentions, place_of
 from loopless.summary.transitions.transformer import COUNTER
@@ -199,7 +199,7 @@ class Solver:
         parts: list[tuple[Condition, list[tuple[Condition, Exit]], Refused | None]] = []
         rest: Condition = TRUE
         if undecided is not None and self.path is not None:
-            known: list[Rising | Tightening] = list(rising(self.path, obligations, self.exit_of_check))
+            known: list[MonotoneValue | Tightening] = list(rising(self.path, obligations, self.exit_of_check))
             known += tightening(self.path, obligations, self.exit_of_check)
             for guard, found in partition(known):
                 fitting = self._fitting(obligations, found, count, region)
@@ -252,13 +252,13 @@ class Solver:
         return None if guard is FALSE else (guard, required)
 
     def _fitting(
-        self, obligations: list[Condition], found: list[Rising | Tightening], count: Term, region: Region
+        self, obligations: list[Condition], found: list[MonotoneValue | Tightening], count: Term, region: Region
     ) -> tuple[list[tuple[Condition, Exit]], Refused | None] | None:
         """What the checks require where what is ``found`` moves one way only; None where that does not suffice."""
         needed: list[tuple[Condition, Exit]] = []
         left = list(obligations)
         for one in found:
-            if isinstance(one, Rising) and not one.checks.isdisjoint(left):
+            if isinstance(one, MonotoneValue) and not one.checks.isdisjoint(left):
                 if self.start(frozenset((one.var,))):
                     continue
                 left = [check for check in left if check not in one.checks]

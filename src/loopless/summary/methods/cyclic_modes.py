@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from loopless.logic import NotPresburger, Region, first
+from loopless.logic import NotPresburger, Region, first_exit
 from loopless.paths.model import Exit, Path
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.stepping import enumerating
@@ -37,7 +37,6 @@ from loopless.summary.transitions.transformer import (
     counter_of,
 )
 from loopless.terms import (
-    ONE,
     ZERO,
     Compare,
     Condition,
@@ -334,8 +333,7 @@ def _runs_on(system: System, cycle: Round) -> list[ExitSegment] | None:
         )
         if any(many_wraps(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
             return None
-        inside = staying.preimage(control).over((*system.variables, COUNTER))
-        found = first(inside.complement(), COUNTER, system.variables, at_least=ONE, within=whole)
+        found = first_exit(staying, control, COUNTER, system.variables, within=whole)
     except NotPresburger:
         return None
     segments = []

@@ -19,7 +19,7 @@ from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
 from loopless.summary.methods.oscillation_sums import Turning, accumulated, checks_of_one, is_late
 from loopless.summary.obligations.along_run import Undecided, tightest
-from loopless.summary.obligations.totals import Total, find_totals
+from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator, monotone_accumulators
 from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.guarded import resolved
 from loopless.summary.transitions.oscillating_groups import Group, Selector, find_group, separated, steps
@@ -94,7 +94,7 @@ def _accelerated(
         if _wraps_often(group):
             found += group.members
             continue
-        members, totals = find_totals(list(group.members))
+        members, totals = monotone_accumulators(list(group.members))
         group = replace(group, members=tuple(members), totals=tuple(totals))
         try:
             with budget(OPERATIONS):
@@ -234,7 +234,7 @@ def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) ->
     return tuple(dict.fromkeys(found))
 
 
-def _value(total: Total, forms: TurnForms) -> Term:
+def _value(total: MonotoneAccumulator, forms: TurnForms) -> Term:
     """The value of a total after :data:`COUNTER` iterations. Raises :class:`Lost`."""
     if total.var in forms.lost:
         raise Lost(forms.lost[total.var])

@@ -17,7 +17,7 @@ from loopless.refusals import Reason
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods.elimination import reasons, wholly_eliminated
 from loopless.summary.methods.oscillation import accelerate_groups
-from loopless.summary.obligations.totals import find_totals
+from loopless.summary.obligations.monotone_accumulators import monotone_accumulators
 from loopless.summary.parts import Part
 from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
@@ -161,7 +161,7 @@ def _without(system: System, var: Var) -> System | None:
     ended = next(given)
     transitions = [transition.within(next(given)) for transition in merged.values()]
     exits = [replace(view, where=next(given)) for view in system.exits]
-    transitions, totals = find_totals(transitions)
+    transitions, totals = monotone_accumulators(transitions)
     beside = system.beside
     if _cylinder(system.universe, var, Region.universe(system.variables)) is None:
         # That the variable chooses nothing may hold in these states only.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from loopless.logic import Region
-from loopless.summary.obligations.totals import Total
+from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Once
 from loopless.terms import (
     ZERO,
@@ -73,7 +73,7 @@ class Group:
     signs: tuple[tuple[bool, ...], ...]
     inside: bool = False
     """Whether the members are restricted to where the selectors are in their intervals."""
-    totals: tuple[Total, ...] = ()
+    totals: tuple[MonotoneAccumulator, ...] = ()
     """Sums whose checks along the run are left to what they come to."""
 
     @property

@@ -14,8 +14,8 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import NoAnswer
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import first_to_fail
-from loopless.summary.obligations.lifting import Lifted, find_lifted, lift
-from loopless.summary.obligations.totals import Total, find_totals
+from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator, monotone_accumulators
+from loopless.summary.obligations.monotone_counters import LiftedCounter, lift, liftable_counters
 from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.rewrite.auxiliary import Revealed, auxiliaries_in, bounds
 from loopless.summary.rewrite.divisors import with_few_quotients
@@ -76,9 +76,9 @@ class System:
     """Where steps wrap around, or are undefined."""
     signs: list[Condition]
     """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
-    lifted: tuple[Lifted, ...] = ()
+    lifted: tuple[LiftedCounter, ...] = ()
     """Counters that are numbers without bound here."""
-    totals: list[Total] = field(default_factory=list)
+    totals: list[MonotoneAccumulator] = field(default_factory=list)
     """Accumulators and counters whose checks are left to their final values."""
     phases: list[list[GuardedTransition]] = field(default_factory=list)
     """The transitions, if only those of one phase are looked at as taking turns."""
@@ -110,7 +110,9 @@ class System:
             return (where & region).coalesce()
 
         restricted = [transition.within(part(transition.where)) for transition in self.transitions]
-        transitions, totals = find_totals([transition for transition in restricted if not transition.where.is_empty()])
+        transitions, totals = monotone_accumulators(
+            [transition for transition in restricted if not transition.where.is_empty()]
+        )
         exits = [replace(view, where=part(view.where)) for view in self.exits]
         return replace(
             self,
@@ -125,8 +127,8 @@ class System:
             phases=[],
         )
 
-    def _lifted_totals(self) -> list[Total]:
-        return [Total(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
+    def _lifted_totals(self) -> list[MonotoneAccumulator]:
+        return [MonotoneAccumulator(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
 
     def shown(self, region: Region) -> Condition:
         """The region's condition, named terms put back."""
@@ -175,7 +177,7 @@ def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
     paths = with_few_quotients(paths)
     shorter = _without_implied(paths)
     builder = _Builder(shorter, all_control=all_control)
-    lifted = tuple(find_lifted(shorter, builder.control, builder.checks))
+    lifted = tuple(liftable_counters(shorter, builder.control, builder.checks))
     if lifted:
         # What the range of a counter implies does not follow any more once that has no bounds.
         free = _without_implied(lift(paths, lifted))
@@ -230,7 +232,7 @@ def _has_obligations(system: System) -> bool:
 
 
 class _Builder:
-    def __init__(self, paths: LoopPaths, lifted: tuple[Lifted, ...] = (), *, all_control: bool) -> None:
+    def __init__(self, paths: LoopPaths, lifted: tuple[LiftedCounter, ...] = (), *, all_control: bool) -> None:
         self.paths = paths
         self.lifted = lifted
         self.changing = {v for path in paths.iterative for v in path.update}

@@ -1,7 +1,7 @@
 """Values of a single path that move one way only: all checks on them hold along a run exactly if the last one does.
 
-As :mod:`loopless.summary.obligations.totals` for paths that take turns. Where the direction depends on signs, as for
-Fibonacci's numbers, it is known for entry values of one sign, if an iteration keeps that sign.
+As :mod:`loopless.summary.obligations.monotone_accumulators` for paths that take turns. Where the direction depends on
+signs, as for Fibonacci's numbers, it is known for entry values of one sign, if an iteration keeps that sign.
 
 The direction is shown for values of any size: behind the first failure of a check the closed forms run on over ℤ, and
 the last value must still tell.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from loopless.logic import feasible
 from loopless.paths.model import Exit, Path
+from loopless.summary.obligations.monotone import fits, needed_to_follow
 from loopless.terms import (
     INTEGERS,
     TRUE,
@@ -23,10 +24,8 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
-    at_most_zero,
     conjunction,
     conjuncts,
-    const,
     greater_equal,
     less,
     less_equal,
@@ -39,7 +38,7 @@ from loopless.terms import (
 
 
 @dataclass(frozen=True, slots=True)
-class Rising:
+class MonotoneValue:
     """For entry values in ``guard``, ``var`` moves one way only, up if ``up``, and its checks are the ``checks``.
 
     They hold all along exactly if the final value fits; else the run is undefined by ``exit``.
@@ -53,10 +52,7 @@ class Rising:
 
     def fits(self, value: Term) -> Condition:
         """Whether the final ``value`` fits the type."""
-        low, high = self.var.type.min, self.var.type.max
-        assert low is not None
-        assert high is not None
-        return at_most_zero(sub(value, const(high)) if self.up else sub(const(low), value))
+        return fits(value, self.var.type, up=self.up)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,7 @@ def tightening(path: Path, checks: list[Condition], exit_of: Callable[[Condition
                     yield Tightening(guard, check, up, exit_of(check))
 
 
-def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[Rising]:
+def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[MonotoneValue]:
     """The values of ``path`` that are known to move one way only and have ``checks``, among its conjuncts."""
     prover = _Prover(path, checks)
     for var in sorted({v for check in checks for v in check.variables if v in path.update}):
@@ -94,7 +90,7 @@ def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], E
                     found = prover.rising(var, above=above, up=up)
                     if found is not None:
                         guard, own = found
-                        yield Rising(guard, var, up, frozenset(own), exit_of(own[0]))
+                        yield MonotoneValue(guard, var, up, frozenset(own), exit_of(own[0]))
         except TermTooLarge:
             continue
 
@@ -157,22 +153,8 @@ class _Prover:
 
     def _follows(self, check: Condition, var: Var, moved: Term, guard: Condition, *, up: bool) -> bool:
         """Whether the check holds where the value of ``var``, and the one before, fit the type."""
-        if not isinstance(check, Compare) or check.relation != "le":
-            return False
-        factor = polynomial(check.term).get(((var, 1),), 0)
-        if abs(factor) != 1:
-            return False
-        rest = sub(check.term, var if factor == 1 else neg(var))
-        low, high = var.type.min, var.type.max
-        assert low is not None
-        assert high is not None
-        if var in rest.variables:
-            return False
-        if factor == 1:  # var + rest ≤ 0 follows from var + moved ≤ high, or if var falls, from var ≤ high
-            needed = sub(sub(moved, const(high)), rest) if up else sub(const(-high), rest)
-        else:  # rest ≤ var follows from low ≤ var, or if var falls, from low ≤ var + moved
-            needed = sub(const(low), rest) if up else sub(sub(const(low), moved), rest)
-        return self._never_negative(needed, guard)
+        needed = needed_to_follow(check, var, moved, up=up)
+        return needed is not None and self._never_negative(needed, guard)
 
 
 def _natural(term: Term) -> bool:
@@ -180,9 +162,9 @@ def _natural(term: Term) -> bool:
     return low is not None and low >= 0
 
 
-def partition(found: Iterable[Rising | Tightening]) -> list[tuple[Condition, list[Rising | Tightening]]]:
+def partition(found: Iterable[MonotoneValue | Tightening]) -> list[tuple[Condition, list[MonotoneValue | Tightening]]]:
     """The guards that are not always fulfilled, each with what is known there; then what is known everywhere."""
-    by_guard: dict[Condition, list[Rising | Tightening]] = {TRUE: []}
+    by_guard: dict[Condition, list[MonotoneValue | Tightening]] = {TRUE: []}
     for one in found:
         by_guard.setdefault(one.guard, []).append(one)
     everywhere = by_guard.pop(TRUE)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.summary.obligations.monotone import exit_of_all
 from loopless.terms import (
     INTEGERS,
     Compare,
@@ -28,7 +29,7 @@ from loopless.terms import (
 
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
+class LiftedCounter:
     """``var`` as ``free``, which has no bounds; ``rising`` or falling; ``checks`` are left to its final value."""
 
     var: Var
@@ -38,13 +39,15 @@ class Lifted:
     exit: Exit
 
 
-def find_lifted(paths: LoopPaths, control: Iterable[Var], checks: Mapping[Condition, Exit]) -> list[Lifted]:
+def liftable_counters(
+    paths: LoopPaths, control: Iterable[Var], checks: Mapping[Condition, Exit]
+) -> list[LiftedCounter]:
     """The control variables that can be lifted."""
     found = [_lifted(paths, var, checks) for var in sorted(control)]
     return [lifted for lifted in found if lifted is not None]
 
 
-def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> Lifted | None:
+def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> LiftedCounter | None:
     low, high = var.type.min, var.type.max
     if low is None or high is None or not var.type.signed or not _is_linear_throughout(paths, var):
         return None
@@ -64,8 +67,7 @@ def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> Lif
     if not dropped:
         return None
     exits = list(dropped.values())
-    exit = exits[0] if all(e.line == exits[0].line for e in exits) else replace(exits[0], line=0)
-    return Lifted(var, Var(var.name, INTEGERS), rising, frozenset(dropped), exit)
+    return LiftedCounter(var, Var(var.name, INTEGERS), rising, frozenset(dropped), exit_of_all(exits))
 
 
 def _says_that_it_fits(part: Condition, var: Var, step: int, limit: int) -> bool:
@@ -96,7 +98,7 @@ def _is_summand(term: Term, var: Var) -> bool:
     )
 
 
-def lift(paths: LoopPaths, lifted: Iterable[Lifted]) -> LoopPaths:
+def lift(paths: LoopPaths, lifted: Iterable[LiftedCounter]) -> LoopPaths:
     """The paths with the variables lifted, without the checks on them."""
     free: dict[Var, Term] = {item.var: item.free for item in lifted}
     names = {item.var: item.free for item in lifted}

@@ -5,35 +5,30 @@ One comparison on the value at the exit then stands for the checks of all iterat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
 from loopless.paths.model import Exit, Path
+from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow
 from loopless.summary.obligations.signs import never_negative
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
 from loopless.terms import (
     ZERO,
-    Compare,
     Condition,
     IntType,
     Term,
     TermTooLarge,
     Var,
-    add,
-    at_most_zero,
     conjunction,
-    const,
     greater,
     neg,
-    polynomial,
-    scale,
     sub,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class MonotoneAccumulator:
     """``var`` moves one way only, up if ``rising``: no check on it fails exactly if its final value fits its type."""
 
     var: Var
@@ -43,13 +38,12 @@ class Total:
 
     def fits(self, value: Term) -> Condition:
         """Whether the final ``value`` fits."""
-        low, high = self.type.min, self.type.max
-        assert low is not None
-        assert high is not None
-        return at_most_zero(sub(value, const(high)) if self.rising else sub(const(low), value))
+        return fits(value, self.type, up=self.rising)
 
 
-def find_totals(transitions: list[GuardedTransition]) -> tuple[list[GuardedTransition], list[Total]]:
+def monotone_accumulators(
+    transitions: list[GuardedTransition],
+) -> tuple[list[GuardedTransition], list[MonotoneAccumulator]]:
     """The transitions without the checks that a total stands for, and the totals."""
     checked = sorted(
         {
@@ -59,7 +53,7 @@ def find_totals(transitions: list[GuardedTransition]) -> tuple[list[GuardedTrans
             for v in obligation.condition.variables
         }
     )
-    totals: list[Total] = []
+    totals: list[MonotoneAccumulator] = []
     for var in checked:
         found = _total(var, transitions)
         if found is not None:
@@ -81,7 +75,7 @@ def _without(transition: GuardedTransition, var: Var) -> GuardedTransition:
     return GuardedTransition(transition.where, transition.control, Once(_path(transition), transition.control, kept))
 
 
-def _total(var: Var, transitions: list[GuardedTransition]) -> Total | None:
+def _total(var: Var, transitions: list[GuardedTransition]) -> MonotoneAccumulator | None:
     if var.type.min is None or var.type.max is None or var in transitions[0].control:
         return None
     exits: list[Exit] = []
@@ -110,32 +104,13 @@ def _total(var: Var, transitions: list[GuardedTransition]) -> Total | None:
     if len(directions) != 1 or not exits:
         return None
     rising = directions.pop()
-    same = all(exit.line == exits[0].line for exit in exits)
-    return Total(var, rising, exits[0] if same else replace(exits[0], line=0), var.type)
+    return MonotoneAccumulator(var, rising, exit_of_all(exits), var.type)
 
 
 def _follows(obligation: Obligation, var: Var, moved: Term, transition: GuardedTransition, *, rising: bool) -> bool:
     """Whether the check holds where the new value, and the one before, fit the type."""
-    condition = obligation.condition
-    if not isinstance(condition, Compare) or condition.relation != "le":
-        return False
-    factor = polynomial(condition.term).get(((var, 1),), 0)
-    if factor == 0:
-        return False
-    rest = sub(condition.term, scale(var, factor))
-    if var in rest.variables:
-        return False
-    low, high = var.type.min, var.type.max
-    assert low is not None
-    assert high is not None
-    # The check is factor*var + rest <= 0. What bounds var: where the sum rises, its new value from above, the one
-    # before from below; where it falls the other way round.
-    if factor > 0:
-        most = sub(const(high), moved) if rising else const(high)
-    else:
-        most = const(low) if rising else sub(const(low), moved)
-    needed = neg(add(scale(most, factor), rest))
-    return _never_negative(needed, transition)
+    needed = needed_to_follow(obligation.condition, var, moved, up=rising)
+    return needed is not None and _never_negative(needed, transition)
 
 
 _SOLVER_STEPS = 200_000

@@ -1,0 +1,26 @@
+"""Jobs on loops and functions: in child processes under the limits of the settings, or in this process without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from loopless.queries.sandbox import Limits, Overrun, run_all
+from loopless.queries.settings import Settings
+
+_T = TypeVar("_T")
+
+
+def work(
+    jobs: Sequence[Callable[[], _T]], settings: Settings, until: float | None = None, *, fresh: bool = False
+) -> Sequence[_T | Overrun]:
+    """The results of all jobs, in their order, each under the limits of a loop; what met one is an :class:`Overrun`.
+
+    ``until``: the deadline of the request, by ``time.monotonic``. ``fresh`` gives each job a process of its own, so that
+    what the logic remembers of one neither helps nor hinders another. Raises :class:`loopless.errors.LooplessError` if
+    a job does.
+    """
+    if not settings.sandboxed:
+        return [job() for job in jobs]
+    limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    return run_all(jobs, limits, settings.processes, fresh=fresh)
