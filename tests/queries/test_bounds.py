@@ -12,6 +12,7 @@ import pytest
 
 from loopless.bounds import Bound, Claim
 from loopless.bounds.joint_claims import of_all, together
+from loopless.bounds.methods import components
 from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options
@@ -306,7 +307,7 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     # A child that is spawned, as where earlier tests have left threads, would know nothing of what is replaced here.
     monkeypatch.setattr(limits, "_may_fork", lambda: True)
     monkeypatch.setattr(bounds, "_NOTED_AFTER_S", 0.0)
-    monkeypatch.setattr(bounds, "call_bounds", lambda graph: time.sleep(60))
+    monkeypatch.setattr(components, "call_bounds", lambda graph: time.sleep(60))
     program = load([file], Settings(loop_timeout_s=4.0, workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     assert found.refused is not None

@@ -16,7 +16,7 @@ def work(
 ) -> Sequence[_T | Overrun]:
     """The results of all jobs, in their order, each under the limits of a loop; what met one is an :class:`Overrun`.
 
-    ``until``: the deadline of the request, by ``time.monotonic``. ``fresh`` gives each job a process of its own, so that
+    ``until``: the deadline of the request by ``time.monotonic``. ``fresh`` gives each job a process of its own, so that
     what the logic remembers of one neither helps nor hinders another. Raises :class:`loopless.errors.LooplessError` if
     a job does.
     """
