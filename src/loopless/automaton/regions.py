@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from loopless.automaton.conditions import changing_variables, is_from_outside, variables_from_outside
+from loopless.graphs import reachable
 from loopless.logic import Region, over_approximation
 from loopless.paths import LoopPaths, Path
 from loopless.terms import INTEGERS, Condition, Term, Var, conjunction, equal, substitute, text
@@ -119,10 +120,8 @@ class View:
 
 
 def _control_variables(paths: LoopPaths, changing: frozenset[Var]) -> frozenset[Var]:
-    found: set[Var] = set()
-    waiting = {var for path in paths.all for var in path.condition.variables & changing}
-    while waiting:
-        found |= waiting
-        read = (path.update[var].variables for path in paths.iterative for var in waiting if var in path.update)
-        waiting = set().union(*read) & changing - found
-    return frozenset(found)
+    def read(var: Var) -> set[Var]:
+        found = (path.update[var].variables for path in paths.iterative if var in path.update)
+        return set().union(*found) & changing
+
+    return frozenset(reachable({var for path in paths.all for var in path.condition.variables & changing}, read))

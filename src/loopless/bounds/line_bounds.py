@@ -10,6 +10,7 @@ from typing import Final
 from loopless.bounds import LoopBounds, least
 from loopless.bounds.compare import lesser
 from loopless.flowgraph.model import Assign, Call, Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.graphs import reachable
 from loopless.terms import Term, Var, add
 
 _CONDITION: Final = re.compile(r"(?:for|while)\.cond")
@@ -62,13 +63,8 @@ def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
     """The blocks of a loop that a lap comes to without passing ``barred``."""
     if barred == loop.header:
         return set()
-    seen, waiting = {loop.header}, [loop.header]
-    while waiting:
-        new = {target for target in graph.blocks[waiting.pop()].successors if target in loop.blocks}
-        new -= seen | {barred}
-        seen |= new
-        waiting += new
-    return seen
+    inside = loop.blocks - {barred}
+    return set(reachable((loop.header,), lambda label: [t for t in graph.blocks[label].successors if t in inside]))
 
 
 def from_header(graph: Flowgraph, loop: LoopInfo) -> bool:

@@ -30,6 +30,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.graphs import reverse_postorder
 from loopless.logic import feasible
 from loopless.paths.build import changed_variables, simplest
 from loopless.paths.execution import (
@@ -40,7 +41,6 @@ from loopless.paths.execution import (
     State,
     TooManyPaths,
     Unreadable,
-    forward_order,
 )
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
@@ -266,7 +266,7 @@ class Around(Execution[SymbolicState]):
         following = {label: list(self._following(label)) for label in self.labels}
         waiting: dict[str, list[SymbolicState]] = {self.start: [SymbolicState((), self._entry_values(), (), ())]}
         visits = 0
-        for label in forward_order(self.start, following):
+        for label in reverse_postorder(following, self.start):
             states = self.merged(label, waiting.pop(label, []))
             visits += len(states)
             if len(states) > MAX_PATHS or visits > MAX_VISITS:

@@ -21,6 +21,7 @@ from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.graphs import reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
 from loopless.source.debug import Kind as DebugKind
@@ -60,8 +61,9 @@ class _Builder:
 
     def build(self) -> Flowgraph:
         self.parameters = tuple(self._parameter(param) for param in self.function.params)
-        reachable = _reverse_postorder(self.function)
         by_label = {block.label: block for block in self.function.blocks}
+        following = {label: block.successors for label, block in by_label.items()}
+        reachable = reverse_postorder(following, self.function.entry.label)
         self._declare_phis(by_label[label] for label in reachable)
         for label in reachable:
             self._block(by_label[label])
@@ -437,21 +439,3 @@ class _Builder:
                 if (a in pointees or b in pointees) and (bases[a] or bases[b])
             )
         return tuple(found)
-
-
-def _reverse_postorder(function: ir.Function) -> list[str]:
-    by_label = {block.label: block for block in function.blocks}
-    order: list[str] = []
-    seen = {function.entry.label}
-    stack = [(function.entry.label, iter(by_label[function.entry.label].successors))]
-    while stack:
-        label, successors = stack[-1]
-        for target in successors:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(by_label[target].successors)))
-                break
-        else:
-            order.append(label)
-            stack.pop()
-    return order[::-1]

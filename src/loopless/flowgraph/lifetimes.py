@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.pointers import Base, PointsTo, analyse
+from loopless.graphs import cycles
 from loopless.source import ir
-from loopless.source.inlining import components
 
 _END: Final = "llvm.lifetime.end"
 _START: Final = "llvm.lifetime.start"
@@ -316,5 +316,4 @@ def _read_later(
 def _repeated(function: ir.Function) -> frozenset[str]:
     """The blocks that control may come to more than once."""
     successors = {block.label: list(block.successors) for block in function.blocks}
-    cycles = (found for found in components(successors) if len(found) > 1 or found[0] in successors[found[0]])
-    return frozenset(label for found in cycles for label in found)
+    return frozenset(label for cycle in cycles(successors) for label in cycle)

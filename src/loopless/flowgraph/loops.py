@@ -6,9 +6,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import networkx as nx
-
 from loopless.flowgraph.model import Block, LoopInfo
+from loopless.graphs import cycles, dominators, predecessors, reachable
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 
@@ -25,18 +24,19 @@ def loop_forest(
     ``places`` has the first source place of each block; ``jumps`` the places that control may go to from blocks whose
     edges do not tell.
     """
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(blocks)
-    for block in blocks.values():
-        graph.add_edges_from((block.label, target) for target in block.successors)
-        graph.add_edges_from((block.label, target) for target in (jumps or {}).get(block.label, ()))
+    graph = {
+        label: list(dict.fromkeys((*block.successors, *(jumps or {}).get(label, ()))))
+        for label, block in blocks.items()
+    }
     order = {label: index for index, label in enumerate(blocks)}
-    dominators = nx.immediate_dominators(graph, entry)
+    nearest = dominators(graph, entry)
     back: dict[str, list[str]] = {}
-    for source, target in graph.edges:
-        if _dominates(dominators, target, source, entry):
-            back.setdefault(target, []).append(source)
-    bodies = {header: _body(graph, header, latches) for header, latches in back.items()}
+    for source, targets in graph.items():
+        for target in targets:
+            if _dominates(nearest, target, source):
+                back.setdefault(target, []).append(source)
+    sources = predecessors(graph)
+    bodies = {header: _body(sources, header, latches) for header, latches in back.items()}
     irreducible = _irreducible(graph, back, function, places, order)
     headers = sorted(bodies, key=lambda label: order[label])
     parents = {header: _parent(header, bodies) for header in headers}
@@ -64,46 +64,33 @@ def loop_forest(
     return tuple(loops), irreducible
 
 
-def _dominates(dominators: Mapping[str, str | None], upper: str, lower: str, entry: str) -> bool:
+def _dominates(nearest: Mapping[str, str], upper: str, lower: str) -> bool:
     current: str | None = lower
-    while current is not None:
-        if current == upper:
-            return True
-        if current == entry:
-            return False
-        current = dominators.get(current)
-    return False
+    while current is not None and current != upper:
+        current = nearest.get(current)
+    return current is not None
 
 
-def _body(graph: nx.DiGraph[str], header: str, latches: Sequence[str]) -> set[str]:
-    body = {header}
-    stack = [latch for latch in latches if latch != header]
-    while stack:
-        label = stack.pop()
-        if label not in body:
-            body.add(label)
-            stack.extend(graph.predecessors(label))
-    return body
+def _body(sources: Mapping[str, Sequence[str]], header: str, latches: Sequence[str]) -> set[str]:
+    return set(reachable((header, *latches), lambda label: sources[label] if label != header else ()))
 
 
 def _irreducible(
-    graph: nx.DiGraph[str],
+    graph: Mapping[str, Sequence[str]],
     back: Mapping[str, list[str]],
     function: ir.Function,
     places: Mapping[str, ir.Loc | None],
     order: Mapping[str, int],
 ) -> tuple[Refused, ...]:
     """What still has a cycle after the back edges are gone has several entries."""
-    rest = graph.copy()
-    rest.remove_edges_from((latch, header) for header, latches in back.items() for latch in latches)
+    rest = {label: [t for t in targets if label not in back.get(t, ())] for label, targets in graph.items()}
     found = []
-    for component in nx.strongly_connected_components(rest):
-        if len(component) > 1 or any(rest.has_edge(label, label) for label in component):
-            first = min(component, key=lambda label: order[label])
-            loc = next((places[label] for label in sorted(component, key=order.__getitem__) if places[label]), None)
-            where = str(loc) if loc else function.source_name
-            detail = f"jumps enter the cycle through {first!r} at more than one place (a goto into a loop)"
-            found.append((order[first], Refused(Reason.IRREDUCIBLE, where, detail)))
+    for cycle in cycles(rest):
+        first = cycle[0]
+        loc = next((places[label] for label in cycle if places[label]), None)
+        where = str(loc) if loc else function.source_name
+        detail = f"jumps enter the cycle through {first!r} at more than one place (a goto into a loop)"
+        found.append((order[first], Refused(Reason.IRREDUCIBLE, where, detail)))
     return tuple(refused for _, refused in sorted(found, key=lambda pair: pair[0]))
 
 

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, effect_of
 
@@ -352,16 +353,14 @@ def _escape(state: PointsTo, values: Iterable[ir.Value]) -> bool:
 
 def _reachable(state: PointsTo, target: Target) -> set[Base]:
     """The objects that ``target`` may point to, and those that pointers held in them may point to."""
-    found: set[Base] = set()
-    queue = [base for base, _ in target.places if base.kind in ("local", "global", "parameter")]
-    while queue:
-        base = queue.pop()
-        if base not in found:
-            found.add(base)
-            for (holder, _), content in state.cells.items():
-                if holder == base:
-                    queue.extend(b for b, _ in content.places if b.kind in ("local", "global", "parameter"))
-    return found
+
+    def objects(pointed: Target) -> list[Base]:
+        return [base for base, _ in pointed.places if base.kind in ("local", "global", "parameter")]
+
+    def held(base: Base) -> list[Base]:
+        return [b for (holder, _), content in state.cells.items() if holder == base for b in objects(content)]
+
+    return set(reachable(objects(target), held))
 
 
 def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.model import Assign, Block, Call, Check, Flowgraph, Kind, Parameter, Pointer
+from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.terms import (
     ONE,
@@ -121,14 +122,7 @@ class Ways:
 
 def reached(blocks: Mapping[str, Block], labels: Iterable[str]) -> set[str]:
     """The blocks that a run may come to from ``labels``, those included."""
-    found: set[str] = set()
-    waiting = list(labels)
-    while waiting:
-        label = waiting.pop()
-        if label not in found:
-            found.add(label)
-            waiting.extend(blocks[label].successors)
-    return found
+    return set(reachable(labels, lambda label: blocks[label].successors))
 
 
 def used_from(block: Block, start: int, live: Mapping[str, frozenset[Var]], ends: frozenset[Var]) -> frozenset[Var]:

@@ -354,21 +354,3 @@ def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
     found = Written(numbers)
     found.anything = anything
     return found
-
-
-def forward_order(entry: str, following: Mapping[str, Iterable[str]]) -> list[str]:
-    """The nodes that can be reached from ``entry``, each before those that follow it; cycles have no right order."""
-    order: list[str] = []
-    seen = {entry}
-    stack = [(entry, iter(following[entry]))]
-    while stack:
-        label, targets = stack[-1]
-        for target in targets:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(following[target])))
-                break
-        else:
-            order.append(label)
-            stack.pop()
-    return order[::-1]

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import networkx as nx
-
 from loopless.flowgraph.liveness import defined_by, used_by
 from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo, Statement
+from loopless.graphs import dominators, predecessors, reachable
 from loopless.terms import Var
 
 _SINK = "\0end"
@@ -82,14 +81,14 @@ class _Slice:
 
     def take(self, labels: Iterable[str]) -> None:
         """These branches matter, and so does whatever decides that they are reached."""
-        waiting = list(labels)
-        while waiting:
-            label = waiting.pop()
-            if label not in self.branches:
-                self.branches.add(label)
-                waiting.extend(self.controls[label])
-                for edge in self.blocks[label].edges:
-                    self.variables |= edge.condition.variables
+
+        def new(found: Iterable[str]) -> list[str]:
+            return [label for label in found if label not in self.branches]
+
+        for label in reachable(new(labels), lambda label: new(self.controls[label])):
+            self.branches.add(label)
+            for edge in self.blocks[label].edges:
+                self.variables |= edge.condition.variables
 
     @property
     def size(self) -> tuple[int, int]:
@@ -117,30 +116,23 @@ def _matters(statement: Statement, variables: set[Var]) -> bool:
 
 def _control_dependence(loop: LoopInfo, blocks: Mapping[str, Block]) -> dict[str, set[str]]:
     """Per block of the loop the branches that decide whether one iteration reaches it (Ferrante et al. 1987)."""
-    forward: nx.DiGraph[object] = nx.DiGraph()
-    forward.add_nodes_from(blocks)
+    forward: dict[str, list[str]] = {}
     for label, block in blocks.items():
-        for edge in block.edges:
-            back = edge.target == loop.header or edge.target not in blocks
-            forward.add_edge(label, _SINK if back else edge.target)
-        if not block.edges:
-            forward.add_edge(label, _SINK)
-    backward = forward.reverse()
+        targets = (_SINK if e.target == loop.header or e.target not in blocks else e.target for e in block.edges)
+        forward[label] = list(dict.fromkeys(targets)) or [_SINK]
+    backward = predecessors(forward)
     # Inner loops without an end are tied to the sink, so that every block has a post-dominator.
-    unreached = set(blocks) - set(nx.descendants(backward, _SINK))
-    for label in sorted(unreached):
-        backward.add_edge(_SINK, label)
-    post = nx.immediate_dominators(backward, _SINK)
+    from_sink = backward.setdefault(_SINK, [])
+    ending = set(reachable((_SINK,), backward.__getitem__))
+    from_sink += (label for label in blocks if label not in ending)
+    post = dominators(backward, _SINK)
     result: dict[str, set[str]] = {label: set() for label in blocks}
-    for label in blocks:
-        successors = list(forward.successors(label))
+    for label, successors in forward.items():
         if len(successors) < 2:
             continue
-        stop = post.get(label)
         for successor in successors:
-            current = successor if isinstance(successor, str) else None
-            while current is not None and current not in (stop, _SINK):
+            current = successor
+            while current not in (post[label], _SINK):
                 result[current].add(label)
-                following = post.get(current)
-                current = following if isinstance(following, str) and following != current else None
+                current = post[current]
     return result

@@ -23,6 +23,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.graphs import reverse_postorder
 from loopless.paths.context import common_facts
 from loopless.paths.execution import (
     MAX_PATHS,
@@ -32,7 +33,6 @@ from loopless.paths.execution import (
     State,
     TooManyPaths,
     Unreadable,
-    forward_order,
     line_of,
 )
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown
@@ -102,7 +102,8 @@ class Body(Execution[State]):
         home = {label: label for label in self.loop.blocks}
         for header, info in self.inner.items():
             home |= dict.fromkeys(info.blocks, header)
-        return forward_order(self.loop.header, {label: self._nodes_after(label, home) for label in self.loop.blocks})
+        following = {label: self._nodes_after(label, home) for label in self.loop.blocks}
+        return reverse_postorder(following, self.loop.header)
 
     def _nodes_after(self, label: str, home: Mapping[str, str]) -> list[str]:
         inside = self.inner[label].blocks if label in self.inner else (label,)

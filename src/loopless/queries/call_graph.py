@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from loopless.graphs import reachable
 from loopless.source.ir import AddressOf, Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
 from loopless.source.vocabulary import Meaning, effect_of, meaning_of
 
@@ -64,7 +65,7 @@ class Reach:
         """
         direct: dict[str, None] = {}
         outside = ""
-        for instruction in reachable(function):
+        for instruction in reached_instructions(function):
             if instruction.op in ("call", "invoke", "callbr"):
                 name, unknown = self.target(instruction)
                 if name:
@@ -109,36 +110,25 @@ class Reach:
 
     def of(self, names: Iterable[str], outside: str = "") -> Reached:
         """What calls of these functions, and of something unknown, may come to."""
-        seen = dict.fromkeys(names)
-        waiting = list(seen)
-        by_name: frozenset[str] | None = None
-        while waiting or (outside and by_name is None):
-            if not waiting:
-                by_name = frozenset(seen)
-                waiting = [name for name in self.taken if name not in seen]
-                seen |= dict.fromkeys(waiting)
-                continue
-            name = waiting.pop(0)
-            if name not in self._found:
-                self._found[name] = self.calls(self._defined[name])
-            direct, unknown = self._found[name]
-            outside = outside or unknown
-            fresh = [other for other in direct if other not in seen]
-            seen |= dict.fromkeys(fresh)
-            waiting += fresh
-        return Reached(tuple(seen), frozenset(seen) - (by_name if by_name is not None else seen.keys()), outside)
+        by_name = reachable(names, lambda name: self._calls(name)[0])
+        outside = outside or next((unknown for name in by_name if (unknown := self._calls(name)[1])), "")
+        if not outside:
+            return Reached(tuple(by_name), frozenset(), "")
+        found = reachable((*by_name, *self.taken), lambda name: self._calls(name)[0])
+        return Reached(tuple(found), frozenset(found) - frozenset(by_name), outside)
+
+    def _calls(self, name: str) -> tuple[tuple[str, ...], str]:
+        """What :meth:`calls` finds in a function of this module, looked for once."""
+        if name not in self._found:
+            self._found[name] = self.calls(self._defined[name])
+        return self._found[name]
 
 
-def reachable(function: Function) -> Iterator[Instruction]:
+def reached_instructions(function: Function) -> Iterator[Instruction]:
     """The instructions that control may come to."""
     by_label = {block.label: block for block in function.blocks}
-    seen, waiting = {function.entry.label}, [function.entry.label]
-    while waiting:
-        block = by_label[waiting.pop()]
-        yield from block.instructions
-        new = [label for label in block.successors if label not in seen]
-        seen.update(new)
-        waiting += new
+    for label in reachable((function.entry.label,), lambda label: by_label[label].successors):
+        yield from by_label[label].instructions
 
 
 _INTRINSIC: Final = re.compile(r"llvm\.(\w+)(?:\.inline)?(?:\.(\w+))?(?:\.\w+)*")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopless import source
 from loopless.errors import UsageError
+from loopless.graphs import cycles
 from loopless.queries.sandbox import Limits, Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -271,26 +272,7 @@ class Function:
 
 def _may_loop(code: SourceFunction) -> bool:
     """Whether some block comes after itself: else there is no need to look closer."""
-    white, grey, black = 0, 1, 2
-    colour = dict.fromkeys((block.label for block in code.blocks), white)
-    successors = {block.label: block.successors for block in code.blocks}
-    for start in colour:
-        if colour[start] != white:
-            continue
-        colour[start] = grey
-        stack = [(start, iter(successors[start]))]
-        while stack:
-            label, rest = stack[-1]
-            target = next(rest, None)
-            if target is None:
-                colour[label] = black
-                stack.pop()
-            elif colour.get(target) == grey:
-                return True
-            elif colour.get(target) == white:
-                colour[target] = grey
-                stack.append((target, iter(successors[target])))
-    return False
+    return bool(cycles({block.label: block.successors for block in code.blocks}))
 
 
 def split_place(where: str) -> tuple[str, int, int]:

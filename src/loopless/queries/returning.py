@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
+from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
-from loopless.queries.call_graph import Reach, reachable
-from loopless.source.inlining import components
+from loopless.queries.call_graph import Reach, reached_instructions
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import LEAVES, Meaning, effect_of, library_function, meaning_of
 
@@ -209,21 +209,17 @@ class Returning:
 
 
 def _calls(function: Function) -> Iterator[Instruction]:
-    return (i for i in reachable(function) if i.op in ("call", "invoke", "callbr") and not i.is_debug)
+    return (i for i in reached_instructions(function) if i.op in ("call", "invoke", "callbr") and not i.is_debug)
 
 
 def _endless(function: Function) -> _Reason | None:
     """A block that runs may come to and no way leads out of, for ever."""
-    seen = {id(instruction) for instruction in reachable(function)}
-    blocks = [block for block in function.blocks if block.instructions and id(block.instructions[0]) in seen]
-    leading = {block.label for block in blocks if not block.successors}
-    grown = True
-    while grown:
-        new = {b.label for b in blocks if b.label not in leading and not leading.isdisjoint(b.successors)}
-        leading |= new
-        grown = bool(new)
-    for block in blocks:
-        if block.label not in leading:
+    following = {block.label: block.successors for block in function.blocks}
+    reached = set(reachable((function.entry.label,), following.__getitem__))
+    sources = predecessors(following)
+    leading = set(reachable((label for label in reached if not following[label]), sources.__getitem__))
+    for block in function.blocks:
+        if block.label in reached and block.label not in leading:
             loc = next((i.loc for i in block.instructions if i.loc is not None), None)
             return _Reason("the loop has no end", loc)
     return None
@@ -231,8 +227,7 @@ def _endless(function: Function) -> _Reason | None:
 
 def _may_repeat(function: Function) -> bool:
     """Whether some block may come after itself."""
-    graph = {block.label: list(block.successors) for block in function.blocks}
-    return any(len(c) > 1 or c[0] in graph[c[0]] for c in components(graph))
+    return bool(cycles({block.label: block.successors for block in function.blocks}))
 
 
 def told(graph: Flowgraph, returning: Returning) -> Flowgraph:
@@ -254,16 +249,8 @@ def told(graph: Flowgraph, returning: Returning) -> Flowgraph:
 
 def before(graph: Flowgraph, loop: LoopInfo) -> frozenset[str]:
     """The blocks from which runs may come to a loop, its own among them."""
-    sources: dict[str, list[str]] = {}
-    for label, block in graph.blocks.items():
-        for target in block.successors:
-            sources.setdefault(target, []).append(label)
-    seen, waiting = set(loop.blocks), list(loop.blocks)
-    while waiting:
-        new = set(sources.get(waiting.pop(), ())) - seen
-        seen |= new
-        waiting += new
-    return frozenset(seen)
+    sources = predecessors({label: block.successors for label, block in graph.blocks.items()})
+    return frozenset(reachable(loop.blocks, sources.__getitem__))
 
 
 def leaving(graph: Flowgraph, labels: Iterable[str]) -> tuple[str, ...]:

@@ -14,13 +14,13 @@ from typing import Final
 from loopless.bounds import Claim, claim_of_call
 from loopless.bounds.joint_claims import at_most
 from loopless.flowgraph.model import Call
+from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.bounds import FunctionBound, LoopBound
 from loopless.queries.program import Function
 from loopless.queries.returning import Calls, before, calls_in
 from loopless.refusals import Refused
-from loopless.source.inlining import components
 from loopless.terms import FALSE, ZERO
 
 Answers = Callable[[Sequence[Function]], list[FunctionBound]]
@@ -65,13 +65,13 @@ def _body(function: Function, call: Call) -> str | None:
 
 def _call_graph(functions: Iterable[Function], bodies: Mapping[str, Function]) -> dict[str, list[str]]:
     """The functions whose ends are asked for, and which of them each calls."""
-    waiting = [name for function in functions for name in _called(function)]
     found: dict[str, list[str]] = {}
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = _called(bodies[name])
-            waiting += found[name]
+
+    def following(name: str) -> list[str]:
+        found[name] = _called(bodies[name])
+        return found[name]
+
+    reachable((name for function in functions for name in _called(function)), following)
     return found
 
 
@@ -87,7 +87,7 @@ def _ends(
     called_by: Mapping[str, list[str]], bodies: Mapping[str, Function], known: Mapping[str, FunctionBound]
 ) -> dict[str, _End]:
     ends: dict[str, _End] = {}
-    for component in components(dict(called_by)):
+    for component in components(called_by):
         again = len(component) > 1 or component[0] in called_by[component[0]]
         for name in component:
             own = _own_end(bodies[name], known.get(name))

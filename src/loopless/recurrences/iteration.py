@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from loopless import terms as t
+from loopless.graphs import reachable
 from loopless.terms import Const, Term, TermTooLarge, Var
 
 
@@ -83,11 +84,5 @@ def finite_order(
 
 
 def _closure(update: Mapping[Var, Term], roots: Iterable[Var]) -> dict[Var, Term]:
-    found: dict[Var, Term] = {}
-    stack = list(roots)
-    while stack:
-        var = stack.pop()
-        if var not in found:
-            found[var] = update[var]
-            stack.extend(sorted(v for v in update[var].variables if v in update and v not in found))
-    return found
+    found = reachable(roots, lambda var: sorted(v for v in update[var].variables if v in update))
+    return {var: update[var] for var in found}

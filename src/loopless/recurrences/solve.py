@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless import terms as t
+from loopless.graphs import components
 from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of, shown_term
-from loopless.recurrences.components import components
 from loopless.recurrences.digits import Halved, sum_of_digits
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, invariant
 from loopless.recurrences.iteration import iterate

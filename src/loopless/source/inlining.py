@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
+from loopless.graphs import components, cycles
 from loopless.source.ir import Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
 from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
 
@@ -46,7 +46,7 @@ def recursive_functions(module: Module) -> frozenset[str]:
     """The functions that may call themselves, directly or through others (calls through pointers aside)."""
     defined = {f.name: f for f in module.defined()}
     calls = {name: _calls(f, defined) for name, f in defined.items()}
-    return frozenset(n for c in components(calls) for n in c if len(c) > 1 or n in calls[n])
+    return frozenset(name for cycle in cycles(calls) for name in cycle)
 
 
 def _calls(f: Function, defined: dict[str, Function]) -> list[str]:
@@ -99,54 +99,3 @@ def _takes_block(v: Value) -> bool:
             return any(_takes_block(p) for p in parts)
         case GlobalRef() | _:
             return False
-
-
-def components(calls: dict[str, list[str]]) -> list[tuple[str, ...]]:
-    """The strongly connected components of a graph, callees first (Tarjan 1972, without recursion)."""
-    order: dict[str, int] = {}
-    low: dict[str, int] = {}
-    on_stack: set[str] = set()
-    stack: list[str] = []
-    found: list[tuple[str, ...]] = []
-    for root in calls:
-        if root in order:
-            continue
-        work = [(root, _enter(root, calls, order, low, stack, on_stack))]
-        while work:
-            node, rest = work[-1]
-            step = next(rest, None)
-            if step is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == order[node]:
-                    found.append(_leave(node, stack, on_stack))
-            elif step not in order:
-                work.append((step, _enter(step, calls, order, low, stack, on_stack)))
-            elif step in on_stack:
-                low[node] = min(low[node], order[step])
-    return found
-
-
-def _enter(
-    node: str,
-    calls: dict[str, list[str]],
-    order: dict[str, int],
-    low: dict[str, int],
-    stack: list[str],
-    on_stack: set[str],
-) -> Iterator[str]:
-    order[node] = low[node] = len(order)
-    stack.append(node)
-    on_stack.add(node)
-    return iter(calls[node])
-
-
-def _leave(node: str, stack: list[str], on_stack: set[str]) -> tuple[str, ...]:
-    members = []
-    while True:
-        top = stack.pop()
-        on_stack.discard(top)
-        members.append(top)
-        if top == node:
-            return tuple(members)

@@ -28,6 +28,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.graphs import reverse_postorder
 from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return
 from loopless.paths.execution import (
@@ -38,7 +39,6 @@ from loopless.paths.execution import (
     State,
     TooManyPaths,
     Unreadable,
-    forward_order,
 )
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
@@ -113,7 +113,7 @@ class FunctionPaths(Execution[FunctionPath]):
     def run(self) -> None:
         """All paths through the function."""
         following = self._following()
-        order = forward_order(self.graph.entry, following)
+        order = reverse_postorder(following, self.graph.entry)
         waiting: dict[str, list[FunctionPath]] = {self.graph.entry: [FunctionPath((), self._entry_values(), (), ())]}
         for label in order:
             states = self.merged(label, waiting.pop(label, []))

@@ -9,7 +9,7 @@ component follows from how large variables have become in the components before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from loopless.bounds.question import BoundQuestion
 from loopless.bounds.refinement import refined
 from loopless.bounds.transition_system import Transition, system
 from loopless.flowgraph.model import Flowgraph
+from loopless.graphs import components, predecessors, reachable
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.farkas import Farkas
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -248,23 +249,9 @@ class CallSearch:
         following: dict[str, list[str]] = {}
         for transition in self.system.transitions:
             following.setdefault(self.source(transition), []).append(self.target(transition))
-        reached = {header: _reached(header, following) for header in _reached(ENTRY, following)}
-        components = {frozenset({h, *(o for o in reached[h] if h in reached.get(o, ()))}) for h in reached}
-        # What is reached from a component reaches less than the component does.
-        yield from sorted(
-            components, key=lambda component: (-len(reached[min(component)] | component), sorted(component))
-        )
-
-
-def _reached(start: str, following: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    found: set[str] = set()
-    waiting = [start]
-    while waiting:
-        for target in following.get(waiting.pop(), ()):
-            if target not in found:
-                found.add(target)
-                waiting.append(target)
-    return frozenset(found)
+        reached = sorted(reachable(following.get(ENTRY, ()), lambda header: following.get(header, ())))
+        among = predecessors({header: following.get(header, []) for header in reached})
+        yield from map(frozenset, components(among))
 
 
 def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBounds:

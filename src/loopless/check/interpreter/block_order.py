@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import Block, LoopInfo
+from loopless.graphs import reverse_postorder
 
 MAX_NESTING = 12
 """Python allows 20 nested loops and handlers; deeper loops are part of the region around them."""
@@ -48,27 +49,9 @@ class Layout:
     order: list[str]
 
 
-def reverse_postorder(blocks: Mapping[str, Block], entry: str) -> list[str]:
-    """The blocks that can be reached, each before those that it leads to except on ways back."""
-    order: list[str] = []
-    seen = {entry}
-    stack = [(entry, iter(blocks[entry].successors))]
-    while stack:
-        label, successors = stack[-1]
-        for target in successors:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(blocks[target].successors)))
-                break
-        else:
-            stack.pop()
-            order.append(label)
-    return order[::-1]
-
-
 def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -> Layout:
     """Arrange the blocks."""
-    order = reverse_postorder(blocks, entry)
+    order = reverse_postorder({label: block.successors for label, block in blocks.items()}, entry)
     index = {label: at for at, label in enumerate(order)}
     top = Region(None, entry, frozenset(order), None, 0)
     regions = [top]

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import networkx as nx
-
+from loopless.graphs import cycles
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.rewrite.auxiliary import preimage
@@ -151,14 +150,8 @@ class _Elimination:
 
     def _cycles(self) -> dict[Node, int]:
         """The strongly connected component, by number, of each transition that may follow itself after some others."""
-        graph: nx.DiGraph[Node] = nx.DiGraph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from((node, after) for node in self.nodes for after in node.after)
-        found: dict[Node, int] = {}
-        for number, component in enumerate(nx.strongly_connected_components(graph)):
-            if len(component) > 1 or any(node in node.after for node in component):
-                found.update(dict.fromkeys(component, number))
-        return found
+        found = cycles({node: node.after for node in self.nodes})
+        return {node: number for number, cycle in enumerate(found) for node in cycle}
 
     def _eliminate(self, node: Node) -> None:
         if node in node.after and not is_simple(node.transition):

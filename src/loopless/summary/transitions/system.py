@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from loopless.graphs import reachable
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import NoAnswer
@@ -250,18 +251,18 @@ class _Builder:
 
     def _control(self, *, all_control: bool) -> frozenset[Var]:
         likely = set() if all_control else set(self.checks) | {negate(part) for part in self.checks}
-        waiting = {
+        selecting = {
             v
             for path in self.paths.all
             for part in conjuncts(path.condition)
             for v in self._selecting(part, likely, path) & self.changing
         }
-        found: set[Var] = set()
-        while waiting:
-            found |= waiting
-            read = (path.update[v].variables for path in self.paths.iterative for v in waiting if v in path.update)
-            waiting = (set().union(*read) & self.changing) - found
-        return frozenset(found)
+
+        def read(var: Var) -> set[Var]:
+            found = (path.update[var].variables for path in self.paths.iterative if var in path.update)
+            return set().union(*found) & self.changing
+
+        return frozenset(reachable(selecting, read))
 
     def _selecting(self, part: Condition, likely: set[Condition], path: Path) -> frozenset[Var]:
         """The variables of a conjunct but for those of checks; an exit "undefined" may say which of several fails."""
