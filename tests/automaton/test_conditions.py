@@ -169,7 +169,8 @@ def test_the_changes_are_those_of_concrete_iterations(source: str, seed: int) ->
     found = paths(source)
     assert isinstance(found, LoopPaths)
     moving = [one for one in loop_conditions(found) if not one.input_dependent]
-    assert any(one.changes for one in moving)
+    # The only condition of Figure 1(c) is about inputs.
+    assert any(one.changes for one in moving) == (source != FIG_1C)
     walker, compared = Walker(found, seed), 0
     for _ in range(40):
         steps = list(walker.steps(walker.start(), 60))
@@ -180,7 +181,7 @@ def test_the_changes_are_those_of_concrete_iterations(source: str, seed: int) ->
                     change = evaluate(expression, after) - evaluate(expression, before)
                     assert change == evaluate(one.changes[path.id], before), (text(one.condition), path.id)
                     compared += 1
-    assert compared > 10
+    assert compared > 10 or source == FIG_1C
 
 
 @pytest.mark.parametrize("source", [FIG_1E, "int f(int x) { while (x > 1) x /= 2; return x; }"])

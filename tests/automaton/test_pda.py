@@ -257,7 +257,9 @@ def test_exact_guards_hold_for_no_other_run(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", DETERMINISTIC)
-def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(source: str) -> None:
+def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(
+    source: str, request: pytest.FixtureRequest
+) -> None:
     found = automaton(source)
     walker = Walker(found.paths, 9)
     tried = 0
@@ -279,7 +281,8 @@ def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(source: str
         assert found.state_of(run.following).name == one.target
         assert run.times == point[one.counter]
         tried += 1
-    assert tried
+    # Of these loops no transition is exact: what they subtract, read or multiply is no linear function.
+    assert (tried == 0) == (request.node.callspec.id in ("gcd", "an array", "a square"))
 
 
 def test_an_input_dependent_transition_counts_as_the_paper_does() -> None:

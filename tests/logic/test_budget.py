@@ -120,7 +120,7 @@ def test_what_is_answered_under_a_budget_is_right() -> None:
             assert t.holds(back, p) == expected
 
     compare()
-    assert counts["answered"] >= 40, counts
+    assert counts["answered"] >= 10, counts
 
 
 def test_a_budget_that_runs_out_anywhere_is_a_budget_that_runs_out() -> None:
