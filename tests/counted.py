@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopless.bounds import Bound, FunctionBounds, function_bounds
@@ -10,16 +10,22 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.terms import EvaluationError, evaluate, holds
 
 
 @dataclass
 class Counted:
-    """How often bounds were compared with the truth, and how often they were the truth."""
+    """How often bounds were compared with the truth, how often they were the truth, and the largest count compared."""
 
     compared: int = 0
     tight: int = 0
+    longest: int = 0
+
+    def note(self, truth: int, upper: int) -> None:
+        self.compared += 1
+        self.tight += truth == upper
+        self.longest = max(self.longest, truth)
 
 
 def arguments_of(g: Flowgraph, arguments: Sequence[object]) -> dict:
@@ -50,8 +56,35 @@ def judge_calls(
                     continue
                 truth = run.iterations.get(name, 0)
                 assert truth <= upper, (name, arguments, truth, upper, str(bound.term), run.status)
-                counted.compared += 1
-                counted.tight += truth == upper
+                counted.note(truth, upper)
+    return counted
+
+
+def judge_entries_in_calls(
+    g: Flowgraph,
+    rows: Iterable[Sequence[object]],
+    nondet: Sequence[int],
+    bounds: FunctionBounds,
+    interpreter: Interpreter,
+    max_steps: int = 50_000,
+) -> Counted:
+    """No loop may take more in a call than the bounds on one entry add up to over its entries: also loops with inputs."""
+    counted = Counted()
+    for arguments in rows:
+        entered: dict[str, list[dict]] = {}
+
+        def note(loop: LoopInfo, state: Mapping, entered: dict[str, list[dict]] = entered) -> None:
+            entered.setdefault(loop.name, []).append(dict(state))
+
+        run = interpreter.run(arguments, nondet, max_steps=max_steps, on_loop=note)
+        for name, states in entered.items():
+            truth = run.iterations.get(name, 0)
+            for bound in bounds.loops[name].per_entry:
+                each = [_value(bound, state) for state in states]
+                known = [upper for upper in each if upper is not None]
+                if len(known) == len(each):
+                    assert truth <= sum(known), (name, arguments, truth, known, str(bound.term))
+                    counted.note(truth, sum(known))
     return counted
 
 
@@ -75,8 +108,7 @@ def judge_entries(g: Flowgraph, bounds: FunctionBounds | None = None, seed: int 
                     continue
                 assert truth.status != "diverges" or inner, (loop.name, state, str(bound.term))
                 assert truth.iterations <= upper, (loop.name, state, truth, upper, str(bound.term))
-                counted.compared += 1
-                counted.tight += truth.iterations == upper
+                counted.note(truth.iterations, upper)
     return counted
 
 

@@ -59,9 +59,8 @@ def judge(
         kinds = {kind for kind, _ in hits}
         assert len(hits) == 1 or kinds == {"undefined"}, (arguments, hits, str(found))
         kind, region = hits[0]
-        counts[kind] += 1
         if run.status == "timeout" or kind == "residual":
-            counts["timeout"] += run.status == "timeout"
+            counts["residual" if kind == "residual" else "timeout"] += 1
             continue
         expected = run.status if run.status in ("diverges", "undefined") else "case"
         assert kind == expected, (arguments, kind, run, str(found))
@@ -69,6 +68,8 @@ def judge(
             assert evaluate(region.iterations, seen[0]) == sum(run.iterations.values()), (arguments, region, run)
             own = evaluator.run(arguments, max_steps=max_steps)
             assert own.return_value == run.outcome.return_value, (arguments, own, run, str(found))
+        counts[kind] += 1
+    assert counts["case"] + counts["diverges"] + counts["undefined"] > 0, counts
     return counts
 
 
@@ -87,6 +88,7 @@ def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> d
             if run.status == "ok":
                 assert own.return_value == run.return_value, (given, own, run, str(found))
             counts[run.status] = counts.get(run.status, 0) + 1
+    assert counts, "nothing was compared"
     return counts
 
 

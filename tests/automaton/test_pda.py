@@ -244,17 +244,22 @@ def test_every_run_takes_a_transition_that_tells_the_truth(source: str) -> None:
 @pytest.mark.parametrize("source", DETERMINISTIC)
 def test_exact_guards_hold_for_no_other_run(source: str) -> None:
     found = automaton(source)
-    walker = Walker(found.paths, 8)
+    walker, compared = Walker(found.paths, 8), 0
     for _ in range(100):
         for run in walker.runs(walker.start(), 120):
             taken = transition_of(found, run)
             for other in found.transitions:
                 if other.source == taken.source and other is not taken and other.exact:
                     assert not holds(other.guard, run.start, walker.memory), (other, run)
+                    compared += 1
+    exact = [t.source for t in found.transitions if t.exact]
+    assert compared > 20 or len(set(exact)) == len(exact)
 
 
 @pytest.mark.parametrize("source", DETERMINISTIC)
-def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(source: str) -> None:
+def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(
+    source: str, request: pytest.FixtureRequest
+) -> None:
     found = automaton(source)
     walker = Walker(found.paths, 9)
     tried = 0
@@ -276,7 +281,8 @@ def test_each_exact_transition_is_taken_from_a_state_that_fulfils_it(source: str
         assert found.state_of(run.following).name == one.target
         assert run.times == point[one.counter]
         tried += 1
-    assert tried or not any(t.exact for t in found.transitions)
+    # Of these loops no transition is exact: what they subtract, read or multiply is no linear function.
+    assert (tried == 0) == (request.node.callspec.id in ("gcd", "an array", "a square"))
 
 
 def test_an_input_dependent_transition_counts_as_the_paper_does() -> None:

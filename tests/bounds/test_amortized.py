@@ -51,6 +51,7 @@ NOT_PAID = {
         while (q) { q--; if (more()) break; } }""",
     "raised by another loop": f"int k = 2; while (m > 0) {{ {CHUNK} while (q > 0) q--; while (k > 0 && more()) {{ m += 2; k--; }} }}",
 }
+NOT_ADDED_UP = {NOT_PAID["more than is used up"]}
 CHOICES = ([1] * 3000, [0] * 3000, [1, 0] * 1500, [0, 0, 1] * 1000)
 
 
@@ -65,11 +66,20 @@ def read(folder, body):
 
 @pytest.mark.parametrize("body", [*(body for body, _ in PAID.values()), *NOT_PAID.values()], ids=[*PAID, *NOT_PAID])
 def test_no_bound_is_below_what_runs_take(tmp_path, body):
+    """Each loop but the one of squares has a bound on all calls, and the inner ones do run."""
     program, graph = read(tmp_path, body)
     bounds, interpreter = function_bounds(graph), Interpreter(program.inlined, graph)
+    bounded = {loop.name for loop in graph.loops if bounds.loops[loop.name].total}
+    inner = max(graph.loops, key=lambda loop: loop.depth)
+    assert bounded == {loop.name for loop in graph.loops if loop is not inner or body not in NOT_ADDED_UP}
     rows = list(product((-1, 0, 1, 2, 5, 12, 200), (-1, 0, 1, 3, 7)))
+    found = [judge_calls(graph, rows, choices, bounds, interpreter, max_steps=3000) for choices in CHOICES]
+    assert all(counted.compared >= len(bounded) * len(rows) for counted in found)
+    assert max(counted.longest for counted in found) >= 3
+    most = 0
     for choices in CHOICES:
-        judge_calls(graph, rows, choices, bounds, interpreter, max_steps=3000)
+        most = max(most, *(interpreter.run(row, choices, max_steps=3000).iterations.get(inner.name, 0) for row in rows))
+    assert most >= 7  # of rows with p = 7
 
 
 @pytest.mark.parametrize(("body", "most"), PAID.values(), ids=PAID)

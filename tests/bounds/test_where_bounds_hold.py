@@ -37,7 +37,11 @@ def test_no_bound_that_holds_nowhere_is_given(text):
     """The inner loop is not said to make 0 iterations in a call under a condition that is never true."""
     rest = next(rest for begin, rest in LEFT.items() if begin in text)
     g = graph("int nondet(void); " + text.replace("REST", rest))
-    for loop in function_bounds(g).loops.values():
+    found = function_bounds(g)
+    outer, inner = (found.loops[loop.name] for loop in sorted(g.loops, key=lambda loop: loop.depth))
+    assert outer.total
+    assert inner.per_entry
+    for loop in (outer, inner):
         for bounds in (loop.per_entry, loop.any_entry, loop.total, *loop.blocks.values()):
             assert all(bound.when is not FALSE for bound in bounds)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping
 
 import pytest
@@ -97,7 +98,7 @@ def test_running_by_paths_is_running_the_program(source: str) -> None:
     interpreter = Interpreter(None, loop_graph)
     needed = {v for p in answer.all for v in p.condition.variables | set(p.update)}
     chosen = random.Random(5)
-    compared: set[str] = set()
+    compared: Counter[str] = Counter()
 
     def by_paths(loop: LoopInfo, seen: Mapping[t.Var, int]) -> Jump | None:
         state = {v: seen[v] for v in needed}
@@ -126,8 +127,8 @@ def test_running_by_paths_is_running_the_program(source: str) -> None:
         assert jumped.outcome.agrees_with(plain.outcome), (values, plain, jumped)
         if plain.status == "ok":
             assert {k: n for k, n in jumped.iterations.items() if n} == dict(plain.iterations)
-        compared.add(plain.status)
-    assert "ok" in compared
+        compared[plain.status] += 1
+    assert compared["ok"] > 10
 
 
 def test_a_loop_around_a_cycle_with_two_entries_has_no_paths_rather_than_some() -> None:

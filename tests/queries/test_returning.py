@@ -112,7 +112,8 @@ def test_counts_around_calls_that_need_not_return_are_upper_bounds(tmp_path, nam
     (sentence,) = loop.calls.ends
     assert "need not return: " in sentence
     assert not any("return" in assumption for assumption in loop.calls.granted)
-    compare(program, found)
+    compared, _ = compare(program, found)
+    assert compared >= 2  # runs of n <= 0, which make no call
 
 
 ENDED = ("large", "recursive", "mutual", "always", "assumption", "further down", "endless", "endless for some")
@@ -136,7 +137,7 @@ def test_counts_around_calls_that_return_stay_exact_without_an_assumption(tmp_pa
     assert loop.calls == type(loop.calls)()
     assert loop.answer.paths is not None
     assert not any(a.startswith("calls of") for a in loop.answer.paths.assumptions)
-    assert compare(program, found)[0] > 5 or name == "library"
+    assert compare(program, found)[0] > 5
 
 
 def test_what_is_run_before_a_call_that_may_end_the_run_is_sure(tmp_path):
@@ -209,7 +210,7 @@ def test_a_summary_does_not_pass_over_a_call_that_need_not_return(tmp_path):
         assert "need not return: " in summary.detail
         assert "exit is called at" in summary.detail
         whole = program["f"].summarize()
-        assert isinstance(whole, Refused) or not any(case.kind == "return" and case.passed for case in whole.cases)
+        assert isinstance(whole, Refused)
     program = program_of(tmp_path, RETURNS["large"])
     summary = program["f"].loops[0].summarize(vars=["i"])
     assert not isinstance(summary, Refused)

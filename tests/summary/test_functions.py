@@ -126,10 +126,9 @@ def test_every_state_of_random_functions(seed: int) -> None:
     candidates = (generate(1000 * seed + i, profile) for i in range(200))
     program = next(p for p in candidates if len(p.signature.params) == 1)
     g = graph(print_program(program))
-    found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
-    if isinstance(found, Refused):
-        return
+    found = composed(g)
     interpreter = Interpreter(None, g)
+    compared = 0
     for arguments in entries(g):
         values = state(g, found, arguments)
         region = only_region(found, values)
@@ -137,6 +136,10 @@ def test_every_state_of_random_functions(seed: int) -> None:
             run = interpreter.run(arguments, max_steps=20_000)
             if run.status != "timeout":
                 check(g, region, values, run)
+                compared += 1
+    # Half of a program may be more than a method follows; the others are answered in full.
+    assert compared >= (256 if found.complete else 128)
+    assert found.complete or seed == 6
 
 
 def test_inputs_that_are_read_once_are_named_in_their_order() -> None:
@@ -276,8 +279,21 @@ def test_a_loop_that_reads_what_was_written_before_is_not_answered() -> None:
     source = "int g[10]; int f(unsigned n) { %s unsigned i = 0; while (i < n && i < 10 && g[2] > 3) i++; return i; }"
     written, plain = graph(source % "if (n < 10) g[n] = 9;"), graph(source % "")
     found = summarize_function(written, {loop.name: summarize(paths_of(written, loop)) for loop in written.loops})
-    assert isinstance(found, Refused) or not found.complete
-    assert summarize(paths_of(plain, plain.loops[0])) is not None
+    assert isinstance(found, FunctionSummary)
+    assert set(residuals(found)) == {Reason.MEMORY}
+    n = written.parameters[0].var
+    others = {i.var: 0 for i in found.inputs if i.var is not n}
+    # With n = 5 the loop reads g[2], which is not the one that was written; that it is not is no longer known.
+    assert isinstance(only_region(found, others | {n: 5}), Residual)
+    answered = composed(plain)
+    assert answered.complete
+    (cell,) = [i.var for i in answered.inputs if i.kind == "global"]
+    for n_at, cell_at in itertools.product((0, 1, 9, 10, 11, 2**32 - 1), (0, 3, 4, 9)):
+        region = only_region(answered, {plain.parameters[0].var: n_at, cell: cell_at})
+        assert isinstance(region, FunctionCase)
+        assert region.result is not None
+        result = evaluate(region.result, {plain.parameters[0].var: n_at, cell: cell_at})
+        assert result == (min(n_at, 10) if cell_at > 3 else 0)
 
 
 def test_too_many_ways_are_a_residual_and_no_error() -> None:
@@ -287,10 +303,13 @@ def test_too_many_ways_are_a_residual_and_no_error() -> None:
     assert set(residuals(summary)) == {Reason.BUDGET}
     n = g.parameters[0].var
     interpreter = Interpreter(None, g)
-    for value in (0, 1, 2, 77, 1999, 2000, 2001, 2**32 - 1):
+    answered = 0
+    for value in (*range(0, 2001, 3), 2001, 2**32 - 1):
         region = only_region(summary, {n: value})
         if not isinstance(region, Residual):
             check(g, region, {n: value}, interpreter.run((value,)))
+            answered += 1
+    assert answered > 20
     assert isinstance(only_region(summary, {n: 2001}), FunctionCase)
 
 

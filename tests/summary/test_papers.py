@@ -186,7 +186,7 @@ def test_a_thousand_inputs_of_a_million_iterations(name: str, host: NativeHost) 
 @pytest.mark.parametrize("name", DRAWN)
 def test_any_state_at_the_header(name: str) -> None:
     """The same loops against the judge, who counts each path's iterations and sees divergence."""
-    judge(own_loops.text(name), 1, 400)
+    assert judge(own_loops.text(name), 1, 400)
 
 
 @pytest.mark.slow
@@ -195,23 +195,29 @@ def test_any_state_at_the_header(name: str) -> None:
 def test_other_constants_of_the_same_sign(name: str, seed: int, host: NativeHost) -> None:
     """No answer hangs on the papers' own numbers. What is not complete then may say less, never something wrong."""
     source = own_loops.other_constants(own_loops.text(name), seed)
-    judge(source, seed, 300)
+    complete = judge(source, seed, 300)
+    assert complete or (name, seed) in LEFT_OPEN
     subject = Subject(source, host)
-    if isinstance(subject.summary, Refused):
-        return
     rng = random.Random(f"{name}:{seed}")
     states = [DRAWN[name](rng) for _ in range(60)] + [edge_state(subject.names, rng) for _ in range(40)]
-    for state, outcome in zip(states, subject.native(states), strict=True):
-        subject.compare(state, outcome)
+    found = [subject.compare(state, outcome) for state, outcome in zip(states, subject.native(states), strict=True)]
+    assert sum(n is not None for n in found) >= (50 if complete else 10)
 
 
-def judge(source: str, seed: int, count: int) -> None:
+LEFT_OPEN = {("p1b", 0), ("p1b", 1), ("l1d", 0), ("t27", 0), ("t27", 1)}
+"""Which of them are too much for the budget of the logic, and then not said of all states."""
+
+
+def judge(source: str, seed: int, count: int) -> bool:
+    """Compares the summary from random states; whether it is complete. It must not be refused."""
     subject = Subject(source, None)
-    if isinstance(subject.summary, Refused):
-        return
+    assert not isinstance(subject.summary, Refused), subject.summary
     (loop,) = subject.graph.loops
     alone = LoopAlone(subject.graph, loop, {path.id: path.condition for path in subject.paths.iterative})
     claims = Claims(subject.summary, alone.variables, {path.id: path.outputs for path in subject.paths.exits})
     numbers = constants([part for path in subject.paths.all for part in (path.condition, *path.update.values())])
     found = judge_all(alone, claims, draw_states(alone.entry, numbers, seed, count), max_steps=5000)
     assert not found.mismatches, (source, found.mismatches)
+    # Some runs take more steps than that.
+    assert found.compared > (count // 2 if subject.summary.complete else count // 5)
+    return subject.summary.complete

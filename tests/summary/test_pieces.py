@@ -91,6 +91,7 @@ RUNS = {
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_as_long_as_it_takes(name):
     """Steps that do not wrap around, followed one by one from every point."""
+    all_compared = 0
     for transition in system(RUNS[name]).transitions:
         forms = control_forms(transition)
         assert isinstance(forms, dict)
@@ -111,7 +112,8 @@ def test_a_run_is_as_long_as_it_takes(name):
             assert hits == ([] if count == 1000 else [count]), (start, transition.control)
             assert never.contains(start) == (count == 1000)
             compared += 1
-        assert compared or transition.where.is_empty() or len(system(RUNS[name]).transitions) > 1
+        all_compared += compared
+    assert all_compared > 100
 
 
 def test_a_step_of_zero_never_ends():

@@ -175,5 +175,5 @@ def test_what_is_read_is_what_the_loop_does(name: str) -> None:
         values = (i, n, chosen.choice((*edges, chosen.randint(-(2**31), 2**31 - 1))))
         entries.append(tuple(t.IntType(32).wrap(value) for value in values))
     counts = judge(graph(JUDGED[name]), lambda paths: readable(summarize(paths)), entries)
-    assert counts["case"] - counts["timeout"] > 50
+    assert counts["case"] > 50
     assert name == "powers" or counts["undefined"] > 20

@@ -44,8 +44,11 @@ def test_a_check_reads_in_the_first_round_what_was_there_before():
         "int f(int x, int t, int n) { int u = 0; while (n > 0) "
         "{ u = t + 1; t = x; if (x < 0) x += 3; else x -= 2; n--; } return t ^ x; }"
     )
-    edges = [(x, value, n) for x in NEAR for value in (MAX, MAX - 1, 0) for n in (0, 1, 2, 5)]
-    judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
+    edges = [(x, value, n) for x in (*NEAR, -30, 30) for value in (MAX, MAX - 1, 0) for n in (0, 1, 2, 5)]
+    counts = judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
+    # With |x| = 30 no turn is taken in 5 rounds; with turns the check may be left undecided.
+    assert counts["undefined"] >= 2 * 3
+    assert counts["case"] >= 2 * 3 * 2 + sum(n == 0 for _, _, n in edges)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +61,8 @@ def test_what_the_range_of_a_counter_implies_is_kept_when_it_has_no_bounds(body)
         (x, z, n) for x in (0, 5, MAX - 3, MAX) for z in (-3, 0, 7, MAX - 9, MAX) for n in (4, 9, MIN, MAX - 1, MAX)
     ]
     counts = judge(graph(source), summarize, [*edges, *states((I32,) * 3, 100, 1)], max_steps=2_000)
-    assert counts["undefined"] > 20
-    assert counts["case"] > 10
+    assert counts["undefined"] > 10
+    assert counts["case"] > 20
 
 
 def test_a_check_that_always_holds_does_not_stand_in_the_way_of_divergence():

@@ -118,14 +118,12 @@ def test_terms_are_interned_and_survive_pickling(pair):
     assert pickle.loads(pickle.dumps(pair[0])) is pair[0]
 
 
-@given(built(depth=3), environments)
+@given(built(depth=3).filter(lambda pair: t.smt(pair[0]) is not None), environments)
 def test_printed_smt_is_read_back_with_the_same_value(pair, env):
     import z3
 
     term, meaning = pair
     shown = t.smt(term)
-    if shown is None:
-        return
     lines = [f"(declare-const {t.symbol(v.name)} Int)(assert (= {t.symbol(v.name)} {env[v]}))" for v in VARIABLES]
     solver = z3.Solver()
     solver.from_string("\n".join(_signed(lines)) + f"(declare-const out Int)(assert (= out {shown}))")

@@ -1,0 +1,268 @@
+"""A method is added by one value in a tuple: its answers carry its name, and what it cannot do is left to the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from judged import judge_alone
+from loopless.check.interpreter.run import Interpreter
+from loopless.logic import BudgetExceeded, Region
+from loopless.paths import LoopPaths
+from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.refusals import Reason, Refused
+from loopless.summary import Case, Residual, Run, Summary, nests, summarize
+from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.entry import Entered, Entry
+from loopless.summary.parts import Part, summarize_parts
+from loopless.summary.portfolio import ENTRY_METHODS, METHODS, PART_METHODS, summarize_by_parts
+from loopless.summary.transitions.elimination import ExitSegment
+from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    ONE,
+    TRUE,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    const,
+    evaluate,
+    less,
+    mod,
+    not_equal,
+    sub,
+    wrap,
+)
+from loops_in_c import graph, paths
+
+TOWARDS = "unsigned f(unsigned char x, unsigned char c) { while (x != c) x++; return x; }"
+DOWN = "unsigned f(unsigned char x, unsigned char c) { while (x != c) x--; return x; }"
+
+
+def steps_towards(found: LoopPaths, _: Tried[Summary], more: Term = ONE) -> Summary:
+    """``while (x != c) x++`` in unsigned arithmetic: ``c - x`` iterations modulo 2^width, and then x is c."""
+    if len(found.iterative) != 1 or len(found.exits) != 1 or len(found.state) != 1:
+        raise NoAnswer
+    (path,), (leaving,), (x,) = found.iterative, found.exits, found.state
+    others = [var for var in path.condition.variables if var is not x]
+    if x.type.signed or x.type.width is None or len(others) != 1 or path.condition is not not_equal(x, others[0]):
+        raise NoAnswer
+    if path.update[x] is not wrap(add(x, ONE), x.type) or others[0].type != x.type:
+        raise NoAnswer
+    assert leaving.exit is not None
+    times = mod(add(sub(others[0], x), more, const(-1)), const(1 << x.type.width))
+    case = Case(TRUE, {x: others[0]}, leaving.exit, leaving.id, times, {path.id: times}, (Run(path.id, times),))
+    return Summary(found.loop, found, (case,), FALSE, (), (), "")
+
+
+TOY = Method("steps towards", "this test", steps_towards)
+
+
+def with_toy(found: LoopPaths):
+    return summarize(found, (TOY, *METHODS))
+
+
+def test_answers_of_a_method_that_is_added_carry_its_name_and_are_right() -> None:
+    summary, regions = judge_alone(TOWARDS, with_toy, count=3000)
+    assert summary.method == "steps towards"
+    assert summary.complete
+    assert sum(regions.values()) == regions["case"] == 3000
+    assert summary(x=250, c=3) == {"x": 3, "c": 3}
+
+
+def test_a_wrong_method_is_found_out_by_the_judge() -> None:
+    wrong = Method("one too many", "this test", lambda found, tried: steps_towards(found, tried, const(2)))
+    with pytest.raises(AssertionError):
+        judge_alone(TOWARDS, lambda found: summarize(found, (wrong, *METHODS)), count=200)
+
+
+def test_what_a_method_does_not_answer_goes_to_the_next() -> None:
+    summary, _ = judge_alone(DOWN, with_toy, count=200)
+    assert summary == summarize(paths(DOWN))
+    assert summary.method in {method.name for method in METHODS}
+
+
+def test_a_method_that_does_not_apply_is_not_asked() -> None:
+    asked = []
+
+    def run(found: LoopPaths, tried: Tried[Summary]) -> Summary:
+        asked.append(found)
+        return steps_towards(found, tried)
+
+    never = Method("never", "this test", run, applies=lambda _found, _tried: False)
+    assert summarize(paths(TOWARDS), (never, *METHODS)) == summarize(paths(TOWARDS))
+    assert asked == []
+
+
+def refuse(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+    raise NoAnswer(Refused(Reason.NO_CLOSED_FORM, "here", "made for this test"))
+
+
+def silent(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+    raise NoAnswer
+
+
+def exhausted(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+    raise BudgetExceeded("made for this test")
+
+
+def too_large(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+    raise TermTooLarge("made for this test")
+
+
+def endless(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+    x, y = Var("x", INTEGERS), Var("y", INTEGERS)
+    while True:  # only the operations that the driver allows end this
+        Region.of(less(mod(add(x, y), const(7)), mod(x, const(5)))).project_out((y,)).coalesce()
+
+
+FAILING = {
+    "refuses": Method("refuses", "this test", refuse),
+    "says nothing": Method("says nothing", "this test", silent),
+    "comes to its limit": Method("comes to its limit", "this test", exhausted),
+    "grows too large": Method("grows too large", "this test", too_large),
+    "never comes back": Method("never comes back", "this test", endless, operations=20_000),
+}
+LOOPS = {
+    "towards": TOWARDS,
+    "accelerated": "int f(int x, int n) { while (x < n) x += 3; return x; }",
+    "wraps around": "unsigned f(unsigned x, unsigned n) { while (x < n) x += 12345; return x; }",
+    "takes turns": "int f(int x, int n) { while (n > 0) { if (x > 3) x -= 5; else x += 2; n--; } return x; }",
+    "left open": "unsigned f(unsigned x, unsigned n) { while (x < n) x = x * x + 1; return x; }",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_method_that_fails_leaves_the_answers_of_the_others_as_they_are(kind: str, loop: str) -> None:
+    plain = summarize(paths(LOOPS[loop]))
+    assert isinstance(plain, Summary)
+    assert plain.method
+    for methods in ((FAILING[kind], *METHODS), (METHODS[0], FAILING[kind], *METHODS[1:])):
+        assert summarize(paths(LOOPS[loop]), methods) == plain
+
+
+def test_why_a_method_failed_is_kept_in_the_order_of_the_methods() -> None:
+    methods = [FAILING[kind] for kind in ("refuses", "says nothing", "comes to its limit", "never comes back")]
+    tried = answered(methods, paths(TOWARDS), "a.c:1:2", complete=lambda summary: summary.complete)
+    assert (tried.answer, tried.method) == (None, "")
+    assert [refused.reason for refused in tried.refused] == [Reason.NO_CLOSED_FORM, Reason.BUDGET, Reason.BUDGET]
+    assert [refused.where for refused in tried.refused] == ["here", "a.c:1:2", "a.c:1:2"]
+
+
+def test_a_loop_that_no_method_answers_is_refused_with_the_first_reason() -> None:
+    found = summarize(paths(TOWARDS), (FAILING["says nothing"], FAILING["refuses"], FAILING["comes to its limit"]))
+    assert found == Refused(Reason.NO_CLOSED_FORM, "here", "made for this test")
+    found = summarize(paths(TOWARDS), (FAILING["says nothing"],))
+    assert isinstance(found, Refused)
+    assert found.detail == "no method applies to it"
+
+
+def partly(found: LoopPaths, tried: Tried[Summary]) -> Summary:
+    """As :func:`steps_towards`, but nothing is said for x > c."""
+    whole = steps_towards(found, tried)
+    (x,), (c,) = found.state, found.invariants
+    rest = Residual(less(c, x), Refused(Reason.WRAP, "here", "made for this test"))
+    case = replace(whole.cases[0], when=less(x, add(c, ONE)))
+    return replace(whole, cases=(case,), residual=(rest,))
+
+
+PARTLY = Method("partly", "this test", partly)
+
+
+def test_a_complete_answer_is_taken_before_one_that_leaves_something_open() -> None:
+    summary, regions = judge_alone(TOWARDS, lambda found: summarize(found, (PARTLY,)), count=1000)
+    assert (summary.method, summary.complete) == ("partly", False)
+    assert regions["case"] > 300
+    assert regions["residual"] > 300
+    whole = summarize(paths(TOWARDS), (PARTLY, TOY))
+    assert isinstance(whole, Summary)
+    assert (whole.method, whole.complete) == ("steps towards", True)
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def at_once(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+    """Loops that are left at once; all that take an iteration are left open."""
+    builder = CaseBuilder(part.system)
+    taken = part.system.universe - part.system.ended
+    why = Refused(Reason.MULTI_PATH, "here", "made for this test")
+    builder.add(ExitSegment(GuardedTransition(part.system.ended, {}, Nothing()), "ended"))
+    builder.add(ExitSegment(GuardedTransition(taken, {}, Nothing()), "stuck", why=why))
+    return builder
+
+
+AT_ONCE = Method("at once", "this test", at_once)
+SOME = "int f(signed char x, signed char n) { while (x < n) { if (x < 0) x += 2; else x += 3; } return x; }"
+
+
+def test_a_method_for_parts_is_added_in_the_same_way() -> None:
+    summary, regions = judge_alone(SOME, lambda found: summarize_parts(found, (AT_ONCE,)), count=0)
+    assert summary.method == "at once"
+    # x >= n holds for 256·257/2 pairs.
+    assert regions == {"case": 256 * 257 // 2, "residual": 256 * 255 // 2}
+    assert {part.why.detail for part in summary.residual} == {"made for this test"}
+
+
+def test_a_method_for_parts_that_leaves_something_open_or_fails_leaves_the_others_as_they_are() -> None:
+    plain = summarize_by_parts(paths(SOME))
+    assert plain.complete
+
+    def fails(_part: Part, _tried: Tried[CaseBuilder]) -> CaseBuilder:
+        raise BudgetExceeded("made for this test")
+
+    for added in (AT_ONCE, Method("fails", "this test", fails)):
+        assert summarize_parts(paths(SOME), (added, *PART_METHODS)) == plain
+
+
+# -- entries -----------------------------------------------------------------------------------------------------------
+
+
+FROM_TEN = "unsigned f(unsigned char x, unsigned char c) { c = 10; while (x != c) x++; return x; }"
+THREE_TO_TEN = FROM_TEN.replace("c = 10;", "c = 10; x = 3;")
+
+
+def entered_towards(question: Entry, tried: Tried[Entered]) -> Entered:
+    """As :func:`steps_towards`, of the states of the entry."""
+    found = steps_towards(question.paths, Tried())
+    assert tried.answer is None
+    return Entered(question.paths, replace(found, entered=question.entered))
+
+
+def test_a_method_for_the_states_of_the_entry_is_added_in_the_same_way(monkeypatch) -> None:
+    toy = Method("from ten", "this test", entered_towards)
+    monkeypatch.setattr(nests, "ENTRY_METHODS", (toy, *ENTRY_METHODS))
+    found = paths(FROM_TEN)
+    assert isinstance(found, LoopPaths)
+    _, answer = nests.from_entry(graph(FROM_TEN), found, summarize(found, (PARTLY,)))
+    assert isinstance(answer, Summary)
+    assert answer.method == "from ten"
+    assert answer(x=250, c=10) == {"x": 10, "c": 10}
+    with pytest.raises(ValueError, match="enters the loop only with"):
+        answer(x=250, c=11)
+    g = graph(FROM_TEN)
+    (case,) = answer.cases
+    for x in range(256):
+        run = Interpreter(None, g).run((x, 0))
+        state = {var: x if var.name == "x" else 10 for var in (*found.state, *found.invariants)}
+        assert evaluate(case.iterations, state) == sum(run.iterations.values())
+        assert evaluate(case.then[found.state[0]], state) == run.outcome.return_value
+
+
+def test_a_method_for_the_entry_that_fails_leaves_the_others_as_they_are(monkeypatch) -> None:
+    found = paths(THREE_TO_TEN)
+    assert isinstance(found, LoopPaths)
+    outcome = summarize(found, (PARTLY,))
+    _, plain = nests.from_entry(graph(THREE_TO_TEN), found, outcome)
+    assert isinstance(plain, Summary)
+    assert plain.complete
+
+    def fails(_question: Entry, _tried: Tried[Entered]) -> Entered:
+        raise BudgetExceeded("made for this test")
+
+    monkeypatch.setattr(nests, "ENTRY_METHODS", (Method("fails", "this test", fails), *ENTRY_METHODS))
+    assert nests.from_entry(graph(THREE_TO_TEN), found, outcome)[1] == plain
