@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from loopless.bounds.methods.nested import raised
+from loopless.bounds.nested import raised
 
 from loopless.bounds.measures import Becomes, Grows, entails, growth, is_positive, most_of, step, without_larger
 from loopless.bounds.model import Bound, by_types, ceiling, kept, least, plus, positive

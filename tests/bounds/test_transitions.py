@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from loopless.bounds.methods.multiphase import geometric, nested
+from loopless.bounds.multiphase import geometric, nested
 
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
