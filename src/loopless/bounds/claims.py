@@ -162,7 +162,7 @@ def _alternatives(condition: Condition) -> list[Condition]:
 
 
 def _possible(condition: Condition) -> bool:
-    """Whether a condition may hold, also by what first times that never come say in plainer terms."""
+    """Whether a condition may hold, also by what exit times that never come say in plainer terms."""
     return feasible(conjunction((condition, *consequences(condition))))
 
 

@@ -82,4 +82,4 @@ def _why(scopes: Scopes, scope: Scope | Refused) -> str:
     unread = [h for h in scopes.inside(scope.header) if isinstance(scopes.scopes[h], Refused)]
     if unread:
         return "a loop inside could not be followed"
-    return "no condition on the way round is about a value that every lap moves towards its limit"
+    return "no exit condition compares a value that every iteration changes in one direction"

@@ -36,16 +36,16 @@ def all_runs_count(graph: Flowgraph) -> bool:
     return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
 
 
-def at_least(found: Claim, laps: Term, *, defined: bool, sure: bool) -> Claim:
+def at_least(found: Claim, iterations: Term, *, defined: bool, sure: bool) -> Claim:
     """The claim with a lower bound, which runs that meet undefined behaviour may go below.
 
     ``defined``: no run meets any; ``sure``: and there are runs that end, whatever the inputs.
     """
-    if laps is ZERO:
+    if iterations is ZERO:
         return found
-    exact = laps is found.upper and found.gap is FALSE and found.never is FALSE
+    exact = iterations is found.upper and found.gap is FALSE and found.never is FALSE
     undefined = found.undefined if defined else TRUE
-    return replace(found, lower=laps, exact=exact, undefined=undefined, reached=None if sure else ZERO)
+    return replace(found, lower=iterations, exact=exact, undefined=undefined, reached=None if sure else ZERO)
 
 
 def added(found: Claim, bounds: Bounds) -> Bounds:

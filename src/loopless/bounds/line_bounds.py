@@ -1,4 +1,4 @@
-"""What the laps of a loop come to: how many of them to a source line, and whether each begins the body."""
+"""How many iterations of a loop reach a source line, and whether each begins the body."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _BODY: Final = re.compile(r"(?:for|while)\.body")
 
 @dataclass(frozen=True, slots=True)
 class LineBound:
-    """How many laps come to a source line of a loop's own body at most in one call."""
+    """How many iterations reach a source line of a loop's own body at most in one call."""
 
     line: int
     upper: Term
 
 
 def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
-    """How many laps come to each line; without lines that have a block without a bound, or of a loop inside."""
+    """How many iterations reach each line; without lines that have a block without a bound, or of a loop inside."""
     loop = bounds.loop
     inlined = loop.loc.inlined_at if loop.loc is not None else None
     found: dict[int, list[str]] = {}
@@ -37,19 +37,20 @@ def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
         for line in {p.line for p in own}:
             found.setdefault(line, []).append(label)
     known = {label: least(upper) for label, upper in bounds.blocks.items()}
-    laps = known.get(loop.header)
+    iterations = known.get(loop.header)
     lines = []
     for line, labels in sorted(found.items()):
         uppers = [known.get(label) for label in _first(graph, loop, labels)]
         if all(known.get(label) is not None for label in labels):
             total = add(*(upper for upper in uppers if upper is not None))
-            lines.append(LineBound(line, total if laps is None or len(uppers) == 1 else lesser(laps, total)))
+            lines.append(LineBound(line, total if iterations is None or len(uppers) == 1 else lesser(iterations, total)))
     return tuple(lines)
 
 
 def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]:
-    """Those of some blocks of a loop of which each lap that comes to any of them comes to one: the ones that no other
-    dominates. Laps may come to one or the other of these, so that what holds of each does not hold of all together.
+    """Those of some blocks of a loop of which each iteration that comes to any of them comes to one: the ones that no
+    other dominates. Laps may come to one or the other of these, so that what holds of each does not hold of all
+    together.
     """
     found = list(labels)
     for label in labels:
@@ -60,7 +61,7 @@ def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]
 
 
 def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
-    """The blocks of a loop that a lap comes to without passing ``barred``."""
+    """The blocks of a loop that an iteration comes to without passing ``barred``."""
     if barred == loop.header:
         return set()
     inside = loop.blocks - {barred}
@@ -69,7 +70,7 @@ def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
 
 def from_header(graph: Flowgraph, loop: LoopInfo) -> bool:
     """Whether the loop is left from its header only, and nothing of its body stands there: whether each time that the
-    body is begun is a lap.
+    body is begun is an iteration.
 
     The compiler names the block of a condition, and the body behind it; a loop without these names (``for (;;)``,
     ``do``) has its body in the header, or may have.

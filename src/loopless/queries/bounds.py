@@ -280,7 +280,7 @@ class _Search:
         for name, summary in self.counted.items():
             if name in claims:
                 alone = claim(summary, found.loops[name].per_entry)
-                # Whatever else the laps do may be undefined.
+                # Whatever else the iterations do may be undefined.
                 claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
         return claims
 
@@ -399,7 +399,7 @@ def _recurrent(loop: LoopAnswer, entry: Claim) -> tuple[Recurrent, ...]:
 
 
 def _partly(loop: LoopAnswer) -> Refused:
-    detail = "from some values no condition on the way round is about a value that every lap moves towards its limit"
+    detail = "from some values no exit condition compares a value that every iteration changes in one direction"
     return Refused(Reason.NO_BOUND, loop.loop.place, detail)
 
 

@@ -62,7 +62,7 @@ def finite_order(
     *,
     symbolic: bool = False,
 ) -> FiniteOrder | None:
-    """The least (m, p), by m first, with U^(m+p) - U^m constant on ``control`` (prototype: maximal runs); else None.
+    """The least (m, p), by m first, with U^(m+p) - U^m constant on ``control``; else None.
 
     With ``symbolic`` the difference may also be a term over invariants. Control variables outside ``update`` are
     invariant. What ``update`` needs of other variables is followed; these need not be translated.

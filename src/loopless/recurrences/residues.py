@@ -1,6 +1,6 @@
 """Sums of values that move by a constant and are reduced or divided: with the named function ``floor_sum``.
 
-(prototype-widths, section 5: a wider accumulator needs the exact wrapped values, not their class modulo 2^width.)
+
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
 def _abbreviated(
     cells: Callable[[Names], list[Cell]], nodes: Iterable[Node], names: Names, words: Sequence[int] = (), last: int = 1
 ) -> str:
-    """A row in which first times that stand there more than once have names, and below it what these are."""
+    """A row in which exit times that stand there more than once have names, and below it what these are."""
     other, short = names.abbreviated(lambda own: [line for cell in cells(own) for line in cell], nodes)
     shown = cells(other)
     where = [f"where {name} = {long}" for long, name in short.items()]

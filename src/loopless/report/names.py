@@ -26,7 +26,7 @@ from loopless.terms import (
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
-"""Names for first times, which no variable of the lines may have."""
+"""Names for exit times, which no variable of the lines may have."""
 
 
 class Names:
@@ -74,7 +74,7 @@ class Names:
         return shown
 
     def shortened(self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]) -> list[str]:
-        """The ``lines`` about ``nodes``, with names for first times that stand there more than once, and what these are
+        """The ``lines`` about ``nodes``, with names for exit times that stand there more than once, and what these are
         in lines behind them.
         """
         other, short = self.abbreviated(lines, nodes)
@@ -83,7 +83,7 @@ class Names:
     def abbreviated(
         self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]
     ) -> tuple[Names, Mapping[str, str]]:
-        """With names for first times that stand more than once in the ``lines`` about ``nodes``: what prints with them,
+        """With names for exit times that stand more than once in the ``lines`` about ``nodes``: what prints with them,
         and the name of each first time.
         """
         plain = lines(self)
