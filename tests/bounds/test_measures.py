@@ -6,10 +6,10 @@ import random
 from itertools import product
 
 import pytest
-from loopless.bounds.nested import raised
 
 from loopless.bounds.measures import Becomes, Grows, entails, growth, is_positive, most_of, step, without_larger
 from loopless.bounds.model import Bound, by_types, ceiling, kept, least, plus, positive
+from loopless.bounds.nested import raised
 from loopless.bounds.sums import sum_of_progression
 from loopless.terms import (
     FALSE,

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from loopless.bounds.multiphase import geometric, nested
 
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
+from loopless.bounds.multiphase import geometric, nested
 from loopless.bounds.size_bounds import Counted, SizeBounds
 from loopless.bounds.templates import Template, bound_above
 from loopless.bounds.transition_system import difference, system, with_untold

@@ -100,7 +100,7 @@ class _Drifts:
         kinds = self._of(havoc.header)
         if kinds is None:
             return
-        counts = [Var(f"laps {havoc.number}.{i}", INTEGERS) for i in range(len(kinds))]
+        counts = [Var(f"iterations {havoc.number}.{i}", INTEGERS) for i in range(len(kinds))]
         yield from (greater_equal(count, ZERO) for count in counts)
         before = havoc.entry()
         for variable, symbol in havoc.after:

@@ -43,7 +43,9 @@ def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
         uppers = [known.get(label) for label in _first(graph, loop, labels)]
         if all(known.get(label) is not None for label in labels):
             total = add(*(upper for upper in uppers if upper is not None))
-            lines.append(LineBound(line, total if iterations is None or len(uppers) == 1 else lesser(iterations, total)))
+            lines.append(
+                LineBound(line, total if iterations is None or len(uppers) == 1 else lesser(iterations, total))
+            )
     return tuple(lines)
 
 

@@ -50,7 +50,7 @@ from loopless.terms import (
 )
 
 What = str | tuple[int, ...]
-ITERATIONS = "laps"
+ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""
 
 MAX_MEASURES = 40

@@ -1,7 +1,4 @@
-"""Sums of values that move by a constant and are reduced or divided: with the named function ``floor_sum``.
-
-
-"""
+"""Sums of values that move by a constant and are reduced or divided: with the named function ``floor_sum``."""
 
 from __future__ import annotations
 
