@@ -182,6 +182,18 @@ def test_so_many_laps_come_to_a_line(line: int) -> None:
         assert evaluate(lines[line], {n: value, M: 0}) == COUNTS[line](value)
 
 
+def test_the_two_sides_of_a_choice_on_one_line_are_added_up() -> None:
+    """Each of n laps comes to line 5, at most five of them on its right side."""
+    g = graph(
+        "int f(int n, int m) {\n int s = 0;\n for (int i = 0; i < n; i++) {\n if (i >= 5)\n m++; else s++;\n }\n return s; }"
+    )
+    (loop,) = g.loops
+    lines = {found.line: found.upper for found in line_bounds(g, function_bounds(g).loops[loop.name])}
+    n = next(p.var for p in g.parameters if p.name == "n")
+    for value in (-3, 0, 4, 5, 6, 40):
+        assert max(0, value) <= evaluate(lines[5], {n: value}) <= max(0, value) + 1
+
+
 def test_no_line_is_come_to_more_often_than_is_said() -> None:
     """Each line counted by itself: all else that the sum counts is taken out."""
     parts = {4: "s++", 6: "m++", 8: "s += 2", 10: "s += 3"}

@@ -26,6 +26,8 @@ FUNCTIONS = {
     "a triangle": "int f(int n, int m) { int s = 0; for (int i = 0; i < n; i++) for (int j = i; j < n; j++) s++; return s; }",
     "one after another": "int f(int n, int m) { int i = 0; while (i < n) i += 2; while (i > m) i--; return i; }",
     "a flag": "int f(int n, int m) { int go = 1; while (go) { go = 0; while (n > m) { n--; go = 1; } } return n; }",
+    "entered in two ways": "int f(int n, int m) { int i = 0; while (i < n) { int j; i++; if (i > m) { m++; j = 3; }"
+    " else { n--; j = i - 5; } while (j < n) j++; } return i; }",
     "phases": "int f(int n, int m) { int p = 0; while (n > 0) { if (p == 0) p = 1; else if (p == 1 && m > 3) p = 2; n--; } return p; }",
     "three deep": "int f(int n, int m) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { int k = j;"
     " while (k > 0) { k -= 2; s++; } } return s; }",

@@ -71,7 +71,7 @@ def visited(found: LoopPaths, start: State, limit: int = 300) -> Iterator[tuple[
 def starts(found: LoopPaths, values: range) -> Iterator[State]:
     names = (*found.state, *found.invariants)
     for row in product(values, repeat=len(names)):
-        yield dict(zip(names, row, strict=True))
+        yield {var: var.type.wrap(value) for var, value in zip(names, row, strict=True)}
 
 
 # -- linear terms ------------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_no_value_at_the_header_exceeds_the_bound_on_it(name: str) -> None:
                 compared += 1
                 reached += value == evaluate(upper, start)
     assert compared > 1000
-    assert reached > 0
+    assert reached > 0 or name == "raised"  # there both ways of a step are added up
 
 
 def test_without_a_count_what_is_raised_has_no_bound() -> None:
@@ -259,23 +259,27 @@ def test_without_a_count_what_is_raised_has_no_bound() -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_what_iterations_keep_holds_along_runs(name: str) -> None:
     found = loop(LOOPS[name])
-    variables = sorted((*found.state, *found.invariants), key=lambda v: v.key)
+    # Without the flags of && and ||, which are 0 or 1.
+    variables = sorted((v for v in (*found.state, *found.invariants) if v.type == I32), key=lambda v: v.key)
     proposed = candidates(system(found, TRUE, split=False))
     assert proposed
     entry: Condition = conjunction(greater_equal(v, const(2)) for v in variables)
     facts = kept(found, proposed, entry)
+    assert len(facts) < len(proposed)
     alone = [condition for condition in proposed if is_inductive(found, condition, TRUE)]
-    compared = 0
+    compared = entered = 0
     for start in starts(found, range(-3, 13, 3)):
         begun = [condition for condition in alone if holds(condition, start)]
         if holds(entry, start):
             begun += facts
+            entered += 1
         for state, path in visited(found, start, 20):
             after = state | {var: evaluate(term, state) for var, term in path.update.items()}
             for condition in begun:
                 assert holds(condition, after), (start, after, str(condition))
                 compared += 1
     assert compared > 20
+    assert entered > 5
 
 
 # -- bounds that are not linear ----------------------------------------------------------------------------------------

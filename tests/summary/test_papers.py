@@ -201,7 +201,7 @@ def test_other_constants_of_the_same_sign(name: str, seed: int, host: NativeHost
     rng = random.Random(f"{name}:{seed}")
     states = [DRAWN[name](rng) for _ in range(60)] + [edge_state(subject.names, rng) for _ in range(40)]
     found = [subject.compare(state, outcome) for state, outcome in zip(states, subject.native(states), strict=True)]
-    assert sum(n is not None for n in found) >= (50 if complete else 10)
+    assert sum(n is not None for n in found) >= (50 if complete else 5)
 
 
 LEFT_OPEN = {("p1b", 0), ("p1b", 1), ("l1d", 0), ("t27", 0), ("t27", 1)}
