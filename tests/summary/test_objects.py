@@ -52,6 +52,12 @@ DEAD = {
     " p = &z; k++; } while (k < n); return k; }",
     "an element": "int f(signed char n) { int *p; { int a[3]; p = a + 1; } if (n == 3) return p - (int *)0 > 0; return n; }",
     "after goto": "int f(signed char n) { int *p; { int z = 1; p = &z; if (n > 0) goto out; return *p; } out: return *p; }",
+    "back in front of the block": "int f(signed char n) { int k = 0; int *p = 0; again: { int z = n; if (k > 1 && *p > 5) return 1;"
+    " p = &z; k++; if (k < 3) goto again; } return k; }",
+    "a block of a callee": "static int g(int n) { int *p = 0; int k = 1; if (n > 2) { int z = n; p = &z; k = *p; }"
+    " if (n > 5) return *p; return k; } int f(signed char n) { return g(n) + g(n - 1); }",
+    "back in a callee": "static int g(int n) { int k = 0; int *p = 0; again: { int z = n; if (k > 1 && *p > 5) return 1;"
+    " p = &z; k++; if (k < 3) goto again; } return k; } int f(signed char n) { return n < 4 ? n : g(n); }",
     "block entered again": "int f(signed char n) { int s = 0; for (int i = 0; i < n; i++) { int z = i; int *p = &z; *p += 1;"
     " s += z; } return s; }",
     "taken anew": "int f(signed char n) { int *p; int s = 0; for (int i = 0; i < n; i++) { int z = i; p = &z; s += *p; }"
