@@ -52,6 +52,12 @@ DEAD = {
     " p = &z; k++; } while (k < n); return k; }",
     "an element": "int f(signed char n) { int *p; { int a[3]; p = a + 1; } if (n == 3) return p - (int *)0 > 0; return n; }",
     "after goto": "int f(signed char n) { int *p; { int z = 1; p = &z; if (n > 0) goto out; return *p; } out: return *p; }",
+    "back in front of the block": "int f(signed char n) { int k = 0; int *p = 0; again: { int z = n; if (k > 1 && *p > 5) return 1;"
+    " p = &z; k++; if (k < 3) goto again; } return k; }",
+    "a block of a callee": "static int g(int n) { int *p = 0; int k = 1; if (n > 2) { int z = n; p = &z; k = *p; }"
+    " if (n > 5) return *p; return k; } int f(signed char n) { return g(n) + g(n - 1); }",
+    "back in a callee": "static int g(int n) { int k = 0; int *p = 0; again: { int z = n; if (k > 1 && *p > 5) return 1;"
+    " p = &z; k++; if (k < 3) goto again; } return k; } int f(signed char n) { return n < 4 ? n : g(n); }",
     "block entered again": "int f(signed char n) { int s = 0; for (int i = 0; i < n; i++) { int z = i; int *p = &z; *p += 1;"
     " s += z; } return s; }",
     "taken anew": "int f(signed char n) { int *p; int s = 0; for (int i = 0; i < n; i++) { int z = i; p = &z; s += *p; }"
@@ -85,6 +91,12 @@ OUTSIDE = {
     "a member": "struct s { int a; int b[3]; }; int f(signed char n) { struct s s; int *p = &s.b[0] + n; return p == s.b; }",
     "a scalar": "int f(signed char n) { int x; int *p = &x; p = p + n; return p == &x; }",
     "one of two": "int f(signed char n) { int x[2], y[6]; int *p = n > 4 ? x : y; p += n; return p == y; }",
+    "null": "int f(signed char n) { int *p = 0; p += n; return p == 0; }",
+    "null in a loop": "int f(signed char n) { int x[3]; int *p = n > 2 ? x : 0; for (int i = 0; i < n; i++) p++; return p == x; }",
+    "a member of null": "struct s { int a, b; }; int f(signed char n) { struct s x; struct s *p = n > 3 ? &x : 0;"
+    " int *q = &p->b; return q == 0; }",
+    "null by nothing": "int f(signed char n) { static const int t[4]; const int *p = n > 2 ? t : 0, *e = p + (n > 2 ? 4 : 0);"
+    " int s = 0; for (; p != e; p++) s += 2; return s; }",
     "unsigned numbers": "int f(unsigned char n) { int x[2]; unsigned long u = (unsigned long)x; u += n; return u - n == (unsigned long)x; }",
 }
 
@@ -111,6 +123,7 @@ TRAPS = {
 LEGAL = {
     "reading only", "a variable beside", "block entered again", "taken anew", "static", "back in the same block",
     "a clean-up", "passed down", "given at times", "handed through", "the place behind", "unsigned numbers",
+    "null by nothing",
 }  # fmt: skip
 PARTLY = {"one of two", "a switch", "unsigned numbers"}
 """Of defined runs not all is known: writes to one of several objects, addresses as numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopless.flowgraph.model import Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
+from loopless.flowgraph.model import NULL_OBJECT, Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
 from loopless.flowgraph.objects import Slot
 from loopless.flowgraph.pointers import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
@@ -200,6 +200,11 @@ def _null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
         t.check(elsewhere(t, t.address(operand, loc), NULL), "null-pointer", loc)
 
 
+def _may_be_null(t: Translator, operand: ir.Value) -> bool:
+    """Whether a pointer may be null, as far as pointers are known."""
+    return any(base == NULL or base in t.memory.nullable for base, _ in t.memory.points.of(operand).places)
+
+
 def _bounds(t: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
     """Accesses outside an object of known size are undefined; other objects are checked as they run."""
     _null_check(t, operand, loc)
@@ -338,6 +343,9 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
     known = "inbounds" in instruction.flags and not t.memory.options.wrapv
     if known and not t.accessed_next(instruction.value):
         _within(t, instruction.value, made, 0, "pointer-overflow", instruction.loc)
+        if _may_be_null(t, gep.base):
+            stays = disjunction((not_equal(base.object, const(NULL_OBJECT)), equal(offset, base.offset)))
+            t.check(stays, "pointer-overflow", instruction.loc)
     only = target.base
     sized = known and only is not None and isinstance(made.object, Const) and t.memory.size(only) is not None
     if not sized and (target.unknown or any(place is None for _, place in target.places)):

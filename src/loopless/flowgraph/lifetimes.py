@@ -106,6 +106,8 @@ class _Lives:
             around: tuple[tuple[int, int], ...] = ()
             for i in reversed(block.instructions):  # what has no place of its own belongs to what follows
                 around = (i.loc.scopes if i.loc is not None else ()) or around
+                if _marker(i, _START) or _marker(i, _END):
+                    continue  # the inliner puts these around the whole call, for the variables of all its blocks
                 names = {o.name for o in i.operands if isinstance(o, ir.Local)} & self.scopes.keys()
                 for name in names if around and not i.is_debug else ():
                     own = self.scopes[name]
@@ -165,7 +167,8 @@ class _Lives:
                 living |= {declared}
             elif marked in self.marked:
                 ended.add(marked)
-            elif i.loc is not None and i.loc.scopes and not i.is_debug and i.op != "alloca":
+            elif i.loc is not None and i.loc.scopes and (not i.is_debug or i.op == "dbg_label") and i.op != "alloca":
+                # A label counts, too: a jump to one in front of a block leaves the block before it enters it again.
                 inside = self._living_in(i.loc.scopes)
                 ended |= living - inside
                 living = inside

@@ -42,7 +42,8 @@ _BLOCK: Final = re.compile(
     rf"call void @llvm\.(memcpy|memmove|memset)[^(]*\(ptr [^,]*?({_NAME}|@[\w$.\-]+), "
     rf"(?:ptr [^,]*?({_NAME}|@[\w$.\-]+)|i8 [^,]+), (i32|i64) ([^,]+),"
 )
-_CALL: Final = re.compile(r"\bcall [^@]*@([\w$.\-]+)\((.*)\)")
+_CALL: Final = re.compile(r"\bcall [^@]*@(?:loopless_(?:apart|narrow)_)?([\w$.\-]+)\((.*)\)")
+"""Calls, by the names that the program has for what the runtime stands in for."""
 _ARGUMENT: Final = re.compile(rf"ptr [^,]*?({_NAME}|@[\w$.\-]+)$")
 _TERMINATOR: Final = re.compile(rf"^  (?:{_NAME} = )?(?:br|switch|ret|unreachable|invoke|indirectbr|callbr|resume)\b")
 _LABEL: Final = re.compile(r"([\w$.\-]+):")

@@ -270,6 +270,7 @@ void loopless_access(unsigned char *p, uwide size, int writes, int line, const s
     if (writes && found->state == 1) loopless_trap(90, line);
 }
 void loopless_step(unsigned char *p, unsigned char *to, int line, const struct object *table, wide count) {
+    if (!p && to) loopless_trap(92, line);
     struct object *found = find_object(p, table, count);
     if (!found) return;
     if (found->state == 2) loopless_trap(91, line);
