@@ -153,9 +153,10 @@ def budget(operations: int) -> Iterator[int]:
     """Let the logic spend at most ``operations`` isl operations in the block, in all its calls together.
 
     Budgets nest: an inner one never gives more than the outer one has left, and what it spends, with all budgets in it,
-    is charged to the outer one; the block is told what it was given, 0 where nothing was left. Inside, a call beyond the budget raises :class:`BudgetExceeded`, and so do
-    further calls that are not free. After the block everything works as before. Where no budget is in force each call
-    has :data:`DEFAULT_OPERATIONS` of its own.
+    is charged to the outer one; the block is told what it was given, 0 where nothing was left. Inside, a call beyond
+    the budget raises :class:`BudgetExceeded`, and so do further calls that are not free. After the block everything
+    works as before. Where no budget is in force each call has :data:`DEFAULT_OPERATIONS` of its own. What a child
+    process spends is charged to no budget of this one.
     """
     if operations < 1:
         raise ValueError("a budget has at least one operation")
