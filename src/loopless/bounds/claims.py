@@ -87,8 +87,9 @@ def claim(summary: Summary | None, bounds: Bounds) -> Claim:
     """The iterations of one entry of a loop, from its summary, if there is one, and from bounds on them."""
     if summary is None:
         return _by_bounds(bounds)
-    pieces = [(case.when, case.iterations) for case in summary.cases]
+    pieces = [(case.when, case.iterations) for case in summary.cases if case.exact]
     silent = [residual.when for residual in summary.residual]
+    silent += [case.when for case in summary.cases if not case.exact]
     undefined = disjunction(u.when for u in summary.undefined)
     return _claimed(pieces, summary.diverges, silent, undefined, bounds)
 
@@ -97,15 +98,16 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None:
         return _by_bounds(bounds)
-    told = [case for case in summary.cases if case.kind != "assumption"]
+    told = [case for case in summary.cases if case.kind != "assumption" and case.exact]
     pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
     never = disjunction(region.when for region in summary.diverges if region.loop == loop)
     silent = [residual.when for residual in summary.residual]
     silent += [case.when for case in told if loop in case.uncounted]
+    silent += [case.when for case in summary.cases if not case.exact]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
     found = _claimed(pieces, never, silent, undefined, bounds)
-    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption")
+    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption" and case.exact)
     if assumed is FALSE:
         return found
     # Where a run breaks an assumption, the count says nothing of any run.

@@ -94,9 +94,10 @@ def _apart(
         ends.setdefault(exit, []).append(condition)
     lines = {path.exit: path.lines for path in undefined}
     every = tuple(sorted({line for path in undefined for line in path.lines}))
+    exact = all(path.exact for path in (*iterative, *exits))
     made = [
-        Path("", conjunction(join([conjuncts(c) for c in conditions])), {}, exit, (), lines.get(exit, every))
-        for exit, conditions in ends.items()
+        Path("", conjunction(join([conjuncts(c) for c in parts])), {}, exit, (), lines.get(exit, every), exact=exact)
+        for exit, parts in ends.items()
     ]
     return again, [*out, *made]
 

@@ -82,12 +82,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A partial path: what must hold, what has changed, what came from outside, where it went."""
+    """A partial path: what must hold, what has changed, what came from outside, where it went; and whether it is
+    ``exact``: all steps on the way are.
+    """
 
     condition: tuple[Condition, ...]
     values: Mapping[Var, Term]
     unknowns: tuple[Unknown, ...]
     lines: tuple[int, ...]
+    exact: bool = True
 
 
 _S = TypeVar("_S", bound=State)
@@ -301,7 +304,7 @@ class Execution(Generic[_S]):
         groups: dict[tuple[object, ...], list[_S]] = {}
         for state in states:
             kept = {v: t for v, t in state.values.items() if v in needed and t is not v}
-            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
+            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state), state.exact)
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
 

@@ -63,6 +63,8 @@ def _job(program: Program, index: int, name: str) -> Summary | None:
         outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
         if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE:
             return None
+        if not outcome.exact:
+            return None
         plain = readable(outcome)
         # What pickles back is small: the paths are told elsewhere.
         return replace(plain, cases=tuple(replace(case, then={}) for case in plain.cases))

@@ -157,7 +157,8 @@ def _steps(summary: Summary, graph: Flowgraph) -> Inner:
     steps: list[InnerStep] = []
     for case in summary.cases:
         counts = {loop.name: case.iterations, **case.totals}
-        steps.append(InnerStep(case.when, case.then, case.exit, counts, frozenset(names - counts.keys()), case.result))
+        missing = frozenset(names - counts.keys())
+        steps.append(InnerStep(case.when, case.then, case.exit, counts, missing, case.result, case.exact))
     if summary.diverges is not FALSE:
         steps.append(InnerStep(summary.diverges, {}, Exit("endless", loop.line, loop.header), {}))
     for undefined in summary.undefined:

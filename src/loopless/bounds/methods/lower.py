@@ -62,6 +62,8 @@ Step = tuple[Condition, Mapping[Var, Term]]
 
 def least_iterations(paths: LoopPaths) -> Term:
     """The iterations of every run from these values at the header which ends and meets no undefined behaviour."""
+    if not paths.exact:
+        return ZERO
     exits = [path.condition for path in paths.exits if path.exit is not None and path.exit.kind not in NO_RUN]
     steps = [(path.condition, path.update) for path in paths.iterative]
     return _least(exits, steps, frozenset(paths.state) | frozenset(paths.invariants))

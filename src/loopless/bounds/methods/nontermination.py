@@ -70,7 +70,7 @@ def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurre
     loop diverges.
     """
     paths = paths.uncounted()
-    if not paths.iterative:
+    if not paths.iterative or not paths.exact:
         return ()
     found: list[Recurrent] = []
     try:

@@ -106,6 +106,9 @@ def rank(paths: LoopPaths, entry: Condition = TRUE) -> tuple[Ranking, ...] | Ref
     ``entry``: what is known of the state at the loop's entry. The first ranking is the one that asks for least.
     """
     paths = with_untold(paths)
+    if not paths.exact:
+        detail = "a loop inside is summarized by an over-approximation"
+        return Refused(Reason.NO_RANKING, _place(paths), detail)
     if not paths.iterative:
         return (Ranking("none", (), ZERO, {}, TRUE, (), by_type=False),)
     try:

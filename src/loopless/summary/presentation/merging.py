@@ -57,7 +57,9 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Cases of one transformer. ``then`` is what :meth:`Summary.known` gives, right for all of them."""
+    """Cases of one transformer, all of them ``exact`` or none. ``then`` is what :meth:`Summary.known` gives, right for
+    all of them.
+    """
 
     traces: tuple[Traced, ...]
     when: Condition
@@ -66,6 +68,7 @@ class Merged:
     iterations: Term
     result: Term | None
     totals: Mapping[str, Term] = field(default_factory=dict)
+    exact: bool = True
 
     @property
     def cases(self) -> tuple[int, ...]:
@@ -107,7 +110,8 @@ def alone(number: int, summary: Summary) -> Merged:
     """The case of that number by itself."""
     case = summary.cases[number]
     traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
-    return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result, case.totals)
+    then = summary.known(case)
+    return Merged((traced,), case.when, then, case.exit, case.iterations, case.result, case.totals, case.exact)
 
 
 def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
@@ -189,7 +193,7 @@ class _Merging:
     def _joined(self, group: _Group, other: _Group) -> bool:
         """Whether ``other`` comes to the same as ``group``, which then has its members too."""
         first, second = self.summary.cases[group.members[0]], self.summary.cases[other.members[0]]
-        if first.exit != second.exit or set(group.values) != set(other.values):
+        if first.exit != second.exit or first.exact is not second.exact or set(group.values) != set(other.values):
             return False
         common = self._common(group.values, group.members, other.values, other.members)
         if common is None:
@@ -293,6 +297,7 @@ class _Merging:
             values[_ITERATIONS],
             values.get(_RESULT),
             {name: values[_total(name)] for name in first.totals},
+            first.exact,
         )
 
     def _union(self, members: Sequence[int]) -> Condition:
