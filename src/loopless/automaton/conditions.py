@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from loopless.automaton.single import value_of_variable
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
@@ -41,7 +41,7 @@ from loopless.terms import (
     walk,
 )
 
-_OPERATIONS = 500_000
+_OPERATIONS: Final = 500_000
 """isl operations for one question whether a change is constant where the path runs."""
 
 _SILENT = ("undefined", "assumption")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
@@ -42,9 +43,9 @@ COUNTER = Var("#k", INTEGERS)
 """How many iterations of a path run one after the other. No variable of a program has such a name."""
 
 _AT_LEAST_ONE = less_equal(ONE, COUNTER)
-_COSTLY_OPERATIONS = 50_000
+_COSTLY_OPERATIONS: Final = 50_000
 """isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or late."""
-_MAX_PREFIX = 8
+_MAX_PREFIX: Final = 8
 """Closed forms that hold only after more iterations than this are not used."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.measures import entails
 from loopless.bounds.model import Bounds, by_types, least, size
@@ -41,11 +42,12 @@ from loopless.terms import (
     negate,
 )
 
-MAX_PIECES = 8
-MAX_SIZE = 150
+MAX_PIECES: Final = 8
+"""A count of more pieces than this is shown as a bound, where there is one: more are not read. A guess."""
+MAX_SIZE: Final = 150
 """A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there is
 one."""
-_MAX_SIZE_BESIDE_GAPS = 40
+_MAX_SIZE_BESIDE_GAPS: Final = 40
 """The same where there are inputs about which neither says anything."""
 
 
@@ -134,7 +136,8 @@ def _claimed(
     return found if found.when is covered else replace(found, undefined=undefined)
 
 
-_MOST_ALTERNATIVES = 16
+_MOST_ALTERNATIVES: Final = 16
+"""A condition with more alternatives than this is asked about as a whole. A guess."""
 
 
 def _alternatives(condition: Condition) -> list[Condition]:
@@ -203,8 +206,9 @@ def _agrees(when: Condition, times: Term, other: Term) -> bool:
     return may_be_equal(times, other, _points(when)) and entails(when, equal(times, other), solver=True)
 
 
-_OPERATIONS = 20_000
-_MOST_COMPARED = 40
+_OPERATIONS: Final = 20_000
+"""isl's operations for one question about the pieces of a count: some 3 ms. A guess."""
+_MOST_COMPARED: Final = 40
 """Longer pieces are not compared with each other: isl may take seconds to write them down, whatever its operations."""
 
 

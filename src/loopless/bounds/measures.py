@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.model import Bounds
 from loopless.bounds.scopes import HavocLoop
@@ -30,9 +31,11 @@ from loopless.terms import (
     walk,
 )
 
-_OPERATIONS = 300_000
-_MOST_DEGREE = 2
-_MOST_GROWTH = 1 << 20
+_OPERATIONS: Final = 300_000
+"""isl's operations for one question what an iteration does to a measure: some 40 ms. A guess."""
+_MOST_DEGREE: Final = 2
+"""Claims of a higher degree are not put to Z3, which may take seconds beyond."""
+_MOST_GROWTH: Final = 1 << 20
 """A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.bounds.transition_system import System, Transition
@@ -25,10 +26,10 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_PAIRS = 90
+MAX_PAIRS: Final = 90
 """Functions with more pairs of transitions that can follow one another are not refined."""
 
-LONGEST = 5
+LONGEST: Final = 5
 """Chains of so many transitions are long."""
 
 

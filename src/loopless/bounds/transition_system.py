@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.flowgraph.model import Origin
@@ -51,16 +52,16 @@ from loopless.terms import (
     with_comparisons,
 )
 
-MAX_PARTS = 24
+MAX_PARTS: Final = 24
 """A path is split into at most so many transitions."""
 
-MAX_TRANSITIONS = 40
+MAX_TRANSITIONS: Final = 40
 """And all paths together into about so many."""
 
-MAX_CONJUNCTS = 40
+MAX_CONJUNCTS: Final = 40
 """Longer conditions are not split."""
 
-MAX_TURNS = 3
+MAX_TURNS: Final = 3
 """A reduction that may add or subtract at most so many multiples of its modulus is split by their number."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from loopless.flowgraph.model import (
     Assign,
@@ -51,20 +51,21 @@ from loopless.terms import (
     walk,
 )
 
-MAX_PATHS = 256
+MAX_PATHS: Final = 256
 """More different states than this in one place are too many."""
 
 
-MAX_VISITS = 5000
+MAX_VISITS: Final = 5000
 """More pairs of a block and a state than this are too many."""
 
 
-MAX_COMPARISONS = 15_000
+MAX_COMPARISONS: Final = 15_000
 """Path conditions with more comparisons than this, all put to the logic together, are too many."""
 
 
-MAX_DEGREE = 2
-MAX_QUESTIONS = 12
+MAX_DEGREE: Final = 2
+"""Conditions of a higher degree are not put to Z3, which may take seconds beyond."""
+MAX_QUESTIONS: Final = 12
 """Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop."""
 
 

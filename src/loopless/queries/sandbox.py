@@ -33,6 +33,7 @@ _T = TypeVar("_T")
 _GLANCE_S: Final = 0.05
 """How often the parent looks at the memory of its children, in seconds."""
 _MEGABYTE: Final = 1 << 20
+"""In bytes."""
 _LIBRARIES_MB: Final = 128
 """Address space for libraries that a child loads when it needs them; what they use of memory counts."""
 _USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)

@@ -21,6 +21,7 @@ from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction
 OPERATIONS: Final = 8_000_000
 """isl's operations allowed for one function: some seconds."""
 SIMPLIFYING: Final = 1_000_000
+"""isl's operations for shortening all conditions of the answer: an eighth of :data:`OPERATIONS`. A guess."""
 ONE_CONDITION: Final = 30_000
 """isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so."""
 JOINED: Final = 40

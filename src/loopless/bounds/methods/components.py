@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.bounds.compare import lesser
 from loopless.bounds.component_search import Component
@@ -40,10 +41,10 @@ from loopless.terms import (
     sub,
 )
 
-WORK = 30_000
+WORK: Final = 30_000
 """So many multipliers the systems of one function may have together."""
 
-OPERATIONS = 20_000_000
+OPERATIONS: Final = 20_000_000
 """And isl may do so much for them."""
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.measures import Becomes, Grows, Step, at_least_one, entails, step, straight
 from loopless.bounds.methods.progressions import by_progression
@@ -53,7 +54,7 @@ What = str | tuple[int, ...]
 ITERATIONS = "laps"
 """What is counted: the complete iterations of a loop."""
 
-MAX_MEASURES = 40
+MAX_MEASURES: Final = 40
 """More measures than this are not tried for one thing."""
 
 

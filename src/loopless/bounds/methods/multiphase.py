@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import factorial, lcm
+from typing import Final
 
 from loopless.bounds.size_bounds import SizeBounds
 from loopless.bounds.templates import Function, Template, plain, total
@@ -34,10 +35,10 @@ from loopless.terms import (
     sub,
 )
 
-MAX_PHASES = 4
+MAX_PHASES: Final = 4
 """Loops of more phases are not looked for."""
 
-MAX_RATIOS = 4
+MAX_RATIOS: Final = 4
 """So many factors by which something may grow are tried."""
 
 Phased = tuple[tuple[Function, ...], Term]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.loop_invariants import candidates
 from loopless.bounds.transition_system import System, difference, system
@@ -36,19 +37,19 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_STEPS = 5
+MAX_STEPS: Final = 5
 """So often a candidate is cut down."""
 
-MAX_FOUND = 3
+MAX_FOUND: Final = 3
 """So many recurrent sets are given."""
 
-MAX_PARTS = 12
+MAX_PARTS: Final = 12
 """Sets of more parts are given up."""
 
-MAX_EXTREMES = 4
+MAX_EXTREMES: Final = 4
 """The ends of so many parameters' ranges are tried."""
 
-OPERATIONS = 400_000
+OPERATIONS: Final = 400_000
 """What isl may do for one candidate: some 50 ms."""
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.methods.multiphase import Phased, geometric, grows, nested
@@ -48,20 +49,20 @@ from loopless.terms import (
     sub,
 )
 
-MAX_ALTERNATIVES = 4
+MAX_ALTERNATIVES: Final = 4
 """Functions taken from the conditions themselves: so many of them are combined by the least of their bounds."""
 
-MAX_ASSUMED = 10
+MAX_ASSUMED: Final = 10
 """So many inequalities are tried as something that must hold at the entry."""
 
-MAX_RANKINGS = 3
+MAX_RANKINGS: Final = 3
 """And so many bounds are given for different conditions at the entry."""
 
-WORK = 12_000
+WORK: Final = 12_000
 """So many multipliers the systems of one of three searches may have together: without conditions at the entry, with
 some, and by the ranges of types. Some 0.3 s each."""
 
-OPERATIONS = 4_000_000
+OPERATIONS: Final = 4_000_000
 """And isl may do so much for them."""
 
 _NONE = "no function of its variables is known to decrease in every iteration"

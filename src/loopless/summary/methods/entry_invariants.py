@@ -6,6 +6,7 @@ That a counter starts at 0 and is never negative makes paths impossible, and con
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from loopless.logic import budget
 from loopless.paths import LoopPaths, NoPaths, Path
@@ -33,10 +34,10 @@ from loopless.terms import (
     sub,
 )
 
-PREPARING = 2_000_000
+PREPARING: Final = 2_000_000
 """isl's operations for finding what stays true, and again for saying where the loop is entered."""
 
-AGAIN = 40_000_000
+AGAIN: Final = 40_000_000
 """isl's operations for looking at the loop again."""
 
 

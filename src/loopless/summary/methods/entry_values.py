@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.model import Summary
 from loopless.summary.rewrite.entry import entered_with
 
-OPERATIONS = 2_000_000
+OPERATIONS: Final = 2_000_000
 """isl's operations allowed for that; conditions at known values are short."""
 
 

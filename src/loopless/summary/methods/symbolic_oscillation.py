@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
@@ -56,7 +57,7 @@ from loopless.terms import (
     substitute,
 )
 
-OPERATIONS = 500_000
+OPERATIONS: Final = 500_000
 """isl's operations allowed for looking for one pair, and for its runs."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.logic import (
     BudgetExceeded,
@@ -38,10 +39,11 @@ from loopless.terms import (
     text,
 )
 
-OPERATIONS = 300_000
+OPERATIONS: Final = 300_000
 """isl operations for the merging of one summary, some 40 ms; cases that are left over then stay by themselves."""
-_OPERATIONS_EACH = 8_000
-_OPERATIONS_CONVEX = 25_000
+_OPERATIONS_EACH: Final = 8_000
+"""isl's operations for shortening the union of the conditions of one group: a millisecond. A guess."""
+_OPERATIONS_CONVEX: Final = 25_000
 """For the union of the conditions of one group: where it is not convex it is seldom worth much."""
 
 
@@ -319,7 +321,7 @@ def _pinned(when: Condition) -> int:
     return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
 
 
-_MOST_GROUPS = 16
+_MOST_GROUPS: Final = 16
 """More groups are not compared with each other."""
 _ITERATIONS = "#iterations"
 _RESULT = "#result"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.logic import Region
 from loopless.recurrences import Closed, solve
@@ -30,10 +31,10 @@ from loopless.terms import (
     walk,
 )
 
-MAX_PREFIX = 8
+MAX_PREFIX: Final = 8
 """Closed forms that hold only after more iterations than this are not used."""
 
-MAX_CHOICES = 3
+MAX_CHOICES: Final = 3
 """Updates with more different choices by invariants than this are not solved on each side."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import networkx as nx
 
@@ -25,19 +25,19 @@ from loopless.summary.transitions.subsumption import gathered
 from loopless.summary.transitions.system import System, place_of
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing
 
-MAX_TRANSITIONS = 200
+MAX_TRANSITIONS: Final = 200
 """More transitions than this are not kept."""
 
-MAX_SEGMENTS = 400
+MAX_SEGMENTS: Final = 400
 """Nor more ways in which the loop ends, where only an answer without gaps counts."""
 
-MAX_RUNS = 16
+MAX_RUNS: Final = 16
 """A transition is not made of more runs than this: what takes turns in ever new orders is not followed for long."""
 
-OPERATIONS = 2_000_000
+OPERATIONS: Final = 2_000_000
 """isl's operations allowed for eliminating the paths of one loop, and for going back from its ends."""
 
-STEP_OPERATIONS = 500_000
+STEP_OPERATIONS: Final = 500_000
 """And for the runs of one transition."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
@@ -27,7 +28,7 @@ from loopless.terms import (
     walk,
 )
 
-MAX_SPLIT = 70
+MAX_SPLIT: Final = 70
 """A step that takes more different values than this is not split by them."""
 
 
@@ -106,7 +107,7 @@ def _is_choice(node: object) -> bool:
     return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
 
 
-MAX_CHOICES = 16
+MAX_CHOICES: Final = 16
 """A transition is not divided into more parts than this by the choices in its values."""
 
 
@@ -144,10 +145,10 @@ def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
     return replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
 
 
-MAX_PARTS = 4
+MAX_PARTS: Final = 4
 """A domain is not divided into more convex parts than this."""
 
-MAX_CLASSES = 24
+MAX_CLASSES: Final = 24
 """Nor into more parts than this where it is too costly as a whole."""
 
 

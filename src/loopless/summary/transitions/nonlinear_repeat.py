@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from loopless.automaton.runs import iterated
 from loopless.logic import Region
@@ -58,7 +59,7 @@ from loopless.terms import (
     walk,
 )
 
-MAX_DIVIDED = 8
+MAX_DIVIDED: Final = 8
 """A domain is not divided into more parts by whether its conjuncts come to fail."""
 
 Outcome = tuple[Condition, Term | None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from loopless.logic import Region
 from loopless.summary.obligations.totals import Total
@@ -34,7 +35,7 @@ from loopless.terms import (
     sub,
 )
 
-MAX_SELECTORS = 3
+MAX_SELECTORS: Final = 3
 """Products of more oscillations than this are not looked for."""
 
 

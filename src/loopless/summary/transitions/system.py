@@ -8,6 +8,7 @@ on an accumulator is kept on the side.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
@@ -43,7 +44,7 @@ from loopless.terms import (
     sub,
 )
 
-MAX_WRAP_BRANCHES = 4
+MAX_WRAP_BRANCHES: Final = 4
 """A step that may wrap around in more different ways than this is left as it is."""
 
 
