@@ -27,10 +27,10 @@ from loopless.paths import LoopPaths, Path
 from loopless.terms import Term
 
 MAX_PATHS: Final = 48
-"""The order of more iterative paths than this is not followed."""
+"""The order of more iterative paths than this is not followed. A guess."""
 
 MAX_COMPONENT: Final = 16
-"""Rounds through components of more paths than this are not followed."""
+"""Rounds through components of more paths than this are not followed. A guess."""
 
 OPERATIONS: Final = 2_000_000
 """isl operations that the whole decision may cost: about half a second, more on large sets."""

@@ -42,7 +42,8 @@ from loopless.terms import (
 )
 
 _OPERATIONS: Final = 500_000
-"""isl operations for one question whether a change is constant where the path runs."""
+"""isl operations for one question whether a change is constant where the path runs. Some 60 ms on small sets. A
+guess."""
 
 _SILENT = ("undefined", "assumption")
 """Exits that are no way out of the loop: such runs have no meaning, or do not exist."""

@@ -9,7 +9,7 @@ from loopless.automaton.model import Automaton, State, Transition
 from loopless.terms import TRUE, Term, Var, conjuncts, text
 
 _WIDE: Final = 60
-"""Conditions longer than this are broken at their conjunctions."""
+"""Conditions longer than this are broken at their conjunctions. A guess."""
 
 
 def dot(automaton: Automaton, title: str | None = None) -> str:

@@ -30,13 +30,13 @@ from loopless.terms import (
 )
 
 MAX_STATES: Final = 64
-"""Loops with more paths than this get no automaton."""
+"""Loops with more paths than this get no automaton. A guess."""
 
 OPERATIONS: Final = 500_000
 """isl operations that one transition may cost: a tenth of a second, much more on large sets."""
 
 _WHOLE: Final = 3
-"""The whole automaton may cost as much as so many transitions; what is left then is over-approximated."""
+"""The whole automaton may cost as much as so many transitions; what is left then is over-approximated. A guess."""
 
 _ONE_OR_MORE = less_equal(ONE, COUNTER)
 

@@ -58,7 +58,7 @@ CONSTANT = Growth(frozenset(((),)))
 
 
 _MOST_NESTED: Final = 100
-"""Of terms that are nested deeper no class is told."""
+"""Of terms that are nested deeper no class is told. A guess."""
 
 
 def growth_of(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> Growth | None:

@@ -26,7 +26,7 @@ from loopless.terms import (
 )
 
 MAX_FACTS: Final = 16
-"""So many conditions are tried for one loop."""
+"""So many conditions are tried for one loop. A guess."""
 
 
 def with_invariants(scopes: Scopes) -> Scopes:

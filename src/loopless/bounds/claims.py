@@ -45,10 +45,10 @@ from loopless.terms import (
 MAX_PIECES: Final = 8
 """A count of more pieces than this is shown as a bound, where there is one: more are not read. A guess."""
 MAX_SIZE: Final = 150
-"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there is
-one."""
+"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there
+is one. A guess."""
 _MAX_SIZE_BESIDE_GAPS: Final = 40
-"""The same where there are inputs about which neither says anything."""
+"""The same where there are inputs about which neither says anything. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

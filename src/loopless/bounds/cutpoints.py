@@ -28,7 +28,7 @@ END = "~end"
 """Where a call ends."""
 
 MAX_CUTPOINTS: Final = 60
-"""Functions with more transitions between headers than this are not looked at."""
+"""Functions with more transitions between headers than this are not looked at. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,10 @@ from loopless.terms import (
 )
 
 MAX_CANDIDATES: Final = 48
-"""So many inequalities are tried at each header."""
+"""So many inequalities are tried at each header. A guess."""
 
 MAX_QUESTIONS: Final = 3_000
-"""So often the logic is asked; beyond that nothing is said to hold."""
+"""So often the logic is asked; beyond that nothing is said to hold. A guess."""
 
 
 def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, Condition]:

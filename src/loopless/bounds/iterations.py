@@ -44,7 +44,7 @@ from loopless.terms import (
 )
 
 MAX_ITERATIONS: Final = 16
-"""An inner loop of more kinds of iterations than this may change its variables in any way."""
+"""An inner loop of more kinds of iterations than this may change its variables in any way. A guess."""
 
 
 def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:

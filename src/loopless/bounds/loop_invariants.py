@@ -36,11 +36,11 @@ from loopless.terms import (
 )
 
 MAX_CANDIDATES: Final = 40
-"""So many inequalities are tried."""
+"""So many inequalities are tried. A guess."""
 
 
 MAX_PARAMETERS: Final = 4
-"""Of so many parameters it is tried that they are positive."""
+"""Of so many parameters it is tried that they are positive. A guess."""
 
 
 def candidates(system: System) -> tuple[Condition, ...]:

@@ -36,7 +36,8 @@ _OPERATIONS: Final = 300_000
 _MOST_DEGREE: Final = 2
 """Claims of a higher degree are not put to Z3, which may take seconds beyond."""
 _MOST_GROWTH: Final = 1 << 20
-"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure."""
+"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure.
+A guess."""
 
 
 @dataclass(frozen=True, slots=True)

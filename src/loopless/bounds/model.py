@@ -51,7 +51,7 @@ LARGE: Final = 1 << 24
 """A bound that owes to nothing but the range of a type has a constant beyond this."""
 
 MOST: Final = 4
-"""More bounds than this on the same are not kept."""
+"""More bounds than this on the same are not kept. A guess."""
 
 
 def size(node: Node) -> int:

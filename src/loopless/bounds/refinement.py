@@ -27,10 +27,10 @@ from loopless.terms import (
 )
 
 MAX_PAIRS: Final = 90
-"""Functions with more pairs of transitions that can follow one another are not refined."""
+"""Functions with more pairs of transitions that can follow one another are not refined. A guess."""
 
 LONGEST: Final = 5
-"""Chains of so many transitions are long."""
+"""Chains of so many transitions are long. A guess."""
 
 
 def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:

@@ -67,10 +67,10 @@ Moves = tuple[frozenset[Var], frozenset[Var]]
 """The variables that a loop never raises, and those that it never lowers."""
 
 MAX_ITERATIONS: Final = 16
-"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this."""
+"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this. A guess."""
 
 MAX_HARD: Final = 40
-"""So many conditions on bits and memory are put to Z3 for one loop."""
+"""So many conditions on bits and memory are put to Z3 for one loop. A guess."""
 
 _PLAIN = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max"))
 

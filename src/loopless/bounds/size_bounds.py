@@ -38,10 +38,10 @@ from loopless.terms import (
 )
 
 MAX_DEPTH: Final = 4
-"""Amounts that depend on the state are bounded in turn, so many levels deep."""
+"""Amounts that depend on the state are bounded in turn, so many levels deep. A guess."""
 
 MAX_NODES: Final = 300
-"""Bounds of more monomials than this are given up."""
+"""Bounds of more monomials than this are given up. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

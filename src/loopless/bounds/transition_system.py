@@ -53,16 +53,16 @@ from loopless.terms import (
 )
 
 MAX_PARTS: Final = 24
-"""A path is split into at most so many transitions."""
+"""A path is split into at most so many transitions. A guess."""
 
 MAX_TRANSITIONS: Final = 40
-"""And all paths together into about so many."""
+"""And all paths together into about so many. A guess."""
 
 MAX_CONJUNCTS: Final = 40
-"""Longer conditions are not split."""
+"""Longer conditions are not split. A guess."""
 
 MAX_TURNS: Final = 3
-"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number."""
+"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ STEPS: Final = 4_000_000
 """What Z3 may do for one system: some 0.3 s."""
 
 MAX_MULTIPLIERS: Final = 4_000
-"""Systems with more multipliers than this are not tried."""
+"""Systems with more multipliers than this are not tried. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

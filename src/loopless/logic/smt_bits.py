@@ -9,7 +9,7 @@ from loopless.logic.smt_integers import IntegerTranslation
 from loopless.terms import Condition, Const, IntType, Op, Term, range_of, walk
 
 MAX_WIDTH: Final = 192
-"""Wider values are not asked about in bits."""
+"""Wider values are not asked about in bits. Three times 64. A guess."""
 
 
 class BitTranslation(IntegerTranslation):

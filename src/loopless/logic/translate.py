@@ -33,16 +33,17 @@ from loopless.terms import (
 )
 
 MAX_CASES: Final = 16
-"""A product is split by the values of its small factors into at most so many cases."""
+"""A product is split by the values of its small factors into at most so many cases. A guess."""
 
 MAX_WRAP_BRANCHES: Final = 3
-"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``."""
+"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``. A
+guess."""
 
 MAX_BIT_RUNS: Final = 4
-"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly."""
+"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly. A guess."""
 
 MAX_TABLE: Final = 65
-"""A table of at most so many operands, its index included, is written as pieces."""
+"""A table of at most so many operands, its index included, is written as pieces. 64 entries and the index."""
 
 _CACHE_LIMIT: Final = 20_000
 """Terms and conditions whose sets are remembered. A guess."""

@@ -52,21 +52,21 @@ from loopless.terms import (
 )
 
 MAX_PATHS: Final = 256
-"""More different states than this in one place are too many."""
+"""More different states than this in one place are too many. A guess."""
 
 
 MAX_VISITS: Final = 5000
-"""More pairs of a block and a state than this are too many."""
+"""More pairs of a block and a state than this are too many. A guess."""
 
 
 MAX_COMPARISONS: Final = 15_000
-"""Path conditions with more comparisons than this, all put to the logic together, are too many."""
+"""Path conditions with more comparisons than this, all put to the logic together, are too many. A guess."""
 
 
 MAX_DEGREE: Final = 2
 """Conditions of a higher degree are not put to Z3, which may take seconds beyond."""
 MAX_QUESTIONS: Final = 12
-"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop."""
+"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
 
 
 class TooManyPaths(Exception):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_CALL_S: Final = 60.0
 """The time for one call where no limit is asked for, in seconds."""
 MANY_CALLS: Final = 500
-"""After so many calls the whole function is summarized: what that usually takes, they have taken."""
+"""After so many calls the whole function is summarized: what that usually takes, they have taken. A guess."""
 FIRST_TIME_S: Final = 1.0
 """The least time that is given for that, in seconds."""
 

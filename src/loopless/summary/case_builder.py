@@ -46,11 +46,11 @@ from loopless.terms import (
 )
 
 _SIMPLIFYING: Final = 50_000
-"""isl's operations allowed for finding out that a condition holds anyway."""
+"""isl's operations allowed for finding out that a condition holds anyway. Some 6 ms on small sets. A guess."""
 _MAX_PARTS: Final = 200
-"""And how many parts it may have; to translate it takes no operations, but time."""
+"""And how many parts it may have; to translate it takes no operations, but time. A guess."""
 _MAX_QUESTIONS: Final = 300
-"""And how often that is asked of one system."""
+"""And how often that is asked of one system. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,10 @@ OPERATIONS: Final = 8_000_000
 SIMPLIFYING: Final = 1_000_000
 """isl's operations for shortening all conditions of the answer: an eighth of :data:`OPERATIONS`. A guess."""
 ONE_CONDITION: Final = 30_000
-"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so."""
+"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so. Some 3
+ms on small sets. A guess."""
 JOINED: Final = 40
-"""More conditions than this are not looked at pair by pair when they become one."""
+"""More conditions than this are not looked at pair by pair when they become one. A guess."""
 _FINAL: Final = ("return", "exit", "abort")
 """The ends at which the final values are told."""
 

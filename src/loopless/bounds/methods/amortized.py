@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from loopless.bounds.methods.looperman import Counter
 
 MAX_MEASURES: Final = 12
-"""So many measures are tried for one inner loop."""
+"""So many measures are tried for one inner loop. A guess."""
 
 MOST_APART: Final = 8
-"""Each entry may take so much more than what is used up for it."""
+"""Each entry may take so much more than what is used up for it. A guess."""
 
 Each = Sequence[tuple[Condition, Term]]
 """By way to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""

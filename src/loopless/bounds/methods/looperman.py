@@ -55,7 +55,7 @@ ITERATIONS = "laps"
 """What is counted: the complete iterations of a loop."""
 
 MAX_MEASURES: Final = 40
-"""More measures than this are not tried for one thing."""
+"""More measures than this are not tried for one thing. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,10 @@ from loopless.terms import (
 )
 
 MAX_PHASES: Final = 4
-"""Loops of more phases are not looked for."""
+"""Loops of more phases are not looked for. A guess."""
 
 MAX_RATIOS: Final = 4
-"""So many factors by which something may grow are tried."""
+"""So many factors by which something may grow are tried. A guess."""
 
 Phased = tuple[tuple[Function, ...], Term]
 """Functions, and the bound that follows from them."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from loopless.bounds.methods.looperman import Counter, What
 
 _WORTH: Final = 1 << 16
-"""An unknown value is bounded by its type only where that is no more than this."""
+"""An unknown value is bounded by its type only where that is no more than this. A guess."""
 
 
 def lifted(counter: Counter, base: str, header: str, what: What) -> Iterator[Bound]:

@@ -38,16 +38,16 @@ from loopless.terms import (
 )
 
 MAX_STEPS: Final = 5
-"""So often a candidate is cut down."""
+"""So often a candidate is cut down. A guess."""
 
 MAX_FOUND: Final = 3
-"""So many recurrent sets are given."""
+"""So many recurrent sets are given. A guess."""
 
 MAX_PARTS: Final = 12
-"""Sets of more parts are given up."""
+"""Sets of more parts are given up. A guess."""
 
 MAX_EXTREMES: Final = 4
-"""The ends of so many parameters' ranges are tried."""
+"""The ends of so many parameters' ranges are tried. A guess."""
 
 OPERATIONS: Final = 400_000
 """What isl may do for one candidate: some 50 ms."""

@@ -65,11 +65,11 @@ from loopless.terms import (
 )
 
 MAX_RESIDUES: Final = 8
-"""Curves with more residues of the number of iterations are not followed."""
+"""Curves with more residues of the number of iterations are not followed. A guess."""
 
 
 MAX_ORDER: Final = 12
-"""Equalities whose sides differ, if at all, after more iterations than this are not followed."""
+"""Equalities whose sides differ, if at all, after more iterations than this are not followed. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ from loopless.terms import (
 )
 
 SMALL_MODULUS: Final = 1 << 10
-"""Up to this modulus isl finds first visits of any window."""
+"""Up to this modulus isl finds first visits of any window. A power of two beyond the moduli of 8 bits, below those
+of 16."""
 
 
 class NoExitTime(Exception):

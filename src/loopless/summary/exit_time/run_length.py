@@ -24,7 +24,7 @@ from loopless.terms import (
 )
 
 MAX_HOLES: Final = 8
-"""A domain that lacks more parts of its hull than this is asked about as a whole."""
+"""A domain that lacks more parts of its hull than this is asked about as a whole. A guess."""
 
 
 def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Values) -> tuple[Pieces, Region]:

@@ -50,7 +50,8 @@ OPERATIONS: Final = 3_000_000
 
 
 STEPS: Final = 60_000
-"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known."""
+"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known. A
+guess."""
 
 
 class Solver:

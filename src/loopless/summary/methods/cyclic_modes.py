@@ -69,11 +69,11 @@ from loopless.terms import (
 )
 
 MAX_VALUES: Final = 4_096
-"""A selector that runs through more values than this is not followed."""
+"""A selector that runs through more values than this is not followed. Sixteen times the values of 8 bits. A guess."""
 MAX_CYCLES: Final = 16
-"""Nor one with more cycles than this."""
+"""Nor one with more cycles than this. A guess."""
 MAX_PARTS: Final = 16
-"""The values of a cycle must form at most so many intervals."""
+"""The values of a cycle must form at most so many intervals. A guess."""
 LEAST_PATHS: Final = 3
 """Two paths that take turns are an oscillation, which has a form without tables; in one cycle two of more may do so."""
 

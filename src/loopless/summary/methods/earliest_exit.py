@@ -52,7 +52,7 @@ from loopless.terms import (
 )
 
 MAX_ALTERNATIVES: Final = 32
-"""So many combinations of forms of the exit times are written as cases."""
+"""So many combinations of forms of the exit times are written as cases. A guess."""
 
 ExitChoice = tuple[tuple[Path, Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""

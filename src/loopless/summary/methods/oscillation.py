@@ -61,7 +61,7 @@ _WIDE: Final = 1 << 16
 """Steps that add up to so much make isl work with as many residues, unless one divides the other. A guess."""
 
 OPERATIONS: Final = 500_000
-"""isl's operations allowed for the runs of one group."""
+"""isl's operations allowed for the runs of one group. Some 60 ms on small sets. A guess."""
 
 
 def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[GuardedTransition], list[ExitSegment]]:

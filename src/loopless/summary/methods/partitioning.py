@@ -27,10 +27,10 @@ from loopless.summary.transitions.transformer import GuardedTransition, Nothing,
 from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
 
 MAX_STEPS_BACK: Final = 12
-"""What leads to states that never end is followed for so many steps."""
+"""What leads to states that never end is followed for so many steps. A guess."""
 
 MAX_PHASES: Final = 4
-"""A loop is not divided into more parts than this by the signs of what is added."""
+"""A loop is not divided into more parts than this by the signs of what is added. A guess."""
 
 
 def without_diverging(system: System) -> tuple[System, Region]:

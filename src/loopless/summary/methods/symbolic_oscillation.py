@@ -58,7 +58,7 @@ from loopless.terms import (
 )
 
 OPERATIONS: Final = 500_000
-"""isl's operations allowed for looking for one pair, and for its runs."""
+"""isl's operations allowed for looking for one pair, and for its runs. Some 60 ms on small sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

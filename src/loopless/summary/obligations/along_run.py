@@ -52,7 +52,8 @@ from loopless.terms import (
 )
 
 MAX_PERIOD: Final = 12
-"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder."""
+"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder. A
+guess."""
 
 
 class Undecided(Exception):

@@ -65,7 +65,7 @@ _ROUNDS: Final = 3
 _MOST_CHOICES: Final = 3
 """A condition with more disjunctions than this is not decided by the arms of one. A guess."""
 _MOST_NODES: Final = 300
-"""Larger conditions are not looked at as a whole."""
+"""Larger conditions are not looked at as a whole. A guess."""
 _OPERATIONS: Final = 60_000
 """isl's operations for making one condition or term plainer: some 8 ms. A guess."""
 

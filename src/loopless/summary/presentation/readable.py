@@ -53,9 +53,9 @@ OPERATIONS: Final = 200_000
 _OPERATIONS_EACH: Final = 30_000
 """isl's operations for one condition: some 4 ms, a seventh of :data:`OPERATIONS`. A guess."""
 _MOST_REGIONS: Final = 16
-"""More regions of one place are not put in plainer words one by one."""
+"""More regions of one place are not put in plainer words one by one. A guess."""
 _LARGE: Final = 1 << 28
-"""Constants from here on come from the ends of types."""
+"""Constants from here on come from the ends of types. A guess."""
 
 
 def readable(summary: Summary, given: Condition = TRUE, operations: int = OPERATIONS) -> Summary:

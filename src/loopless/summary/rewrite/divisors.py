@@ -35,7 +35,7 @@ from loopless.terms import (
 )
 
 MAX_QUOTIENTS: Final = 12
-"""A quotient that may have more values than this, 0 left out, stays as it is."""
+"""A quotient that may have more values than this, 0 left out, stays as it is. A guess."""
 
 
 def with_few_quotients(paths: LoopPaths) -> LoopPaths:

@@ -29,7 +29,7 @@ from loopless.terms import (
 )
 
 MAX_SPLIT: Final = 70
-"""A step that takes more different values than this is not split by them."""
+"""A step that takes more different values than this is not split by them. A few more than a type has bits."""
 
 
 def composed(first: GuardedTransition, second: GuardedTransition, region: Region) -> GuardedTransition:
@@ -108,7 +108,7 @@ def _is_choice(node: object) -> bool:
 
 
 MAX_CHOICES: Final = 16
-"""A transition is not divided into more parts than this by the choices in its values."""
+"""A transition is not divided into more parts than this by the choices in its values. A guess."""
 
 
 def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
@@ -146,10 +146,10 @@ def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
 
 
 MAX_PARTS: Final = 4
-"""A domain is not divided into more convex parts than this."""
+"""A domain is not divided into more convex parts than this. A guess."""
 
 MAX_CLASSES: Final = 24
-"""Nor into more parts than this where it is too costly as a whole."""
+"""Nor into more parts than this where it is too costly as a whole. A guess."""
 
 
 def convex(transition: GuardedTransition) -> list[GuardedTransition] | None:

@@ -60,7 +60,7 @@ from loopless.terms import (
 )
 
 MAX_DIVIDED: Final = 8
-"""A domain is not divided into more parts by whether its conjuncts come to fail."""
+"""A domain is not divided into more parts by whether its conjuncts come to fail. A guess."""
 
 Outcome = tuple[Condition, Term | None]
 """Where the condition holds: the number of rounds after which a conjunct fails first, None if it never does."""

@@ -36,7 +36,7 @@ from loopless.terms import (
 )
 
 MAX_SELECTORS: Final = 3
-"""Products of more oscillations than this are not looked for."""
+"""Products of more oscillations than this are not looked for. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

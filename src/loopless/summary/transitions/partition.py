@@ -16,13 +16,14 @@ from loopless.summary.transitions.system import System
 from loopless.terms import const, equal
 
 MAX_CELLS: Final = 8
-"""The invariants are not divided into more sets than this."""
+"""The invariants are not divided into more sets than this. A guess."""
 
 RARE: Final = 16
-"""Where something may wrap around for all invariants, only what does so for less than this part of them is a margin."""
+"""Where something may wrap around for all invariants, only what does so for less than this part of them is a
+margin. A guess."""
 
 FEW: Final = 8
-"""An invariant that has fewer values than this in a part of the margin is taken value by value there."""
+"""An invariant that has fewer values than this in a part of the margin is taken value by value there. A guess."""
 
 
 def cells(system: System) -> list[System]:

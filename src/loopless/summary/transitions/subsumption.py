@@ -13,7 +13,7 @@ from loopless.summary.transitions.transformer import GuardedTransition, Nothing,
 from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
 MAX_COMPARED: Final = 60
-"""Of more transitions than this not all pairs are compared."""
+"""Of more transitions than this not all pairs are compared. A guess."""
 
 Same = Callable[[Term, Term], bool]
 

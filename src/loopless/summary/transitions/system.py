@@ -45,7 +45,7 @@ from loopless.terms import (
 )
 
 MAX_WRAP_BRANCHES: Final = 4
-"""A step that may wrap around in more different ways than this is left as it is."""
+"""A step that may wrap around in more different ways than this is left as it is. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
