@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import dataclass
+
+import islpy as isl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +13,7 @@ from hypothesis import strategies as st
 from logic.quasi_affine import X, Z, condition, points
 from loopless import logic
 from loopless import terms as t
-from loopless.logic import Region
+from loopless.logic import Region, engine
 from loopless.terms import Condition
 
 PAIR = (X, Z)
@@ -167,3 +171,194 @@ def test_what_is_charged_in_an_inner_budget_is_charged_to_the_outer_one() -> Non
 
     with logic.budget(2_000_000), pytest.raises(logic.BudgetExceeded):
         all(within() for _ in range(12))
+
+
+def primitive(operations: int) -> int:
+    """Let isl allocate so many numbers, as far as the budget in force allows it; how many they were."""
+    for done in range(operations):
+        try:
+            isl.Val(1_000_003, engine.context)
+        except isl.Error:
+            return done
+    return operations
+
+
+def charged(operations: int) -> bool:
+    """Charge for what isl does not count, if the budget in force allows it."""
+    try:
+        engine._meter.charge(operations)
+    except logic.BudgetExceeded:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Spend:
+    """So many of isl's own operations."""
+
+    operations: int
+
+
+@dataclass(frozen=True)
+class Charge:
+    """So many operations that isl does not count."""
+
+    operations: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """A budget of ``operations``, and what is done in it one after another; at its end it may fail."""
+
+    operations: int
+    items: tuple[Spend | Charge | Block, ...]
+    fails: bool
+
+
+ITEM = st.builds(Spend, st.integers(1, 3000)) | st.builds(Charge, st.integers(1, 3000))
+
+
+def blocks(items: st.SearchStrategy[Spend | Charge | Block]) -> st.SearchStrategy[Block]:
+    return st.builds(Block, st.integers(1, 6000), st.lists(items, max_size=5).map(tuple), st.booleans())
+
+
+NESTED = blocks(st.recursive(ITEM, blocks, max_leaves=25))
+
+
+class BlockFailed(Exception):
+    """What a block of a test ends with."""
+
+
+@dataclass
+class Account:
+    """What the model keeps of a block: operations granted and truly spent, and how often the meter has counted."""
+
+    granted: int
+    spent: int = 0
+    counts: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.granted - self.spent
+
+    @property
+    def surely_left(self) -> int:
+        """As the meter counts: each time up to a quarter too much, and some operations for counting."""
+        return self.granted - self.spent * 5 // 4 - 64 * self.counts
+
+
+def carry_out(block: Block, around: list[Account]) -> None:
+    with logic.budget(block.operations) as granted:
+        for account in around:
+            account.counts += 1
+        assert granted <= min([block.operations, *(account.left for account in around)])
+        assert granted >= min([block.operations, *(max(0, account.surely_left) for account in around)])
+        own = Account(granted)
+        accounts = [*around, own]
+        for item in block.items:
+            if isinstance(item, Block):
+                with contextlib.suppress(BlockFailed):
+                    carry_out(item, accounts)
+                continue
+            sure = min(account.surely_left for account in accounts)
+            if isinstance(item, Spend):
+                spent = primitive(item.operations)
+                all_of_it = spent == item.operations
+            else:
+                all_of_it = charged(item.operations)
+                spent = item.operations if all_of_it else own.left
+            assert all_of_it or item.operations > sure - 64
+            for account in accounts:
+                account.spent += spent
+                account.counts += 1
+                assert account.spent <= account.granted
+            if not all_of_it:
+                assert primitive(1) == 0
+        for account in around:
+            account.counts += 1
+        if block.fails:
+            raise BlockFailed
+
+
+@given(NESTED)
+@settings(deadline=None, max_examples=200)
+def test_what_is_spent_in_nested_budgets_is_what_a_model_of_accounting_says(block: Block) -> None:
+    with contextlib.suppress(BlockFailed):
+        carry_out(block, [])
+    assert primitive(10_000) == 10_000, "nothing of a budget is left behind"
+
+
+def test_what_a_block_spends_before_a_budget_in_it_is_handed_on() -> None:
+    with logic.budget(10_000):
+        with logic.budget(10_000):
+            assert primitive(4000) == 4000
+            with logic.budget(2000):
+                assert primitive(1500) == 1500
+        assert primitive(10_000) < 4500
+
+
+def test_what_is_spent_three_budgets_deep_is_handed_on_to_the_first() -> None:
+    with logic.budget(10_000):
+        for _ in range(3):
+            with logic.budget(9000), logic.budget(9000), logic.budget(3000):
+                primitive(2500)
+        assert primitive(10_000) < 2500
+
+
+def test_a_charge_that_overdraws_takes_all_that_is_left() -> None:
+    with logic.budget(10_000):
+        with logic.budget(4000):
+            assert not charged(5000)
+            assert primitive(1) == 0
+        assert primitive(10_000) < 6000
+
+
+def test_a_budget_that_was_granted_nothing_allows_nothing() -> None:
+    with logic.budget(1000):
+        primitive(1000)
+        for _ in range(100):
+            with logic.budget(1000) as granted:
+                assert granted == 0
+                assert primitive(1) == 0
+
+
+def test_what_fails_in_a_block_is_charged_all_the_same() -> None:
+    with logic.budget(10_000):
+        with contextlib.suppress(BlockFailed), logic.budget(8000):
+            primitive(4000)
+            with logic.budget(3000):
+                primitive(2500)
+                raise BlockFailed
+        assert primitive(10_000) < 3500
+    assert primitive(10_000) == 10_000
+
+
+def test_an_interruption_while_a_budget_begins_leaves_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deadline raises in whatever is being done: here between the steps in which a budget comes into force."""
+    push = engine._meter.push
+
+    def interrupted(operations: int) -> int:
+        push(operations)
+        raise BlockFailed
+
+    monkeypatch.setattr(engine._meter, "push", interrupted)
+    with pytest.raises(BlockFailed), logic.budget(500):
+        pass
+    assert primitive(10_000) == 10_000
+
+
+def test_what_isl_does_past_the_limit_is_missing_in_the_budgets_around() -> None:
+    """Quotients are written out without a limit, since isl crashes at one there."""
+    counts = [t.Var(f"k{i}", t.INTEGERS) for i in range(4)]
+    low = [t.less_equal(t.scale(k, 5 + 2 * i), t.add(X, t.scale(Z, i + 1))) for i, k in enumerate(counts)]
+    high = [t.less_equal(t.add(X, Z), t.add(t.scale(k, 7 + 2 * i), t.const(3 * i))) for i, k in enumerate(counts)]
+    points = Region.of(t.conjunction((*low, *high))).project_out(tuple(counts)).points
+    with logic.budget(1 << 30) as granted:
+        engine.explicit(points)
+        cost = engine._meter.used(granted)
+    assert cost > 1000
+    with logic.budget(10 * cost):
+        with logic.budget(cost // 10):
+            engine.explicit(points)
+            assert primitive(1) == 0
+        assert primitive(10 * cost) < 9.4 * cost

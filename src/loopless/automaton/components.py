@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from loopless.automaton.pda import state_names
 from loopless.automaton.regions import Precision, View
@@ -24,13 +25,13 @@ from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths import LoopPaths, Path
 from loopless.terms import Term
 
-MAX_PATHS = 48
-"""The order of more iterative paths than this is not followed."""
+MAX_PATHS: Final = 48
+"""The order of more iterative paths than this is not followed. A guess."""
 
-MAX_COMPONENT = 16
-"""Rounds through components of more paths than this are not followed."""
+MAX_COMPONENT: Final = 16
+"""Rounds through components of more paths than this are not followed. A guess."""
 
-OPERATIONS = 2_000_000
+OPERATIONS: Final = 2_000_000
 """isl operations that the whole decision may cost: about half a second, more on large sets."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from loopless.automaton.single import value_of_variable
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
@@ -41,8 +41,9 @@ from loopless.terms import (
     walk,
 )
 
-_OPERATIONS = 500_000
-"""isl operations for one question whether a change is constant where the path runs."""
+_OPERATIONS: Final = 500_000
+"""isl operations for one question whether a change is constant where the path runs. Some 60 ms on small sets. A
+guess."""
 
 _SILENT = ("undefined", "assumption")
 """Exits that are no way out of the loop: such runs have no meaning, or do not exist."""

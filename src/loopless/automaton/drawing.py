@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from loopless.automaton.model import Automaton, State, Transition
 from loopless.terms import TRUE, Term, Var, conjuncts, text
 
-_WIDE = 60
-"""Conditions longer than this are broken at their conjunctions."""
+_WIDE: Final = 60
+"""Conditions longer than this are broken at their conjunctions. A guess."""
 
 
 def dot(automaton: Automaton, title: str | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.automaton.model import Automaton, State, Transition
 from loopless.automaton.regions import Precision, View
@@ -28,14 +29,14 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_STATES = 64
-"""Loops with more paths than this get no automaton."""
+MAX_STATES: Final = 64
+"""Loops with more paths than this get no automaton. A guess."""
 
-OPERATIONS = 500_000
+OPERATIONS: Final = 500_000
 """isl operations that one transition may cost: a tenth of a second, much more on large sets."""
 
-_WHOLE = 3
-"""The whole automaton may cost as much as so many transitions; what is left then is over-approximated."""
+_WHOLE: Final = 3
+"""The whole automaton may cost as much as so many transitions; what is left then is over-approximated. A guess."""
 
 _ONE_OR_MORE = less_equal(ONE, COUNTER)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
@@ -42,10 +43,11 @@ COUNTER = Var("#k", INTEGERS)
 """How many iterations of a path run one after the other. No variable of a program has such a name."""
 
 _AT_LEAST_ONE = less_equal(ONE, COUNTER)
-_COSTLY_OPERATIONS = 50_000
-"""isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or late."""
-_MAX_PREFIX = 8
-"""Closed forms that hold only after more iterations than this are not used."""
+_COSTLY_OPERATIONS: Final = 50_000
+"""isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or
+late. Some 6 ms on small sets. A guess."""
+MAX_PREFIX: Final = 8
+"""Closed forms that hold only after more iterations than this are not used. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ def iterated(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> IteratedFo
 
 def _form(closed: Closed) -> Term | None:
     """The value after k iterations as one term that is right for every k ≥ 1."""
-    if closed.term is None or closed.valid_from > _MAX_PREFIX:
+    if closed.term is None or closed.valid_from > MAX_PREFIX:
         return None
     try:
         result = closed.term

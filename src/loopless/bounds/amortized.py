@@ -9,7 +9,7 @@ Discrete Methods 1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from loopless.bounds.measures import entails, most_of
 from loopless.bounds.model import by_types, positive
@@ -34,11 +34,11 @@ from loopless.terms import (
 if TYPE_CHECKING:
     from loopless.bounds.path_counters import Counter
 
-MAX_MEASURES = 12
-"""So many measures are tried for one inner loop."""
+MAX_MEASURES: Final = 12
+"""So many measures are tried for one inner loop. A guess."""
 
-MOST_APART = 8
-"""Each entry may take so much more than what is used up for it."""
+MOST_APART: Final = 8
+"""Each entry may take so much more than what is used up for it. A guess."""
 
 Each = Sequence[tuple[Condition, Term]]
 """By way to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""

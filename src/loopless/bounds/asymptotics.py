@@ -58,7 +58,7 @@ CONSTANT = AsymptoticClass(frozenset(((),)))
 
 
 _MOST_NESTED: Final = 100
-"""Of terms that are nested deeper no class is told."""
+"""Of terms that are nested deeper no class is told. A guess."""
 
 
 def asymptotic_class(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> AsymptoticClass | None:
@@ -259,6 +259,7 @@ class _Classes:
 
 
 _INT: Final = 32
+"""The bits of C's int, in which sizes are counted where no width is told."""
 LONG, SHORT = 64, 16
 """Elements of memory of at most ``SHORT`` bits have so few values that these count as constants."""
 
@@ -272,6 +273,7 @@ def _sign(term: Term) -> int | None:
 
 
 _FEW: Final = 128
+"""Numbers up to this count as constants, whatever the width: the values of a byte with a sign."""
 
 
 def _is_few(limit: int, width: int | None) -> bool:

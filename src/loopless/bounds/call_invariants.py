@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from loopless.bounds.measures import entails
 from loopless.bounds.scopes import Scope, Scopes, SymbolicState
@@ -24,8 +25,8 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_FACTS = 16
-"""So many conditions are tried for one loop."""
+MAX_FACTS: Final = 16
+"""So many conditions are tried for one loop. A guess."""
 
 
 def with_invariants(scopes: Scopes) -> Scopes:

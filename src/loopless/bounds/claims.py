@@ -42,12 +42,13 @@ from loopless.terms import (
     negate,
 )
 
-MAX_PIECES = 8
-MAX_SIZE = 150
-"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there is
-one."""
-_MAX_SIZE_BESIDE_GAPS = 40
-"""The same where there are inputs about which neither says anything."""
+MAX_PIECES: Final = 8
+"""A count of more pieces than this is shown as a bound, where there is one: more are not read. A guess."""
+MAX_SIZE: Final = 150
+"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there
+is one. A guess."""
+_MAX_SIZE_BESIDE_GAPS: Final = 40
+"""The same where there are inputs about which neither says anything. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ def claim(summary: Summary | None, bounds: Bounds) -> Claim:
     """The iterations of one entry of a loop, from its summary, if there is one, and from bounds on them."""
     if summary is None:
         return _named(_by_bounds(bounds), "", bounds)
-    pieces = [(case.when, case.iterations) for case in summary.cases]
+    pieces = [(case.when, case.iterations) for case in summary.cases if case.exact]
     silent = [residual.when for residual in summary.residual]
+    silent += [case.when for case in summary.cases if not case.exact]
     undefined = disjunction(u.when for u in summary.undefined)
     return _named(_claimed(pieces, summary.diverges, silent, undefined, bounds), summary.method, bounds)
 
@@ -111,15 +113,16 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None:
         return _named(_by_bounds(bounds), "", bounds)
-    told = [case for case in summary.cases if case.kind != "assumption"]
+    told = [case for case in summary.cases if case.kind != "assumption" and case.exact]
     pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
     never = disjunction(region.when for region in summary.diverges if region.loop == loop)
     silent = [residual.when for residual in summary.residual]
     silent += [case.when for case in told if loop in case.uncounted]
+    silent += [case.when for case in summary.cases if not case.exact]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
     found = _named(_claimed(pieces, never, silent, undefined, bounds), COMPOSITION, bounds)
-    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption")
+    assumed = disjunction(case.when for case in summary.cases if case.kind == "assumption" and case.exact)
     if assumed is FALSE:
         return found
     # Where a run breaks an assumption, the count says nothing of any run.
@@ -146,7 +149,8 @@ def _claimed(
     return found if found.when is covered else replace(found, undefined=undefined)
 
 
-_MOST_ALTERNATIVES = 16
+_MOST_ALTERNATIVES: Final = 16
+"""A condition with more alternatives than this is asked about as a whole. A guess."""
 
 
 def _alternatives(condition: Condition) -> list[Condition]:
@@ -215,8 +219,9 @@ def _agrees(when: Condition, times: Term, other: Term) -> bool:
     return may_be_equal(times, other, _points(when)) and entails(when, equal(times, other), solver=True)
 
 
-_OPERATIONS = 20_000
-_MOST_COMPARED = 40
+_OPERATIONS: Final = 20_000
+"""isl's operations for one question about the pieces of a count: some 3 ms. A guess."""
+_MOST_COMPARED: Final = 40
 """Longer pieces are not compared with each other: isl may take seconds to write them down, whatever its operations."""
 
 

@@ -22,10 +22,10 @@ from loopless.terms import (
 )
 
 DEPTH: Final = 6
-"""Terms are compared so deep."""
+"""Terms are compared so deep. A guess."""
 
 MOST_FACTORS: Final = 4
-"""Products of more factors are not compared."""
+"""Products of more factors are not compared. A guess."""
 
 _CACHED: Final = 1 << 16
 """So many answers are remembered: the same parts are compared again and again."""

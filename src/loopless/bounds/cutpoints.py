@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.scopes import Around, SymbolicState, deciding
 from loopless.flowgraph.liveness import live_at_entry
@@ -26,8 +27,8 @@ ENTRY = ""
 END = "~end"
 """Where a call ends."""
 
-MAX_CUTPOINTS = 60
-"""Functions with more transitions between headers than this are not looked at."""
+MAX_CUTPOINTS: Final = 60
+"""Functions with more transitions between headers than this are not looked at. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.paths import Path
@@ -29,11 +30,11 @@ from loopless.terms import (
     walk,
 )
 
-MAX_CANDIDATES = 48
-"""So many inequalities are tried at each header."""
+MAX_CANDIDATES: Final = 48
+"""So many inequalities are tried at each header. A guess."""
 
-MAX_QUESTIONS = 3_000
-"""So often the logic is asked; beyond that nothing is said to hold."""
+MAX_QUESTIONS: Final = 3_000
+"""So often the logic is asked; beyond that nothing is said to hold. A guess."""
 
 
 def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, Condition]:

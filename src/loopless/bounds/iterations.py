@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.bounds.linearize import Range
 from loopless.bounds.scopes import HavocLoop, Iteration, Scope, Scopes
@@ -42,8 +43,8 @@ from loopless.terms import (
     sub,
 )
 
-MAX_ITERATIONS = 16
-"""An inner loop of more kinds of iterations than this may change its variables in any way."""
+MAX_ITERATIONS: Final = 16
+"""An inner loop of more kinds of iterations than this may change its variables in any way. A guess."""
 
 
 def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:

@@ -7,6 +7,7 @@ the signs of variables. Each is tried on the paths by the logic.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from loopless.bounds.transition_system import System, parts_of
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
@@ -34,12 +35,12 @@ from loopless.terms import (
     walk,
 )
 
-MAX_CANDIDATES = 40
-"""So many inequalities are tried."""
+MAX_CANDIDATES: Final = 40
+"""So many inequalities are tried. A guess."""
 
 
-MAX_PARAMETERS = 4
-"""Of so many parameters it is tried that they are positive."""
+MAX_PARAMETERS: Final = 4
+"""Of so many parameters it is tried that they are positive. A guess."""
 
 
 def candidates(system: System) -> tuple[Condition, ...]:

@@ -110,14 +110,17 @@ def _omega(degree: int) -> str:
 
 
 _MOST_RAYS: Final = 5
+"""Counts of more variables than this are not sampled: there are as many directions as sets of them. A guess."""
 _FIRST: Final = 12
+"""Samples begin at sizes of so many bits: constants of programs are mostly smaller. A guess."""
 _FEWEST: Final = 3
-"""Samples begin at 2^_FIRST, and so many of them are needed."""
+"""Samples begin at 2^_FIRST, and so many of them are needed. A guess."""
 _SLACK: Final = 0.05
+"""The part by which a measured exponent may be below the true one, for terms of lower order. A guess."""
 _ROUNDED: Final = 0.25
-"""So much less may an exponent be, for rounding."""
+"""So much less may an exponent be, for rounding. A guess."""
 _FARTHEST: Final = 1 << 13
-"""Over the integers no sizes of more bits are looked at."""
+"""Over the integers no sizes of more bits are looked at. A guess."""
 
 
 def _sizes(ray: Mapping[Var, int], far: int) -> Iterator[int]:
@@ -145,7 +148,9 @@ def _odd_size(bits: int) -> int:
 
 
 _MULTIPLIER: Final = 2_654_435_761
+"""Knuth's multiplier, 2^32 by the golden ratio: makes sizes that have no pattern in bits."""
 _DIVISOR: Final = 37
+"""An odd number; any would do."""
 
 
 def _beyond_constants(found: Claim) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.model import Bounds
 from loopless.bounds.scopes import HavocLoop
@@ -30,10 +31,13 @@ from loopless.terms import (
     walk,
 )
 
-_OPERATIONS = 300_000
-_MOST_DEGREE = 2
-_MOST_DEGREES = 1 << 20
-"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure."""
+_OPERATIONS: Final = 300_000
+"""isl's operations for one question what an iteration does to a measure: some 40 ms. A guess."""
+_MOST_DEGREE: Final = 2
+"""Claims of a higher degree are not put to Z3, which may take seconds beyond."""
+_MOST_GROWTH: Final = 1 << 20
+"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure.
+A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def growth(difference: Term, condition: Condition, variables: frozenset[Var], ch
     if isinstance(difference, Const):
         return difference
     most = most_of(difference, condition)
-    if most is not None and most <= _MOST_DEGREES:
+    if most is not None and most <= _MOST_GROWTH:
         return const(most)
     if difference.variables <= variables - changed:
         return difference
@@ -165,7 +169,7 @@ def most_of(term: Term, condition: Condition) -> int | None:
             except NotPresburger:
                 pass
     except EmptyRegion:
-        return -_MOST_DEGREES
+        return -_MOST_GROWTH
     except BudgetExceeded:
         return None
     return next((limit for limit in (-1, 0) if entails(condition, less_equal(term, const(limit)), solver=True)), None)

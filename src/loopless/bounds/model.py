@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
@@ -56,11 +57,11 @@ class Bound:
 Bounds = tuple[Bound, ...]
 """Several bounds on the same, each of which holds."""
 
-LARGE = 1 << 24
+LARGE: Final = 1 << 24
 """A bound that owes to nothing but the range of a type has a constant beyond this."""
 
-MOST = 4
-"""More bounds than this on the same are not kept."""
+MOST: Final = 4
+"""More bounds than this on the same are not kept. A guess."""
 
 
 def size(node: Node) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import factorial, lcm
+from typing import Final
 
 from loopless.bounds.size_bounds import SizeBounds
 from loopless.bounds.templates import Function, Template, plain, total
@@ -34,11 +35,11 @@ from loopless.terms import (
     sub,
 )
 
-MAX_PHASES = 4
-"""Loops of more phases are not looked for."""
+MAX_PHASES: Final = 4
+"""Loops of more phases are not looked for. A guess."""
 
-MAX_RATIOS = 4
-"""So many factors by which something may grow are tried."""
+MAX_RATIOS: Final = 4
+"""So many factors by which something may grow are tried. A guess."""
 
 Phased = tuple[tuple[Function, ...], Term]
 """Functions, and the bound that follows from them."""

@@ -7,7 +7,7 @@ An inner loop's bound at its k-th entry is summed over the entries, not multipli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from loopless.bounds.amortized import amortized
 from loopless.bounds.measures import Becomes, Grows, most_of
@@ -46,8 +46,8 @@ from loopless.terms import (
 if TYPE_CHECKING:
     from loopless.bounds.path_counters import Counter, What
 
-_WORTH = 1 << 16
-"""An unknown value is bounded by its type only where that is no more than this."""
+_WORTH: Final = 1 << 16
+"""An unknown value is bounded by its type only where that is no more than this. A guess."""
 
 
 def lifted(counter: Counter, base: str, header: str, what: What) -> Iterator[Bound]:

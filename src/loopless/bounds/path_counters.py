@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.measures import Becomes, Grows, Step, at_least_one, entails, step, straight
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
@@ -53,8 +54,8 @@ What = str | tuple[int, ...]
 ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""
 
-MAX_MEASURES = 40
-"""More measures than this are not tried for one thing."""
+MAX_MEASURES: Final = 40
+"""More measures than this are not tried for one thing. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.bounds.transition_system import System, Transition
@@ -25,11 +26,11 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_PAIRS = 90
-"""Functions with more pairs of transitions that can follow one another are not refined."""
+MAX_PAIRS: Final = 90
+"""Functions with more pairs of transitions that can follow one another are not refined. A guess."""
 
-LONGEST = 5
-"""Chains of so many transitions are long."""
+LONGEST: Final = 5
+"""Chains of so many transitions are long. A guess."""
 
 
 def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:

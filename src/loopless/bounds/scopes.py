@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
 from loopless.flowgraph.model import (
@@ -66,11 +66,11 @@ from loopless.terms import (
 Moves = tuple[frozenset[Var], frozenset[Var]]
 """The variables that a loop never raises, and those that it never lowers."""
 
-MAX_ITERATIONS = 16
-"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this."""
+MAX_ITERATIONS: Final = 16
+"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this. A guess."""
 
-MAX_HARD = 40
-"""So many conditions on bits and memory are put to Z3 for one loop."""
+MAX_HARD: Final = 40
+"""So many conditions on bits and memory are put to Z3 for one loop. A guess."""
 
 _PLAIN = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max"))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.templates import Function, bound_above
 from loopless.bounds.transition_system import System, Transition
@@ -36,11 +37,11 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_DEPTH = 4
-"""Amounts that depend on the state are bounded in turn, so many levels deep."""
+MAX_DEPTH: Final = 4
+"""Amounts that depend on the state are bounded in turn, so many levels deep. A guess."""
 
-MAX_NODES = 300
-"""Bounds of more monomials than this are given up."""
+MAX_NODES: Final = 300
+"""Bounds of more monomials than this are given up. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

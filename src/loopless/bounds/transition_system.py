@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.flowgraph.model import Origin
@@ -51,17 +52,17 @@ from loopless.terms import (
     with_comparisons,
 )
 
-MAX_PARTS = 24
-"""A path is split into at most so many transitions."""
+MAX_PARTS: Final = 24
+"""A path is split into at most so many transitions. A guess."""
 
-MAX_TRANSITIONS = 40
-"""And all paths together into about so many."""
+MAX_TRANSITIONS: Final = 40
+"""And all paths together into about so many. A guess."""
 
-MAX_CONJUNCTS = 40
-"""Longer conditions are not split."""
+MAX_CONJUNCTS: Final = 40
+"""Longer conditions are not split. A guess."""
 
-MAX_TURNS = 3
-"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number."""
+MAX_TURNS: Final = 3
+"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

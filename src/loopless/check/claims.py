@@ -45,6 +45,8 @@ class CaseClaim(Protocol):
     def per_path(self) -> Mapping[str, Term]: ...
     @property
     def totals(self) -> Mapping[str, Term]: ...
+    @property
+    def exact(self) -> bool: ...
 
 
 class RegionClaim(Protocol):
@@ -75,7 +77,8 @@ UNCOUNTED = "case without counts"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One state judged. ``region``: "case", "diverges", "undefined", "residual", "out of reach" where a value like
+    """One state judged. ``region``: "case", "over-approximate" (a case that is not exact), "diverges", "undefined",
+    "residual", "out of reach" where a value like
     3^(10^9) would have more digits than can be written down, :data:`UNCOUNTED`, or "" where several or none hold.
 
     ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
@@ -143,6 +146,8 @@ class Claims:
             found = ", ".join(sorted(kinds)) or "no region"
             return Verdict("", compared=False, mismatch=f"the state lies in {found}; the loop: {_told(truth)}")
         name, detail = hits[0]
+        if isinstance(detail, _Case) and not detail.claim.exact:
+            return Verdict("over-approximate", compared=False)  # nothing is claimed of the run
         if isinstance(detail, _Case):
             return self._judge_case(name, detail, values, truth)
         if name == "residual":

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from loopless.terms import Term, Var, polynomial
 
@@ -24,11 +24,11 @@ Linear = Mapping[str, int | Fraction]
 Form = Mapping[Var | None, Linear]
 """An affine form: the coefficients of variables, each linear in unknowns; that of None is the constant."""
 
-STEPS = 4_000_000
+STEPS: Final = 4_000_000
 """What Z3 may do for one system: some 0.3 s."""
 
-MAX_MULTIPLIERS = 4_000
-"""Systems with more multipliers than this are not tried."""
+MAX_MULTIPLIERS: Final = 4_000
+"""Systems with more multipliers than this are not tried. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,8 @@ def affine(term: Term) -> Mapping[Var | None, int]:
     return known
 
 
-_CACHE_LIMIT = 20_000
+_CACHE_LIMIT: Final = 20_000
+"""Affine forms that are remembered: some 10 MB. A guess."""
 _affine: dict[Term, Mapping[Var | None, int]] = {}
 
 

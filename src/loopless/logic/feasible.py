@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, metered
@@ -21,16 +22,17 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS = 200_000
+OPERATIONS: Final = 200_000
 """The isl operations that one question may cost: 25 ms, more on large sets."""
 
-SOLVER_STEPS = 400_000
+SOLVER_STEPS: Final = 400_000
 """What Z3 may do for one question that is not Presburger: some 50 ms."""
 
-SOLVER_MS = 2_000
+SOLVER_MS: Final = 2_000
 """A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
-_CACHE_LIMIT = 50_000
+_CACHE_LIMIT: Final = 50_000
+"""Conditions whose answers, and whose subjects, are remembered: some 10 MB each. A guess."""
 _known: dict[tuple[Condition, bool], bool] = {}
 _subjects: dict[Condition, tuple[str, ...]] = {}
 

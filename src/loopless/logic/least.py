@@ -41,7 +41,7 @@ class Unbounded(ValueError):
 
 
 _MANY_DIVISIONS: Final = 5
-"""A map with so many quotients in one part is written as a function part by part."""
+"""A map with so many quotients in one part is written as a function part by part. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

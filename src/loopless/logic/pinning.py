@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from loopless.logic.region import Region
 from loopless.logic.translate import NotPresburger
@@ -27,7 +28,8 @@ from loopless.terms import (
     text,
 )
 
-_ROUNDS = 3
+_ROUNDS: Final = 3
+"""Rounds of putting in values that equalities give: one finds what the one before has made plain. A guess."""
 
 
 def shortest_where(term: Term, condition: Condition) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.region import Region
@@ -22,7 +23,7 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS = 2_000_000
+OPERATIONS: Final = 2_000_000
 """The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
 
 

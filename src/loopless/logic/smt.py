@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
@@ -35,10 +35,10 @@ from loopless.terms import (
     walk,
 )
 
-STEPS_PER_MS = 4_000
+STEPS_PER_MS: Final = 4_000
 """Z3 makes 5 to 10 million of its steps a second."""
 
-MAX_STEPS = 4_000_000_000
+MAX_STEPS: Final = 4_000_000_000
 """Z3 counts its steps in 32 bits."""
 
 _BIT_OPERATORS = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.terms import Condition, Const, IntType, Op, Term, range_of, walk
 
-MAX_WIDTH = 192
-"""Wider values are not asked about in bits."""
+MAX_WIDTH: Final = 192
+"""Wider values are not asked about in bits. Three times 64. A guess."""
 
 
 class BitTranslation(IntegerTranslation):

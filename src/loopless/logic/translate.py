@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from typing import Final
 
 import islpy as isl
 
@@ -31,19 +32,21 @@ from loopless.terms import (
     walk,
 )
 
-MAX_CASES = 16
-"""A product is split by the values of its small factors into at most so many cases."""
+MAX_CASES: Final = 16
+"""A product is split by the values of its small factors into at most so many cases. A guess."""
 
-MAX_WRAP_BRANCHES = 3
-"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``."""
+MAX_WRAP_BRANCHES: Final = 3
+"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``. A
+guess."""
 
-MAX_BIT_RUNS = 4
-"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly."""
+MAX_BIT_RUNS: Final = 4
+"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly. A guess."""
 
-MAX_TABLE = 65
-"""A table of at most so many operands, its index included, is written as pieces."""
+MAX_TABLE: Final = 65
+"""A table of at most so many operands, its index included, is written as pieces. 64 entries and the index."""
 
-_CACHE_LIMIT = 20_000
+_CACHE_LIMIT: Final = 20_000
+"""Terms and conditions whose sets are remembered. A guess."""
 _IN, _SET = isl.dim_type.in_, isl.dim_type.set
 
 

@@ -285,7 +285,9 @@ def _merge(
     needed: frozenset[Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
-    groups: dict[tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None], list[Finished[State]]] = {}
+    groups: dict[
+        tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None, bool], list[Finished[State]]
+    ] = {}
     for path in finished:
         if path.exit != exit:
             continue
@@ -293,9 +295,9 @@ def _merge(
         kept = tuple((v, t) for v, t in kept if t is not v)
         values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
         told = spoken_of(path.state.unknowns, values)
-        groups.setdefault((kept, told, path.result), []).append(path)
+        groups.setdefault((kept, told, path.result, path.state.exact), []).append(path)
     merged = []
-    for (kept, told, result), group in groups.items():
+    for (kept, told, result, exact), group in groups.items():
         condition = conjunction(join([f.state.condition for f in group]))
         every = dict.fromkeys(unknown for f in group for unknown in f.state.unknowns)
         unknowns = tuple(u for u in every if u in told or u in spoken_of(every, [condition]))
@@ -304,7 +306,7 @@ def _merge(
         shown = simplest(result, condition) if result is not None else None
         update = {v: t for v, t in update.items() if t is not v}
         outputs = needed if exit is not None else frozenset()
-        merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs))
+        merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs, exact))
     return merged
 
 

@@ -29,11 +29,14 @@ from loopless.terms import (
 from loopless.terms.knowing import Known, without_implied
 
 OPERATIONS: Final = 1_000_000
-"""isl's operations for one loop; where they do not suffice the paths stay as they are."""
+"""isl's operations for one loop; where they do not suffice the paths stay as they are. Some 100 ms on small sets.
+A guess."""
 _OPERATIONS_EACH: Final = 100_000
+"""isl's operations for one check: a tenth of what one loop may cost. A guess."""
 _MOST_ALTERNATIVES: Final = 64
+"""Conditions of more alternatives than this stay together. A guess."""
 _MOST_ARMS: Final = 24
-"""No more paths than this come of taking alternatives apart."""
+"""No more paths than this come of taking alternatives apart. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +97,10 @@ def _apart(
         ends.setdefault(exit, []).append(condition)
     lines = {path.exit: path.lines for path in undefined}
     every = tuple(sorted({line for path in undefined for line in path.lines}))
+    exact = all(path.exact for path in (*iterative, *exits))
     made = [
-        Path("", conjunction(join([conjuncts(c) for c in conditions])), {}, exit, (), lines.get(exit, every))
-        for exit, conditions in ends.items()
+        Path("", conjunction(join([conjuncts(c) for c in parts])), {}, exit, (), lines.get(exit, every), exact=exact)
+        for exit, parts in ends.items()
     ]
     return again, [*out, *made]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from loopless.flowgraph.model import (
     Assign,
@@ -51,21 +51,22 @@ from loopless.terms import (
     walk,
 )
 
-MAX_PATHS = 256
-"""More different states than this in one place are too many."""
+MAX_PATHS: Final = 256
+"""More different states than this in one place are too many. A guess."""
 
 
-MAX_VISITS = 5000
-"""More pairs of a block and a state than this are too many."""
+MAX_VISITS: Final = 5000
+"""More pairs of a block and a state than this are too many. A guess."""
 
 
-MAX_COMPARISONS = 15_000
-"""Path conditions with more comparisons than this, all put to the logic together, are too many."""
+MAX_COMPARISONS: Final = 15_000
+"""Path conditions with more comparisons than this, all put to the logic together, are too many. A guess."""
 
 
-MAX_DEGREE = 2
-MAX_QUESTIONS = 12
-"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop."""
+MAX_DEGREE: Final = 2
+"""Conditions of a higher degree are not put to Z3, which may take seconds beyond."""
+MAX_QUESTIONS: Final = 12
+"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
 
 
 class TooManyPaths(Exception):
@@ -82,12 +83,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A partial path: what must hold, what has changed, what came from outside, where it went."""
+    """A partial path: what must hold, what has changed, what came from outside, where it went; and whether it is
+    ``exact``: all steps on the way are.
+    """
 
     condition: tuple[Condition, ...]
     values: Mapping[Var, Term]
     unknowns: tuple[Unknown, ...]
     lines: tuple[int, ...]
+    exact: bool = True
 
 
 _S = TypeVar("_S", bound=State)
@@ -301,7 +305,7 @@ class Execution(Generic[_S]):
         groups: dict[tuple[object, ...], list[_S]] = {}
         for state in states:
             kept = {v: t for v, t in state.values.items() if v in needed and t is not v}
-            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
+            key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state), state.exact)
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
 

@@ -75,7 +75,11 @@ def _keeps(step: Step, before: Condition, condition: Condition, *, solver: bool)
 def inductive(
     paths: LoopPaths, candidates: Iterable[Condition], *, given: Iterable[Condition] = ()
 ) -> tuple[Condition, ...]:
-    """The largest subset of ``candidates`` that all iterations of a loop keep, if ``given`` holds in each of them."""
+    """The largest subset of ``candidates`` that all iterations of a loop keep, if ``given`` holds in each of them; of a
+    loop whose paths are not exact, those about what it does not change.
+    """
+    if not paths.exact:
+        return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
     always = conjunction(given)
     steps = (Step("", "", conjunction((always, path.condition)), path.update) for path in paths.iterative)
     return inductive_subsets({"": candidates}, steps)[""]

@@ -51,6 +51,7 @@ class InnerStep:
 
     Where ``when`` holds, the variables get the values ``then`` at ``exit``. ``counts``: iterations by loop, of the
     inner loop and of those inside it; those of ``uncounted`` are not known. ``result``: the value returned.
+    ``exact``: whether every run from there does just that.
     """
 
     when: Condition
@@ -59,6 +60,7 @@ class InnerStep:
     counts: Mapping[str, Term]
     uncounted: frozenset[str] = frozenset()
     result: Term | None = None
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Path:
     outputs: frozenset[Var] = frozenset()
     """For exit paths: the variables whose values at the exit are asked for or used behind it. Of others the update may
     be missing."""
+    exact: bool = True
+    """Whether every run from there does just that: not where a loop inside goes by a step that is not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,11 @@ class LoopPaths:
     def all(self) -> tuple[Path, ...]:
         """Iterative paths, then exit paths."""
         return self.iterative + self.exits
+
+    @property
+    def exact(self) -> bool:
+        """Whether every path is: whether a run does what they say."""
+        return all(path.exact for path in self.all)
 
     def uncounted(self) -> LoopPaths:
         """The same paths without ``counters``."""

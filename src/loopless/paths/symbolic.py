@@ -179,7 +179,7 @@ class Body(Execution[State]):
             self.counters[counter] = name
             values[counter] = add(values.get(counter, counter), self.inside(state, count))
         self.uncounted |= step.uncounted
-        return replace(state, values=values)
+        return replace(state, values=values, exact=state.exact and step.exact)
 
     # -- statements ---------------------------------------------------------------------------------------------------
 

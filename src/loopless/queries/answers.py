@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _SIMPLIFYING: Final = 100_000
-"""isl operations for shortening one path condition."""
+"""isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

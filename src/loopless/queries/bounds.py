@@ -238,7 +238,7 @@ def bound_function(
 
 
 _NOTED_AFTER_S: Final = 1.0
-"""What is found so far is told to who waits for it from then on."""
+"""What is found so far is told to who waits for it from then on. A guess."""
 
 
 class _Search:

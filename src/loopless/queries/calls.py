@@ -10,7 +10,7 @@ import functools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.run import Argument, Interpreter
@@ -29,11 +29,11 @@ from loopless.terms import INTEGERS
 if TYPE_CHECKING:
     from loopless.summary import FunctionSummary, Outcome
 
-DEFAULT_CALL_S = 60.0
+DEFAULT_CALL_S: Final = 60.0
 """The time for one call where no limit is asked for, in seconds."""
-MANY_CALLS = 500
-"""After so many calls the whole function is summarized: what that usually takes, they have taken."""
-FIRST_TIME_S = 1.0
+MANY_CALLS: Final = 500
+"""After so many calls the whole function is summarized: what that usually takes, they have taken. A guess."""
+FIRST_TIME_S: Final = 1.0
 """The least time that is given for that, in seconds."""
 
 

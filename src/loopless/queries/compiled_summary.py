@@ -77,6 +77,8 @@ class Whole:
     def _case(self, case: FunctionCase, found: tuple[int, ...], nondet: Sequence[int]) -> Application | None:
         if not self._granted.issuperset(case.assumptions) or len(case.inputs) > len(nondet):
             return None
+        if not case.exact:
+            return None  # the run may end otherwise
         if case.uncounted:
             return None  # how often inner loops are taken is not told
         iterations = dict(zip(case.iterations, found, strict=False))

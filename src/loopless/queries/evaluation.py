@@ -161,7 +161,7 @@ class _Trip:
 
 
 def _leave(summary: Summary, case: Case, values: Mapping[Var, int]) -> Jump | None:
-    if case.exit.edge is None:
+    if case.exit.edge is None or not case.exact:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}
     return Jump(

@@ -63,7 +63,7 @@ def _job(program: Program, index: int, name: str) -> Summary | None:
 def _counted(graph: Flowgraph, loop: LoopInfo) -> Summary | None:
     paths = paths_of(graph, loop, ())
     outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
-    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE:
+    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE or not outcome.exact:
         return None
     plain = readable(outcome)
     # What pickles back is small: the paths are told elsewhere.

@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _GLANCE_S: Final = 0.05
-"""How often the parent looks at the memory of its children, in seconds."""
+"""How often the parent looks at the memory of its children, in seconds. Rarely enough to cost nothing, often
+enough that little is taken in between."""
 _MEGABYTE: Final = 1 << 20
+"""In bytes."""
 _LIBRARIES_MB: Final = 128
-"""Address space for libraries that a child loads when it needs them; what they use of memory counts."""
+"""Address space for libraries that a child loads when it needs them; what they use of memory counts. A guess."""
 _USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
 PATIENCE: Final = 10
-"""A job that waits, and does not work, is ended when so many times its limit has passed."""
+"""A job that waits, and does not work, is ended when so many times its limit has passed. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

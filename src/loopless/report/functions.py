@@ -8,7 +8,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.program import split_place
 from loopless.report.json_report import expression, refused_json
 from loopless.report.names import Names
-from loopless.report.text import condition_lines, gap_lines, region_lines, why
+from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, region_lines, why
 from loopless.summary import FunctionCase, FunctionSummary, Input
 from loopless.terms import ONE, ZERO, type_name
 
@@ -51,7 +51,9 @@ def _lines(answer: FunctionAnswer) -> list[str]:
 
 
 def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
-    lines = [*condition_lines("  when ", case.when, names), f"    {end_words(case, names)}"]
+    lines = condition_lines("  when ", case.when, names)
+    lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
+    lines.append(f"    {end_words(case, names)}")
     lines += [f"    {names.name(v)}' = {names.text(t)}" for v, t in case.then.items() if names.is_source(v)]
     for name, count in case.iterations.items():
         if count is not ZERO:
@@ -128,6 +130,7 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         then["return"] = expression(case.result, names)
     return {
         "when": expression(case.when, names),
+        "exact": case.exact,
         "then": then,
         "points_to": case.points_to or None,
         "exit": {"line": case.line, "kind": case.kind},

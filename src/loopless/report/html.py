@@ -20,7 +20,7 @@ from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.functions import end_words, origin, short_loop
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.report.text import as_asked, condition_lines, exit_words, trace_words, verdict
+from loopless.report.text import OVER_APPROXIMATE, as_asked, condition_lines, exit_words, trace_words, verdict
 from loopless.summary import FunctionCase, FunctionSummary, Merged, Summary
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, disjunction
 
@@ -156,7 +156,8 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
     if len(traces) > 1:
         whens = [" or ".join(condition(traced.when, names)) for traced in case.traces]
         traces = [f"{trace} if {when}" for trace, when in zip(traces, whens, strict=True)]
-    return [condition(case.when, names), counts, values, [exit_words(case.exit)], traces]
+    leaves = [*([] if case.exact else [OVER_APPROXIMATE]), exit_words(case.exit)]
+    return [condition(case.when, names), counts, values, leaves, traces]
 
 
 def _abbreviated(
@@ -240,4 +241,5 @@ def _function_case(case: FunctionCase, summary: FunctionSummary, names: Names) -
         if count is not ZERO
     ]
     counts += [f"not known: {short_loop(name, summary)}" for name in sorted(case.uncounted)]
-    return [condition(case.when, names), [end_words(case, names)], values, counts]
+    ends = [*([] if case.exact else [OVER_APPROXIMATE]), end_words(case, names)]
+    return [condition(case.when, names), ends, values, counts]

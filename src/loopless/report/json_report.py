@@ -94,6 +94,7 @@ def _exit(exit: Exit) -> dict[str, Any]:
 def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
     return {
         "when": expression(case.when, names),
+        "exact": case.exact,
         "then": _values(summary.known(case), case.result, names),
         "exit": _exit(case.exit),
         "iterations": {
@@ -109,6 +110,7 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
     return {
         "cases": list(found.cases),
         "when": expression(found.when, names),
+        "exact": found.exact,
         "then": _values(found.then, found.result, names),
         "exit": _exit(found.exit),
         "iterations": expression(found.iterations, names),

@@ -17,7 +17,7 @@ from loopless.queries.answers import LoopAnswer
 from loopless.report.document import tool_version
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.report.text import count_words, exit_words, trace_words
+from loopless.report.text import OVER_APPROXIMATE, count_words, exit_words, trace_words
 from loopless.summary import Case, Summary
 from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
 
@@ -158,7 +158,7 @@ class _Writer:
         lines += self._regions()
         lines += [line for meaning in self.names.where() for line in _comment(f"in comments {meaning.strip()}")]
         if len(written) < len(self.summary.cases):
-            lines += _comment(f"No relation {self.name}: some of its cases are missing above.")
+            lines += _comment(f"No relation {self.name}: some of its cases are missing above, or not exact.")
             return lines
         return [*lines, *self._relations(written)]
 
@@ -181,7 +181,9 @@ class _Writer:
         unstated = [out for var, out in self.exits.items() if var not in self.summary.known(case)]
         if unstated:
             lines += _comment(f"says nothing of {', '.join(unstated)}, which nothing uses behind this exit")
-        complete = True
+        if not case.exact:
+            lines += _comment(OVER_APPROXIMATE)
+        complete = case.exact
         try:
             lines.append(self._predicate(f"{part}.when", self._text(case.when)))
         except _Missing as missing:

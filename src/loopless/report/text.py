@@ -19,6 +19,9 @@ from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction,
 
 _WIDTH = 120
 
+OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
+"""What is said of a case that is not exact."""
+
 
 def summaries(answers: Sequence[LoopAnswer], *, traces: bool = False) -> str:
     """The answers of ``summarize``, one paragraph a loop; ``traces``: one case a trace, not one an effect."""
@@ -127,6 +130,8 @@ def _case_lines(case: Merged, names: Names) -> list[str]:
 
 def _lines_of(case: Merged, names: Names) -> list[str]:
     lines = condition_lines("  when ", case.when, names)
+    if not case.exact:
+        lines.append(f"    {OVER_APPROXIMATE}")
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
     lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}

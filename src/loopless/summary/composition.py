@@ -21,10 +21,12 @@ from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction
 OPERATIONS: Final = 8_000_000
 """isl's operations allowed for one function: some seconds."""
 SIMPLIFYING: Final = 1_000_000
+"""isl's operations for shortening all conditions of the answer: an eighth of :data:`OPERATIONS`. A guess."""
 ONE_CONDITION: Final = 30_000
-"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so."""
+"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so. Some 3
+ms on small sets. A guess."""
 JOINED: Final = 40
-"""More conditions than this are not looked at pair by pair when they become one."""
+"""More conditions than this are not looked at pair by pair when they become one. A guess."""
 _FINAL: Final = ("return", "exit", "abort")
 """The ends at which the final values are told."""
 
@@ -55,10 +57,14 @@ def _summary(ways: FunctionPaths) -> FunctionSummary:
     graph = ways.graph
     cases, residual = _cases(ways)
     ended = [(f.exit, f.state) for f in ways.finished if f.exit is not None]
-    undefined = _grouped(((exit.detail, exit.line), state) for exit, state in ended if exit.kind == "undefined")
-    gaps = _grouped((why, state) for state, why in (*ways.residual, *residual))
+    failed = [(exit, state) for exit, state in ended if exit.kind == "undefined"]
+    undefined = _grouped(((exit.detail, exit.line), state) for exit, state in failed if state.exact)
+    # Of regions nothing can be said but that runs come there: where that is not sure they are residual.
+    unsure = [state for state in (*(s for _, s in failed), *(s for s, _ in ways.diverging)) if not state.exact]
+    inexact = Refused(Reason.NO_CLOSED_FORM, ways.where, "a loop or call on the way goes by an over-approximation")
+    gaps = _grouped((why, state) for state, why in (*ways.residual, *residual, *((state, inexact) for state in unsure)))
     regions = (
-        tuple(Diverges(when, loop) for loop, when in _grouped((loop, s) for s, loop in ways.diverging)),
+        tuple(Diverges(when, loop) for loop, when in _grouped((loop, s) for s, loop in ways.diverging if s.exact)),
         tuple(Undefined(when, kind, line) for (kind, line), when in undefined),
         tuple(Residual(when, why) for why, when in gaps),
     )
@@ -91,7 +97,7 @@ def _cases(ways: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[Fu
             residual.append((finished.state, case))
             continue
         transformer = (*case.then.items(), None, *case.iterations.items())
-        key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns)
+        key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns, case.exact)
         groups.setdefault(key, []).append((finished.state, case))
     cases = []
     for group in groups.values():
@@ -114,6 +120,7 @@ def _cases(ways: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[Fu
                 tuple(sorted(state.lines)),
                 state.assumptions,
                 state.uncounted,
+                first.exact,
             )
         )
     return tuple(cases), residual
@@ -140,7 +147,7 @@ def _case(ways: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase
         then = {v: values[v] for v in sorted(values, key=_key) if v in ways.seen and values[v] is not v}
     counts = {name: state.values[counter] for counter, name in ways.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
-    return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), ())
+    return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact)
 
 
 def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, Condition]]:

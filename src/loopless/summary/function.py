@@ -43,6 +43,8 @@ class FunctionCase:
     not entered, or ``uncounted``: entered perhaps, and how often they are taken is not known. ``inputs``: the
     nondeterministic inputs that are read, in their order. ``passed``: the loops on the ways that the case stands for,
     with the cases of their summaries; ``lines``: the source lines on these ways; ``line``: where the run ends.
+    ``exact``: whether, given the assumptions, every run from an entry state that satisfies ``when`` ends exactly so;
+    not where a case of a loop or of a called function on the way is not exact.
     """
 
     when: Condition
@@ -57,6 +59,7 @@ class FunctionCase:
     lines: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
     uncounted: frozenset[str] = frozenset()
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,8 @@ class FunctionSummary:
 
     @property
     def exact(self) -> bool:
-        """Whether every case is an equivalence: cases are made of exact summaries only."""
-        return True
+        """Whether every case is an equivalence."""
+        return all(case.exact for case in self.cases)
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -119,14 +122,16 @@ class FunctionSummary:
     def __call__(self, /, **inputs: int) -> dict[str, int]:
         """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
 
-        Raises ValueError where the call does not return, or nothing is said, with the reason; KeyError for a name that
-        is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
+        Raises ValueError where the call does not return, or nothing exact is said, with the reason; KeyError for a
+        name that is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
         """
         by_name = {input.var.name: input.var for input in self.inputs}
         by_name |= {p.var.name: p.var for p in self.parameters if p.var is not None}
         values = {by_name[name]: value for name, value in inputs.items()}
         match self.at(values):
             case FunctionCase() as case:
+                if not case.exact:
+                    raise ValueError("the case of these values is an over-approximation")
                 if case.kind != "return":
                     raise ValueError(f"the call ends with {case.kind} in line {case.line}")
                 final = {var.name: evaluate(term, values) for var, term in case.then.items()}

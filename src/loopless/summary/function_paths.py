@@ -84,7 +84,8 @@ class FunctionPaths(Execution[FunctionPath]):
 
     After :meth:`run`: ``finished`` has the paths that end, ``residual`` those that are not followed to their end, with
     the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
-    they exclude each other. ``counters`` are the variables that hold the iterations of the loops. Without
+    they exclude each other; those that are not ``exact`` go by a case of a loop or of a called function that is not.
+    ``counters`` are the variables that hold the iterations of the loops. Without
     ``memory`` what the function writes to memory is not asked for: ways are followed past such writes, and no further
     than to a read of what may have been written.
     """
@@ -221,6 +222,7 @@ class FunctionPaths(Execution[FunctionPath]):
                 values=values,
                 passed=(*taken.passed, Passed(loop.name, number)),
                 assumptions=_joined(taken.assumptions, case.assumptions),
+                exact=taken.exact and case.exact,
             )
             counts = {loop.name: case.iterations, **case.totals}
             after = self._counted(after, {name: self.inside(state, count) for name, count in counts.items()})
@@ -254,9 +256,6 @@ class FunctionPaths(Execution[FunctionPath]):
             return Refused(Reason.NO_CLOSED_FORM, self._place(loop.loc), f"the loop {loop.name} was not summarized")
         if isinstance(outcome, Refused):
             return outcome
-        if not outcome.exact:
-            detail = f"the summary of {loop.name} is an over-approximation"
-            return Refused(Reason.NO_CLOSED_FORM, self._place(loop.loc), detail)
         reads = [unknown for path in outcome.paths.all for unknown in path.unknowns]
         if reads:
             detail = f"an iteration depends on {reads[0].name}: {reads[0].origin.value}"
@@ -390,6 +389,7 @@ class FunctionPaths(Execution[FunctionPath]):
             passed=(*state.passed, *case.passed),
             assumptions=_joined(state.assumptions, case.assumptions),
             uncounted=state.uncounted | case.uncounted,
+            exact=state.exact and case.exact,
         )
         if case.kind != "return":
             self.finished.append(Finished(state, Exit(case.kind, case.line, call.callee)))

@@ -48,7 +48,9 @@ class Case:
     closed form. ``trace`` is the path expression: s1 (s2 s1)* as a run and a cycle.
     ``result``: the value returned, for exits of kind "return". ``assumptions``: what the case takes for granted.
     ``totals``: by the name of each loop inside, how many iterations it takes in all; one that is missing has no closed
-    form.
+    form. ``exact``: whether the case is an equivalence: given the assumptions, every run from an entry state that
+    satisfies ``when`` ends exactly so. Otherwise it is an over-approximation: a run from there may end otherwise or
+    not at all, and nothing is claimed of it.
     """
 
     when: Condition
@@ -61,6 +63,7 @@ class Case:
     result: Term | None = None
     assumptions: tuple[str, ...] = ()
     totals: Mapping[str, Term] = field(default_factory=dict)
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,8 @@ class Summary:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
 
         Without the variables of the state that are neither asked for nor used behind the loop.
-        Raises ValueError where the loop does not leave from there, or nothing is said, with the reason; KeyError for a
-        variable without a value.
+        Raises ValueError where the loop does not leave from there, or nothing exact is said, with the reason; KeyError
+        for a variable without a value.
         """
         by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
         by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
@@ -123,6 +126,8 @@ class Summary:
             raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
             if holds(case.when, values):
+                if not case.exact:
+                    raise ValueError("the case of these values is an over-approximation")
                 unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
                 after = {var.name: evaluate(term, values) for var, term in case.then.items()}
                 return {name: value for name, value in entry.items() if name not in unstated} | after
@@ -147,7 +152,8 @@ class Summary:
         lines = [] if self.entered is TRUE else [f"entered with {self.entered}"]
         for case in self.cases:
             then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
-            lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit)")
+            about = "" if case.exact else " [over-approximate]"
+            lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit){about}")
         if self.diverges is not FALSE:
             lines.append(f"diverges when {self.diverges}")
         lines += [f"undefined when {undefined.when} ({undefined.kind})" for undefined in self.undefined]
@@ -161,8 +167,8 @@ class Summary:
 
     @property
     def exact(self) -> bool:
-        """Whether every case is an equivalence: so far all cases that the strategies make are."""
-        return True
+        """Whether every case is an equivalence."""
+        return all(case.exact for case in self.cases)
 
 
 Outcome = Summary | Refused

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
@@ -32,11 +31,6 @@ from loopless.terms import (
     conjuncts,
     walk,
 )
-
-OPERATIONS: Final = 2_000_000
-"""isl's operations for saying where a loop is entered, and for a loop that leaves soon from there."""
-AGAIN: Final = 40_000_000
-"""isl's operations for looking at a loop again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +151,8 @@ def _steps(summary: Summary, graph: Flowgraph) -> Inner:
     steps: list[InnerStep] = []
     for case in summary.cases:
         counts = {loop.name: case.iterations, **case.totals}
-        steps.append(InnerStep(case.when, case.then, case.exit, counts, frozenset(names - counts.keys()), case.result))
+        missing = frozenset(names - counts.keys())
+        steps.append(InnerStep(case.when, case.then, case.exit, counts, missing, case.result, case.exact))
     if summary.diverges is not FALSE:
         steps.append(InnerStep(summary.diverges, {}, Exit("endless", loop.line, loop.header), {}))
     for undefined in summary.undefined:

@@ -79,7 +79,8 @@ ENTRY_METHODS: Final[tuple[Method[Entry, Entered], ...]] = (
 """For a loop without a complete summary: of the states in which the program enters it."""
 
 UNCOUNTED: Final = 8_000_000
-"""isl's operations for looking at a loop again without the counts of inner loops."""
+"""isl's operations for looking at a loop again without the counts of inner loops. Some 900 ms on small sets. A
+guess."""
 
 
 def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Summary]] = METHODS) -> Outcome:

@@ -44,11 +44,11 @@ from loopless.terms import (
     sub,
 )
 
-WORK = 30_000
-"""So many multipliers the systems of one function may have together."""
+WORK: Final = 30_000
+"""So many multipliers the systems of one function may have together. A guess."""
 
-OPERATIONS = 20_000_000
-"""And isl may do so much for them."""
+OPERATIONS: Final = 20_000_000
+"""And isl may do so much for them. Some 2 s on small sets. A guess."""
 
 
 def call_bounds(graph: Flowgraph) -> CallBounds | Refused:

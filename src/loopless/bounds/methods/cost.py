@@ -61,7 +61,7 @@ def _grows(term: Term) -> Fraction:
 
 def _by_summary(summary: FunctionSummary, variable: Var, start: Term) -> Cost | None:
     """The growth in all calls that end, if the summary has few enough cases."""
-    if summary.residual:
+    if summary.residual or not summary.exact:
         return None
     told = [case for case in summary.cases if case.kind != "assumption"]
     ends = disjunction(case.when for case in told)

@@ -44,16 +44,16 @@ NO_RUN: Final = frozenset(("undefined", "assumption", "endless"))
 """Kinds of exits that no run takes which ends and meets no undefined behaviour."""
 
 MAX_MEASURES: Final = 8
-"""More measures than this are not tried for one exit."""
+"""More measures than this are not tried for one exit. A guess."""
 
 MAX_LARGEST: Final = 2
-"""Of those that are lower bounds so many are kept for one exit."""
+"""Of those that are lower bounds so many are kept for one exit. A guess."""
 
 MAX_WORDS: Final = 80
-"""Conditions that take more words are not told in a lower bound."""
+"""Conditions that take more words are not told in a lower bound. A guess."""
 
 OPERATIONS: Final = 2_000_000
-"""isl's operations for the lower bounds of one loop."""
+"""isl's operations for the lower bounds of one loop. Some 200 ms on small sets. A guess."""
 
 
 Step = tuple[Condition, Mapping[Var, Term]]
@@ -62,6 +62,8 @@ Step = tuple[Condition, Mapping[Var, Term]]
 
 def least_iterations(paths: LoopPaths) -> Term:
     """The iterations of every run from these values at the header which ends and meets no undefined behaviour."""
+    if not paths.exact:
+        return ZERO
     exits = [path.condition for path in paths.exits if path.exit is not None and path.exit.kind not in NO_RUN]
     steps = [(path.condition, path.update) for path in paths.iterative]
     return _least(exits, steps, frozenset(paths.state) | frozenset(paths.invariants))

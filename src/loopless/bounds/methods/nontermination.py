@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.bounds.loop_invariants import candidates
 from loopless.bounds.transition_system import System, difference, system
@@ -36,19 +37,19 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_STEPS = 5
-"""So often a candidate is cut down."""
+MAX_STEPS: Final = 5
+"""So often a candidate is cut down. A guess."""
 
-MAX_FOUND = 3
-"""So many recurrent sets are given."""
+MAX_FOUND: Final = 3
+"""So many recurrent sets are given. A guess."""
 
-MAX_PARTS = 12
-"""Sets of more parts are given up."""
+MAX_PARTS: Final = 12
+"""Sets of more parts are given up. A guess."""
 
-MAX_EXTREMES = 4
-"""The ends of so many parameters' ranges are tried."""
+MAX_EXTREMES: Final = 4
+"""The ends of so many parameters' ranges are tried. A guess."""
 
-OPERATIONS = 400_000
+OPERATIONS: Final = 400_000
 """What isl may do for one candidate: some 50 ms."""
 
 
@@ -70,7 +71,7 @@ def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurre
     loop diverges.
     """
     paths = paths.uncounted()
-    if not paths.iterative:
+    if not paths.iterative or not paths.exact:
         return ()
     found: list[Recurrent] = []
     try:

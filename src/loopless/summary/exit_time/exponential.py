@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from loopless.recurrences import NoClosedForm, curves_of
 from loopless.summary.exit_time.geometric import exit_times_of_geometric
@@ -63,12 +64,12 @@ from loopless.terms import (
     walk,
 )
 
-MAX_RESIDUES = 8
-"""Curves with more residues of the number of iterations are not followed."""
+MAX_RESIDUES: Final = 8
+"""Curves with more residues of the number of iterations are not followed. A guess."""
 
 
-MAX_ORDER = 12
-"""Equalities whose sides differ, if at all, after more iterations than this are not followed."""
+MAX_ORDER: Final = 12
+"""Equalities whose sides differ, if at all, after more iterations than this are not followed. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,4 +438,5 @@ def consequences(condition: Condition) -> Iterator[Condition]:
         yield falls
 
 
-_FIRST_VALUES = 4
+_FIRST_VALUES: Final = 4
+"""Values of a curve, the first ones, of which it is asked whether they are negative already. A guess."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
+from typing import Final
 
 from loopless.terms import (
     FALSE,
@@ -51,8 +52,9 @@ from loopless.terms import (
     wrap,
 )
 
-SMALL_MODULUS = 1 << 10
-"""Up to this modulus isl finds first visits of any window."""
+SMALL_MODULUS: Final = 1 << 10
+"""Up to this modulus isl finds first visits of any window. A power of two beyond the moduli of 8 bits, below those
+of 16."""
 
 
 class NoExitTime(Exception):

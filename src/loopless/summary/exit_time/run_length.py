@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from loopless.logic import Pieces, Region, first, first_exit
 from loopless.summary.rewrite.auxiliary import later, preimage
@@ -22,8 +23,8 @@ from loopless.terms import (
     substitute,
 )
 
-MAX_HOLES = 8
-"""A domain that lacks more parts of its hull than this is asked about as a whole."""
+MAX_HOLES: Final = 8
+"""A domain that lacks more parts of its hull than this is asked about as a whole. A guess."""
 
 
 def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Values) -> tuple[Pieces, Region]:

@@ -8,6 +8,7 @@ others: the path's condition includes that every check holds. Where no such k ex
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from loopless.logic import NotPresburger, Region, feasible, first, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
@@ -44,12 +45,13 @@ from loopless.terms import (
     substitute,
 )
 
-OPERATIONS = 3_000_000
+OPERATIONS: Final = 3_000_000
 """isl's operations allowed for one loop: about a second."""
 
 
-STEPS = 60_000
-"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known."""
+STEPS: Final = 60_000
+"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known. A
+guess."""
 
 
 class Solver:

@@ -36,25 +36,26 @@ from loopless.terms import (
 )
 
 OPERATIONS: Final = 2_000_000
-"""isl's operations allowed for all that."""
+"""isl's operations allowed for all that. Some 200 ms on small sets. A guess."""
 
 MAX_ROUNDS: Final = 64
-"""Iterations that are put one after another."""
+"""Iterations that are put one after another. A guess."""
 
 MAX_PREFIXES: Final = 24
-"""Prefixes that are followed at a time."""
+"""Prefixes that are followed at a time. A guess."""
 
 MAX_CASES: Final = 64
-"""Cases that come of them."""
+"""Cases that come of them. A guess."""
 
 MAX_STEPS: Final = 200
-"""Iterations looked at, of all prefixes together."""
+"""Iterations looked at, of all prefixes together. A guess."""
 
 MAX_NODES: Final = 1_000
-"""Parts of the values and conditions of one prefix."""
+"""Parts of the values and conditions of one prefix. A guess."""
 
 MAX_REDUCED: Final = 8
-"""Values that are reduced to their type, in the values and conditions of one prefix: what the logic takes long for."""
+"""Values that are reduced to their type, in the values and conditions of one prefix: what the logic takes long
+for. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Final
 
 from loopless.logic import NotPresburger, Region, first_exit
 from loopless.paths.model import Exit, Path
@@ -66,13 +67,13 @@ from loopless.terms import (
     wrap,
 )
 
-MAX_VALUES = 4_096
-"""A selector that runs through more values than this is not followed."""
-MAX_CYCLES = 16
-"""Nor one with more cycles than this."""
-MAX_PARTS = 16
-"""The values of a cycle must form at most so many intervals."""
-LEAST_PATHS = 3
+MAX_VALUES: Final = 4_096
+"""A selector that runs through more values than this is not followed. Sixteen times the values of 8 bits. A guess."""
+MAX_CYCLES: Final = 16
+"""Nor one with more cycles than this. A guess."""
+MAX_PARTS: Final = 16
+"""The values of a cycle must form at most so many intervals. A guess."""
+LEAST_PATHS: Final = 3
 """Two paths that take turns are an oscillation, which has a form without tables; in one cycle two of more may do so."""
 
 

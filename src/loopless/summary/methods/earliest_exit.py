@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Final
 
 from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
@@ -50,8 +51,8 @@ from loopless.terms import (
     walk,
 )
 
-MAX_ALTERNATIVES = 32
-"""So many combinations of forms of the exit times are written as cases."""
+MAX_ALTERNATIVES: Final = 32
+"""So many combinations of forms of the exit times are written as cases. A guess."""
 
 ExitChoice = tuple[tuple[Path, Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""

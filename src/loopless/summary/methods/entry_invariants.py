@@ -6,6 +6,7 @@ That a counter starts at 0 and is never negative makes paths impossible, and con
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from loopless.logic import budget
 from loopless.paths import LoopPaths, NoPaths, Path
@@ -33,11 +34,12 @@ from loopless.terms import (
     sub,
 )
 
-PREPARING = 2_000_000
-"""isl's operations for finding what stays true, and again for saying where the loop is entered."""
+PREPARING: Final = 2_000_000
+"""isl's operations for finding what stays true, and again for saying where the loop is entered. Some 200 ms on
+small sets. A guess."""
 
-AGAIN = 40_000_000
-"""isl's operations for looking at the loop again."""
+AGAIN: Final = 40_000_000
+"""isl's operations for looking at the loop again. Some 4 s on small sets. A guess."""
 
 
 def about(paths: LoopPaths, facts: Condition) -> Condition:

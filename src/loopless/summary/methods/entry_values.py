@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.model import Summary
 from loopless.summary.rewrite.entry import entered_with
 
-OPERATIONS = 2_000_000
-"""isl's operations allowed for that; conditions at known values are short."""
+OPERATIONS: Final = 2_000_000
+"""isl's operations allowed for that; conditions at known values are short. Some 200 ms on small sets. A guess."""
 
 
 def _run(question: Entry, _: Tried[Entered]) -> Entered:

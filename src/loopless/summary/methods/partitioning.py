@@ -10,6 +10,7 @@ transitions.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from loopless.logic import NotPresburger, Region
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -25,11 +26,11 @@ from loopless.summary.transitions.system import System
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Once
 from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
 
-MAX_STEPS_BACK = 12
-"""What leads to states that never end is followed for so many steps."""
+MAX_STEPS_BACK: Final = 12
+"""What leads to states that never end is followed for so many steps. A guess."""
 
-MAX_PHASES = 4
-"""A loop is not divided into more parts than this by the signs of what is added."""
+MAX_PHASES: Final = 4
+"""A loop is not divided into more parts than this by the signs of what is added. A guess."""
 
 
 def without_diverging(system: System) -> tuple[System, Region]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd, lcm
+from typing import Final
 
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
 from loopless.logic.smt import Answer, satisfiable
@@ -50,8 +51,9 @@ from loopless.terms import (
     walk,
 )
 
-MAX_PERIOD = 12
-"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder."""
+MAX_PERIOD: Final = 12
+"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder. A
+guess."""
 
 
 class Undecided(Exception):
@@ -242,7 +244,7 @@ def for_ever(term: Term, counter: Var) -> Condition | None:
     return greater_equal(visit[0], const(visit[1])) if visit is not None else None
 
 
-_MANY = 1 << 10
+_MANY: Final = 1 << 10
 """More steps than a repeated division of a value of any type changes anything in."""
 
 
@@ -339,7 +341,8 @@ def repeats(condition: Condition, counter: Var, period: int, region: Region) -> 
 
 
 _PERIODS = (1, 2, 3, 4)
-_OPERATIONS = 1_000_000
+_OPERATIONS: Final = 1_000_000
+"""isl's operations for one question about extremes along a run: some 0.1 s. A guess."""
 
 
 def _is_presburger(term: Term) -> bool:
@@ -358,8 +361,9 @@ def _empty(region: Region, condition: Condition) -> bool:
         return False
 
 
-_SOLVER_STEPS = 400_000
-_SOLVER_MS = 5_000
+_SOLVER_STEPS: Final = 400_000
+"""What Z3 may do for one question beyond Presburger: some 50 ms, as for questions of feasibility."""
+_SOLVER_MS: Final = 5_000
 """A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
 

@@ -6,6 +6,7 @@ One comparison on the value at the exit then stands for the checks of all iterat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
@@ -113,8 +114,10 @@ def _follows(obligation: Obligation, var: Var, moved: Term, transition: GuardedT
     return needed is not None and _never_negative(needed, transition)
 
 
-_SOLVER_STEPS = 200_000
-_SOLVER_MS = 3_000
+_SOLVER_STEPS: Final = 200_000
+"""What Z3 may do to find that a total moves one way: some 25 ms. A guess."""
+_SOLVER_MS: Final = 3_000
+"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
 
 def _never_negative(term: Term, transition: GuardedTransition) -> bool:

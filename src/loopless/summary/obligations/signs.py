@@ -30,8 +30,9 @@ from loopless.terms import (
 )
 
 _MOST_RESIDUES: Final = 512
+"""Combinations of remainders that are looked at one by one: milliseconds. A guess."""
 _MOST_TURNS: Final = 16
-"""No more choices of bounds than this are tried."""
+"""No more choices of bounds than this are tried. A guess."""
 
 
 def never_negative(term: Term, region: Region) -> bool:

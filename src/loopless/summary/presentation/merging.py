@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.logic import (
     BudgetExceeded,
@@ -38,11 +39,13 @@ from loopless.terms import (
     text,
 )
 
-OPERATIONS = 300_000
+OPERATIONS: Final = 300_000
 """isl operations for the merging of one summary, some 40 ms; cases that are left over then stay by themselves."""
-_OPERATIONS_EACH = 8_000
-_OPERATIONS_CONVEX = 25_000
-"""For the union of the conditions of one group: where it is not convex it is seldom worth much."""
+_OPERATIONS_EACH: Final = 8_000
+"""isl's operations for shortening the union of the conditions of one group: a millisecond. A guess."""
+_OPERATIONS_CONVEX: Final = 25_000
+"""For the union of the conditions of one group: where it is not convex it is seldom worth much. Some 3 ms on small
+sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,9 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Cases of one transformer. ``then`` is what :meth:`Summary.known` gives, right for all of them."""
+    """Cases of one transformer, all of them ``exact`` or none. ``then`` is what :meth:`Summary.known` gives, right for
+    all of them.
+    """
 
     traces: tuple[Traced, ...]
     when: Condition
@@ -66,6 +71,7 @@ class Merged:
     iterations: Term
     result: Term | None
     totals: Mapping[str, Term] = field(default_factory=dict)
+    exact: bool = True
 
     @property
     def cases(self) -> tuple[int, ...]:
@@ -107,7 +113,8 @@ def alone(number: int, summary: Summary) -> Merged:
     """The case of that number by itself."""
     case = summary.cases[number]
     traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
-    return Merged((traced,), case.when, summary.known(case), case.exit, case.iterations, case.result, case.totals)
+    then = summary.known(case)
+    return Merged((traced,), case.when, then, case.exit, case.iterations, case.result, case.totals, case.exact)
 
 
 def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
@@ -189,7 +196,7 @@ class _Merging:
     def _joined(self, group: _Group, other: _Group) -> bool:
         """Whether ``other`` comes to the same as ``group``, which then has its members too."""
         first, second = self.summary.cases[group.members[0]], self.summary.cases[other.members[0]]
-        if first.exit != second.exit or set(group.values) != set(other.values):
+        if first.exit != second.exit or first.exact is not second.exact or set(group.values) != set(other.values):
             return False
         common = self._common(group.values, group.members, other.values, other.members)
         if common is None:
@@ -293,6 +300,7 @@ class _Merging:
             values[_ITERATIONS],
             values.get(_RESULT),
             {name: values[_total(name)] for name in first.totals},
+            first.exact,
         )
 
     def _union(self, members: Sequence[int]) -> Condition:
@@ -314,8 +322,8 @@ def _pinned(when: Condition) -> int:
     return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
 
 
-_MOST_GROUPS = 16
-"""More groups are not compared with each other."""
+_MOST_GROUPS: Final = 16
+"""More groups are not compared with each other. A guess."""
 _ITERATIONS = "#iterations"
 _RESULT = "#result"
 

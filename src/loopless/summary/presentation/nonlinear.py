@@ -61,10 +61,13 @@ from loopless.terms import (
 )
 
 _ROUNDS: Final = 3
+"""Rounds of shortening: each may make room for the next. A guess."""
 _MOST_CHOICES: Final = 3
+"""A condition with more disjunctions than this is not decided by the arms of one. A guess."""
 _MOST_NODES: Final = 300
-"""Larger conditions are not looked at as a whole."""
+"""Larger conditions are not looked at as a whole. A guess."""
 _OPERATIONS: Final = 60_000
+"""isl's operations for making one condition or term plainer: some 8 ms. A guess."""
 
 _Node = TypeVar("_Node", Term, Condition)
 

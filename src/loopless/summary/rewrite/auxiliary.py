@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import gcd
-from typing import overload
+from typing import Final, overload
 
 from loopless.logic import NotPresburger, Region, is_quasi_affine
 from loopless.terms import (
@@ -105,7 +105,7 @@ def expanded(term: Term, changed: Iterable[Var]) -> Term:
 
 # -- naming -----------------------------------------------------------------------------------------------------------
 
-MAX_SHIFT = 128
+MAX_SHIFT: Final = 128
 """A shift by more than this counts as 0 where a term must have a value; no operation of a program shifts so far."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import overload
+from typing import Final, overload
 
 from loopless.paths.model import LoopPaths, Path
 from loopless.terms import (
@@ -34,8 +34,8 @@ from loopless.terms import (
     walk,
 )
 
-MAX_QUOTIENTS = 12
-"""A quotient that may have more values than this, 0 left out, stays as it is."""
+MAX_QUOTIENTS: Final = 12
+"""A quotient that may have more values than this, 0 left out, stays as it is. A guess."""
 
 
 def with_few_quotients(paths: LoopPaths) -> LoopPaths:

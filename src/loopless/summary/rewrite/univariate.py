@@ -32,8 +32,8 @@ from loopless.terms import (
 )
 from loopless.terms.curves import stretches
 
-MAX_INTERVALS = 6
-"""A condition that holds on more intervals than this stays as it is."""
+MAX_INTERVALS: Final = 6
+"""A condition that holds on more intervals than this stays as it is. A guess."""
 
 _WANTED: Final = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}
 _COUNT = Var("#distance", INTEGERS)

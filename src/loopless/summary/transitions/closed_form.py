@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from loopless.automaton.runs import MAX_PREFIX
 from loopless.logic import Region
 from loopless.recurrences import Closed, solve
 from loopless.summary.obligations.along_run import Undecided, all_along
@@ -30,11 +32,8 @@ from loopless.terms import (
     walk,
 )
 
-MAX_PREFIX = 8
-"""Closed forms that hold only after more iterations than this are not used."""
-
-MAX_CHOICES = 3
-"""Updates with more different choices by invariants than this are not solved on each side."""
+MAX_CHOICES: Final = 3
+"""Updates with more different choices by invariants than this are not solved on each side. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

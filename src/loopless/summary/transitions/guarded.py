@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
@@ -27,8 +28,8 @@ from loopless.terms import (
     walk,
 )
 
-MAX_SPLIT = 70
-"""A step that takes more different values than this is not split by them."""
+MAX_SPLIT: Final = 70
+"""A step that takes more different values than this is not split by them. A few more than a type has bits."""
 
 
 def composed(first: GuardedTransition, second: GuardedTransition, region: Region) -> GuardedTransition:
@@ -106,8 +107,8 @@ def _is_choice(node: object) -> bool:
     return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
 
 
-MAX_CHOICES = 16
-"""A transition is not divided into more parts than this by the choices in its values."""
+MAX_CHOICES: Final = 16
+"""A transition is not divided into more parts than this by the choices in its values. A guess."""
 
 
 def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
@@ -144,11 +145,11 @@ def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
     return replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
 
 
-MAX_PARTS = 4
-"""A domain is not divided into more convex parts than this."""
+MAX_PARTS: Final = 4
+"""A domain is not divided into more convex parts than this. A guess."""
 
-MAX_CLASSES = 24
-"""Nor into more parts than this where it is too costly as a whole."""
+MAX_CLASSES: Final = 24
+"""Nor into more parts than this where it is too costly as a whole. A guess."""
 
 
 def convex(transition: GuardedTransition) -> list[GuardedTransition] | None:

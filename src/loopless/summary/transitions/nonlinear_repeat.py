@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from loopless.automaton.runs import iterated
 from loopless.logic import Region
@@ -58,8 +59,8 @@ from loopless.terms import (
     walk,
 )
 
-MAX_DIVIDED = 8
-"""A domain is not divided into more parts by whether its conjuncts come to fail."""
+MAX_DIVIDED: Final = 8
+"""A domain is not divided into more parts by whether its conjuncts come to fail. A guess."""
 
 Outcome = tuple[Condition, Term | None]
 """Where the condition holds: the number of rounds after which a conjunct fails first, None if it never does."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from loopless.logic import Region
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator
@@ -34,8 +35,8 @@ from loopless.terms import (
     sub,
 )
 
-MAX_SELECTORS = 3
-"""Products of more oscillations than this are not looked for."""
+MAX_SELECTORS: Final = 3
+"""Products of more oscillations than this are not looked for. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

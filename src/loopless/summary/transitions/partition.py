@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from typing import Final
 
 from loopless.logic import Region
 from loopless.summary.transitions.system import System
 from loopless.terms import const, equal
 
-MAX_CELLS = 8
-"""The invariants are not divided into more sets than this."""
+MAX_CELLS: Final = 8
+"""The invariants are not divided into more sets than this. A guess."""
 
-RARE = 16
-"""Where something may wrap around for all invariants, only what does so for less than this part of them is a margin."""
+RARE: Final = 16
+"""Where something may wrap around for all invariants, only what does so for less than this part of them is a
+margin. A guess."""
 
-FEW = 8
-"""An invariant that has fewer values than this in a part of the margin is taken value by value there."""
+FEW: Final = 8
+"""An invariant that has fewer values than this in a part of the margin is taken value by value there. A guess."""
 
 
 def cells(system: System) -> list[System]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from loopless.automaton.runs import iterated
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
@@ -14,20 +16,22 @@ from loopless.summary.transitions.system import System, place_of
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, Wrap, brief, equal, substitute, walk
 
-MAX_ROUNDS = 70
+MAX_ROUNDS: Final = 70
 """Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
 
-FEW_ROUNDS = 8
-"""And fewer than this where values are reduced in each of them: isl takes ever longer, and counts no operations."""
+FEW_ROUNDS: Final = 8
+"""And fewer than this where values are reduced in each of them: isl takes ever longer, and counts no operations. A
+guess."""
 
-SHORT_OPERATIONS = 1_000_000
-"""isl's operations for following the runs of one transition."""
+SHORT_OPERATIONS: Final = 1_000_000
+"""isl's operations for following the runs of one transition. Some 100 ms on small sets. A guess."""
 
-BRIEF_ROUNDS = 2
-"""Runs of at most so many rounds are followed before anything else is tried on a step without closed form."""
+BRIEF_ROUNDS: Final = 2
+"""Runs of at most so many rounds are followed before anything else is tried on a step without closed form. A
+guess."""
 
-BRIEF_OPERATIONS = 50_000
-"""And isl's operations for finding out whether they are that short."""
+BRIEF_OPERATIONS: Final = 50_000
+"""And isl's operations for finding out whether they are that short. Some 6 ms on small sets. A guess."""
 _CONDITION = "their condition changes from round to round, and is not affine"
 
 

@@ -5,14 +5,15 @@ with counts of 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from loopless.logic import NotPresburger, Region
 from loopless.summary.model import Cycle, Interleaving, Run, Step
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing, joined
 from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
-MAX_COMPARED = 60
-"""Of more transitions than this not all pairs are compared."""
+MAX_COMPARED: Final = 60
+"""Of more transitions than this not all pairs are compared. A guess."""
 
 Same = Callable[[Term, Term], bool]
 

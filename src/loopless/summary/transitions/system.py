@@ -8,6 +8,7 @@ on an accumulator is kept on the side.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from loopless.graphs import reachable
 from loopless.logic import NotPresburger, Region, feasible
@@ -44,8 +45,8 @@ from loopless.terms import (
     sub,
 )
 
-MAX_WRAP_BRANCHES = 4
-"""A step that may wrap around in more different ways than this is left as it is."""
+MAX_WRAP_BRANCHES: Final = 4
+"""A step that may wrap around in more different ways than this is left as it is. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
