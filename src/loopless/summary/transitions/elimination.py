@@ -35,11 +35,11 @@ MAX_RUNS: Final = 16
 guess."""
 
 OPERATIONS: Final = 2_000_000
-"""isl's operations allowed for eliminating the paths of one loop, and for going back from its ends. Some 200 ms on
-small sets. A guess."""
+"""isl's operations allowed for eliminating the paths of one loop, and for going back from its ends: some 0.2 s on small
+sets. Half takes a quarter less time on 21 hard loops, and leaves one of them open that is complete so."""
 
 STEP_OPERATIONS: Final = 500_000
-"""And for the runs of one transition. Some 60 ms on small sets. A guess."""
+"""And for the runs of one transition, some 60 ms on small sets. Half changes nothing on 10 hard loops."""
 
 
 @dataclass(slots=True, eq=False)
