@@ -12,5 +12,5 @@ def _run(question: BoundQuestion, _: Tried[FunctionBounds]) -> FunctionBounds:
     return function_bounds(question.graph)
 
 
-METHOD = Method(NAME, "Čadek, Strejček, Trtík, Looperman (2016), sections 4 and 5", _run)
+METHOD = Method(NAME, "Čadek, Strejček, Trtík, Looperman (2016), section 3", _run)
 """The others give it bounds on one entry, which it carries outwards."""
