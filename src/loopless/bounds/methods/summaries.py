@@ -20,5 +20,10 @@ def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBound
     return function_bounds(question.graph, given)
 
 
-METHOD = Method("summaries", "Proteus (FSE 2016), section 5, application on loop bound analysis", _run, lambda _, tried: tried.answer is not None)
+METHOD = Method(
+    "summaries",
+    "Proteus (FSE 2016), section 5, application on loop bound analysis",
+    _run,
+    lambda _, tried: tried.answer is not None,
+)
 """The bounds keep the names of the methods that gave the summaries."""

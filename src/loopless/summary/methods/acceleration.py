@@ -384,7 +384,7 @@ def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
 
 METHOD = Method(
     "acceleration",
-    "Proteus (Xie, Chen, Liu, Le, Li, FSE 2016), section 4.1 and algorithm 3, with a parametric least value (Feautrier, RAIRO 1988)",
+    "Proteus (Xie, Chen, Liu, Le, Li, FSE 2016), section 4.1; parametric least values after Feautrier (RAIRO 1988)",
     _run,
     _applies,
     OPERATIONS,
