@@ -25,6 +25,8 @@ from loopless.summary import FunctionSummary, Summary
 from loopless.terms import holds
 from loops_in_c import graph
 
+pytestmark = pytest.mark.slow  # all inputs at 8 bits, natively
+
 INT_MAX = 2**31 - 1
 WHOLE, LOOPS, JUDGE = 2, 1, 0
 """Who must answer for every input: the summary of the function, those of its loops, the judge alone."""

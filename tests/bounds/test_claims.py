@@ -9,7 +9,7 @@ import pytest
 from loopless.bounds import Bound, Claim, function_bounds
 from loopless.bounds.joint_claims import added, at_least, at_most, lacks_lower, of_all, somewhere, together
 from loopless.bounds.line_bounds import line_bounds
-from loopless.bounds.lower_asymptotics import lower_class, lower_growth, reached
+from loopless.bounds.lower_asymptotics import lower_class, lower_class_of, reached
 from loopless.check.interpreter.run import Interpreter
 from loopless.terms import (
     FALSE,
@@ -130,7 +130,7 @@ GROWS = [
 @pytest.mark.parametrize(("claim", "degree", "text"), GROWS)
 def test_counts_grow_along_some_ray_as_worked_out_by_hand(claim: Claim, degree: int, text: str) -> None:
     shown = {N: "n", M: "m", Z: "z"}
-    found = lower_growth(claim, shown)
+    found = lower_class_of(claim, shown)
     assert found is not None
     assert (found.degree, found.text, found.until) == (degree, text, None)
     assert lower_class(claim, shown) == text
@@ -140,12 +140,12 @@ def test_counts_grow_along_some_ray_as_worked_out_by_hand(claim: Claim, degree: 
 
 
 def test_a_count_that_stops_growing_or_is_never_told_has_no_class() -> None:
-    assert lower_growth(Claim(UP_N, ZERO), {N: "n"}) is None
-    assert lower_growth(Claim(UP_N, UP_N, exact=True, when=less(N, ZERO)), {N: "n"}) is None
-    assert lower_growth(Claim(UP_N, UP_N, exact=True, never=TRUE), {N: "n"}) is None
+    assert lower_class_of(Claim(UP_N, ZERO), {N: "n"}) is None
+    assert lower_class_of(Claim(UP_N, UP_N, exact=True, when=less(N, ZERO)), {N: "n"}) is None
+    assert lower_class_of(Claim(UP_N, UP_N, exact=True, never=TRUE), {N: "n"}) is None
     limited = Claim(UP_N, UP_N, exact=True, undefined=greater(N, const(10**6)))
-    assert lower_growth(limited, {N: "n"}) is None
-    found = lower_growth(limited, {N: "n"}, limited=True)
+    assert lower_class_of(limited, {N: "n"}) is None
+    found = lower_class_of(limited, {N: "n"}, limited=True)
     assert found is not None
     assert found.degree == 1
     assert found.until is not None

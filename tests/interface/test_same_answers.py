@@ -7,6 +7,8 @@ import pytest
 import loopless
 from asked_both_ways import asked, command, loaded, untimed
 
+pytestmark = pytest.mark.slow  # each asks twice, once by the command
+
 FILES = (
     "examples/looperman/fig1.c",
     "examples/looperman/fig3.c",

@@ -15,6 +15,8 @@ from loopless.source import load
 from loopless.summary import FunctionCase, FunctionSummary, Residual, Undefined, paths_of, summarize, summarize_function
 from loopless.terms import evaluate, holds
 
+pytestmark = pytest.mark.slow  # all inputs at 8 bits, natively
+
 CONST = {
     "a constant table": "int f(signed char n) { static const int t[2] = {1, 2}; if (n > 4) ((int *)t)[1] = n; return t[0]; }",
     "a constant scalar": "static const int k = 5; int f(signed char n) { while (n > 0) { n -= 3; if (n == 2) *(int *)&k = 1; }"
