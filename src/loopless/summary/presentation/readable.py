@@ -48,10 +48,11 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS: Final = 200_000
-"""isl operations for one summary, some 25 ms; what is left over then is shown as it is."""
+OPERATIONS: Final = 800_000
+"""isl's operations for one summary, some 0.1 s; what is left over then is shown as it is. Three quarters of it are too
+few for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
 _OPERATIONS_EACH: Final = 30_000
-"""isl's operations for one condition: some 4 ms, a seventh of :data:`OPERATIONS`. A guess."""
+"""isl's operations for one condition: some 4 ms. A guess."""
 _MOST_REGIONS: Final = 16
 """More regions of one place are not put in plainer words one by one. A guess."""
 _LARGE: Final = 1 << 28
