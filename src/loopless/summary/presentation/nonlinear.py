@@ -66,9 +66,9 @@ _MOST_CHOICES: Final = 3
 """A condition with more disjunctions than this is not decided by the arms of one. A guess."""
 _MOST_NODES: Final = 300
 """Larger conditions are not looked at as a whole. A guess."""
-_OPERATIONS: Final = 240_000
-"""isl's operations for making one condition or term plainer: some 30 ms. With three quarters of it the overflow of a sum
-from anywhere on (``for (; i <= n; i++) s += i``) is told twice over."""
+_OPERATIONS: Final = 480_000
+"""isl's operations for making one condition or term plainer: some 50 ms. With half of it the overflow of a
+sum from anywhere on (``for (; i <= n; i++) s += i``) is told twice over."""
 
 _Node = TypeVar("_Node", Term, Condition)
 

@@ -48,9 +48,9 @@ from loopless.terms import (
     walk,
 )
 
-OPERATIONS: Final = 800_000
-"""isl's operations for one summary, some 0.1 s; what is left over then is shown as it is. Three quarters of it are too
-few for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
+OPERATIONS: Final = 1_600_000
+"""isl's operations for one summary, some 0.2 s; what is left over then is shown as it is. Half of it is too
+little for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
 _OPERATIONS_EACH: Final = 30_000
 """isl's operations for one condition: some 4 ms. A guess."""
 _MOST_REGIONS: Final = 16
