@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from loopless.queries.answers import LoopAnswer
@@ -12,17 +13,17 @@ from loopless.report.text import summaries
 from loopless.report.text import why as why_lines
 
 
-class Shown:
+class Shown(ABC):
     """Something with a text (``print``), one short line (a prompt) and a picture of itself in HTML (a notebook)."""
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str | None:
-        raise NotImplementedError
+    @abstractmethod
+    def _repr_html_(self) -> str | None: ...
 
+    @abstractmethod
     def _brief(self) -> str:
         """The essentials in a few words."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{self._brief()}>"

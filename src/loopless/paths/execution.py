@@ -7,6 +7,7 @@ theirs.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Generic, TypeVar
@@ -107,7 +108,7 @@ class Finished(Generic[_S]):
     result_object: Term | None = None
 
 
-class Execution(Generic[_S]):
+class Execution(ABC, Generic[_S]):
     """What all symbolic executions share. ``live``: by block, the variables whose values are still needed there.
     ``questions``: how often Z3 may be asked about products.
     """
@@ -144,9 +145,9 @@ class Execution(Generic[_S]):
         """
         raise TooManyPaths
 
+    @abstractmethod
     def effect(self, state: _S, statement: Statement) -> Sequence[_S]:
         """The states after a statement that touches what lies outside the variables; none where no run goes on."""
-        raise NotImplementedError
 
     # -- one block ----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Only profiles with :attr:`loopless.check.generator.profile.Profile.undefined` ha
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -31,7 +32,7 @@ from loopless.check.generator.syntax import (
 from loopless.check.oracle.signature import CType
 
 
-class Undefined(Expressions):
+class Undefined(Expressions, ABC):
     """Draws the statements of :data:`KINDS`."""
 
     def undefined(self) -> Block:
@@ -123,13 +124,13 @@ class Undefined(Expressions):
         (self.names.tables if constant else self.names.arrays)[name] = ctype
         return DeclareArray(name, ctype, values, constant)
 
+    @abstractmethod
     def declare(self, prefix: str, ctype: CType, value: Expr) -> Stmt:
         """Declare a new local here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fresh(self, prefix: str) -> str:
         """A name that the function does not have yet."""
-        raise NotImplementedError
 
 
 KINDS: Final[Mapping[str, Callable[[Undefined], Block]]] = {
