@@ -105,8 +105,11 @@ def _named(found: Claim, counted_by: str, bounds: Bounds) -> Claim:
     """The claim with the names of the methods that gave its bound: an exact one is a count of the summary."""
     if found.upper is None:
         return found
-    names = [counted_by] if counted_by and (found.exact or not bounds) else [b.method for b in bounds if b.when is TRUE]
-    return replace(found, method=", ".join(dict.fromkeys(name for name in names or [bounds[0].method] if name)))
+    if found.exact or not bounds:
+        return replace(found, method=counted_by)
+    always = [bound for bound in bounds if bound.when is TRUE]
+    names = [bound.method for bound in always or bounds[:1]]
+    return replace(found, method=", ".join(dict.fromkeys(name for name in names if name)))
 
 
 def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) -> Claim:
