@@ -32,8 +32,35 @@ from loopless.terms import Condition, Var, evaluate, holds
 _T = TypeVar("_T")
 
 
+class _Summarized(Shown):
+    """What summaries of loops and of functions have in common."""
+
+    __slots__ = ()
+    _value: SummaryValue | FunctionSummaryValue
+
+    @property
+    def undefined(self) -> tuple[Undefined, ...]:
+        """The entry values from which a run meets undefined behaviour, by ``kind`` and ``line``."""
+        return self._value.undefined
+
+    @property
+    def residual(self) -> tuple[Residual, ...]:
+        """The entry values about which nothing is said, each with the reason ``why``."""
+        return self._value.residual
+
+    @property
+    def complete(self) -> bool:
+        """Whether something is said about every entry state, of those in which the program enters where it says so."""
+        return self._value.complete
+
+    @property
+    def exact(self) -> bool:
+        """Whether every case is an equivalence."""
+        return self._value.exact
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Summary(Shown):
+class Summary(_Summarized):
     """What a loop does, as cases over the values at its entry; ``print`` shows it as the command line does.
 
     Called with entry values it gives those at the exit: ``summary(x=0, n=9)["x"]``.
@@ -67,29 +94,9 @@ class Summary(Shown):
         return self._value.diverges
 
     @property
-    def undefined(self) -> tuple[Undefined, ...]:
-        """The entry values from which a run meets undefined behaviour, by ``kind`` and ``line``."""
-        return self._value.undefined
-
-    @property
-    def residual(self) -> tuple[Residual, ...]:
-        """The entry values about which nothing is said, each with the reason ``why``."""
-        return self._value.residual
-
-    @property
     def entered(self) -> Condition:
         """What holds wherever the program enters the loop; the summary speaks of such states only."""
         return self._value.entered
-
-    @property
-    def complete(self) -> bool:
-        """Whether something is said about every entry state, of those in ``entered``."""
-        return self._value.complete
-
-    @property
-    def exact(self) -> bool:
-        """Whether every case is an equivalence."""
-        return self._value.exact
 
     @property
     def type(self) -> int | None:
@@ -177,7 +184,7 @@ class Summary(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FunctionSummary(Shown):
+class FunctionSummary(_Summarized):
     """What a call of a function does, as cases over its inputs; ``print`` shows it as ``summarize --whole`` does.
 
     Called with inputs it gives what the call comes to: ``summary(n=9)["return"]``.
@@ -214,26 +221,6 @@ class FunctionSummary(Shown):
     def diverges(self) -> tuple[Diverges, ...]:
         """The inputs for which the call never ends, each with the loop that it stays in."""
         return self._value.diverges
-
-    @property
-    def undefined(self) -> tuple[Undefined, ...]:
-        """The inputs for which the call meets undefined behaviour, by ``kind`` and ``line``."""
-        return self._value.undefined
-
-    @property
-    def residual(self) -> tuple[Residual, ...]:
-        """The inputs about which nothing is said, each with the reason ``why``."""
-        return self._value.residual
-
-    @property
-    def complete(self) -> bool:
-        """Whether something is said about all inputs."""
-        return self._value.complete
-
-    @property
-    def exact(self) -> bool:
-        """Whether every case is an equivalence."""
-        return self._value.exact
 
     @property
     def assumptions(self) -> tuple[str, ...]:
