@@ -48,8 +48,8 @@ def inductive_subsets(
         changed = False
         for step in known:
             before = conjunction((*found.get(step.source, ()), step.condition))
-            if not found.get(step.target) or before is FALSE:
-                continue
+            if not found.get(step.target) or before is FALSE or not feasible(before, solver=solver):
+                continue  # a step that is never taken keeps everything
             stays: list[Condition] = []
             for condition in found[step.target]:
                 asked += 1
