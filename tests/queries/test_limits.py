@@ -104,6 +104,22 @@ def test_memory_is_bounded(method):
     assert "100 MB" in greedy.detail or "--loop-memory" in greedy.detail
 
 
+def test_what_is_shared_with_the_parent_is_not_counted(monkeypatch):
+    """Some systems count a page that a child shares with its parent as the child's once it has read it, not before."""
+    counted, seen = limits_module._resident, []
+
+    def late(process):
+        if process == os.getpid():
+            return counted(process)
+        seen.append(process)
+        return 0 if len(seen) == 1 else counted(os.getpid()) + (1 << 20)
+
+    monkeypatch.setattr(limits_module, "_may_fork", lambda: True)
+    monkeypatch.setattr(limits_module, "_resident", late)
+    assert run_all([functools.partial(time.sleep, 0.3)], Limits(10, 16)) == [None]
+    assert len(seen) > 2
+
+
 def starved(kind):
     if kind == "memory":
         raise MemoryError

@@ -10,6 +10,7 @@ are forked; on other systems each is started anew. Answers are the same.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import re
@@ -192,7 +193,8 @@ class _Child:
     """One child process and the job it is at."""
 
     def __init__(self, functions: Sequence[Callable[..., Any]], limits: Limits) -> None:
-        context, parent = context_of(fork=_may_fork())
+        fork = _may_fork()
+        context, parent = context_of(fork=fork)
         self.connection, theirs = context.Pipe()
         self.limits = limits
         self.key = -1
@@ -205,8 +207,9 @@ class _Child:
         self._asked = self._since = time.monotonic()
         self._allowed: float | None = None
         self._worked = 0.0
-        self._base = 0
-        self._peak = 0
+        # Some systems count what is shared with the parent only once the child has read it.
+        self._shared = _resident(os.getpid()) if fork else 0
+        self._base = self._peak = 0
         self.process: BaseProcess = context.Process(
             target=_serve, args=(theirs, functions, limits.memory_mb, parent), daemon=False
         )
@@ -245,7 +248,7 @@ class _Child:
 
     def _send(self) -> None:
         self._asked = time.monotonic()
-        self._base = self._peak = self._memory()
+        self._base = self._peak = max(self._memory(), self._shared)
         with contextlib.suppress(OSError):
             self.connection.send_bytes(dumps(self._request))
 
@@ -296,12 +299,7 @@ class _Child:
         return Overrun(reason, detail, seconds=time.monotonic() - self._asked, noted=self.noted)
 
     def _memory(self) -> int:
-        """The resident memory of the child in bytes; 0 where the system does not say."""
-        try:
-            with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:  # noqa: PTH123  # fifty times a second
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError, ValueError):
-            return 0
+        return _resident(self.process.pid)
 
     def _processor_s(self) -> float:
         """The seconds for which the child has had the processor; 0 where the system does not say."""
@@ -320,6 +318,15 @@ class _Child:
             self.process.kill()
             self.process.join()
             self.process.close()
+
+
+def _resident(process: int | None) -> int:
+    """The resident memory of a process in bytes; 0 where the system does not say."""
+    try:
+        with open(f"/proc/{process}/statm", encoding="ascii") as file:  # noqa: PTH123  # fifty times a second
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 def _deadline_detail(limits: Limits) -> str:
@@ -387,6 +394,7 @@ def _serve(
 
 def _settle(memory_mb: int | None, parent: int | None) -> None:
     """Make this process a quiet child: it ends with its parent, leaves interrupts and standard output to it."""
+    gc.freeze()  # what is shared with the parent is not walked, hence not copied, whenever garbage is collected
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
