@@ -96,7 +96,7 @@ def _speculates(function: ir.Function) -> bool:
     """Whether the code may compute what it then does not use.
 
     Code as clang writes it keeps variables in memory and chooses by branches; it selects only between constants and
-    values that it loads.
+    values that it loads, by any condition. What is loaded keeps no promise of the address.
     """
     code = [i for i in function.instructions() if not i.is_debug]
     operations = {i.op for i in code}
@@ -106,8 +106,11 @@ def _speculates(function: ir.Function) -> bool:
     promised: set[str] = set()
     for instruction in code:
         used = {operand.name for operand in instruction.operands if isinstance(operand, ir.Local)}
-        if instruction.op == "select" and used & promised:
+        arms = {arm.name for arm in instruction.operands[1:] if isinstance(arm, ir.Local)}
+        if instruction.op == "select" and arms & promised:
             return True
-        if instruction.result is not None and (instruction.flags & _PROMISES or (used & promised)):
+        if instruction.op == "load" or instruction.result is None:
+            continue
+        if instruction.flags & _PROMISES or used & promised:
             promised.add(instruction.result)
     return False

@@ -1,0 +1,234 @@
+"""Linear inequalities that hold at a place, and what follows from one of them together with intervals: no solver.
+
+A domain between intervals and octagons: each fact bounds a linear term by a constant, and a claim follows where the
+claim minus one fact has an interval that decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from loopless.terms import (
+    INTEGERS,
+    Compare,
+    Condition,
+    Const,
+    IntType,
+    Node,
+    Sum,
+    Term,
+    Var,
+    Wrap,
+    add,
+    const,
+    from_polynomial,
+    neg,
+    polynomial,
+    replace_terms,
+    sub,
+    walk,
+)
+from loopless.terms import range_of as range_by_types
+from loopless.terms.ranges import Range
+
+MAX_FACTS: Final = 48
+"""More facts than this are not kept at one place. A guess."""
+
+_N = TypeVar("_N", Term, Condition)
+
+
+@dataclass(slots=True)
+class Intervals:
+    """Symbols for values that are not known, and the intervals in which some of them lie."""
+
+    known: dict[Var, Range] = field(default_factory=dict)
+    symbols: set[Var] = field(default_factory=set)
+
+    @property
+    def bounded(self) -> frozenset[Var]:
+        """The symbols that lie in an interval."""
+        return frozenset(self.known)
+
+    def symbol(self, type: IntType, interval: Range | None = None) -> Var:
+        """A new symbol of a type; no variable of a program has such a name."""
+        found = Var(f"'value {len(self.symbols)}", type)
+        self.symbols.add(found)
+        if interval is not None:
+            self.known[found] = interval
+        return found
+
+    def narrow(self, symbol: Var, interval: Range) -> None:
+        """The symbol lies in the interval."""
+        self.known[symbol] = interval
+
+    def range_of(self, term: Term) -> Range:
+        """The least and the greatest value, as far as types and intervals tell."""
+        if isinstance(term, Var):
+            return self.known.get(term) or range_by_types(term)
+        if not isinstance(term, Sum) or self.known.keys().isdisjoint(term.variables):
+            return range_by_types(term)
+        low: int | None = 0
+        high: int | None = 0
+        for monomial, coefficient in term.items:
+            if len(monomial) == 1 and monomial[0][1] == 1:
+                atom = monomial[0][0]
+                least, greatest = (self.known.get(atom) if isinstance(atom, Var) else None) or range_by_types(atom)
+            else:
+                least, greatest = range_by_types(from_polynomial({monomial: 1}))
+            if coefficient < 0:
+                least, greatest = greatest, least
+            low = None if low is None or least is None else low + coefficient * least
+            high = None if high is None or greatest is None else high + coefficient * greatest
+        return low, high
+
+    def unwrapped(self, node: _N, facts: Facts) -> _N:
+        """The node without reductions into a type's range of what surely lies there."""
+        for _ in range(_NESTED):
+            wraps = [part for part in walk(node) if isinstance(part, Wrap)]
+            replaced: dict[Term, Term] = {part: part.arg for part in wraps if self._fits(part, facts)}
+            if not replaced:
+                return node
+            node = replace_terms(node, replaced)
+        return node
+
+    def _fits(self, part: Wrap, facts: Facts) -> bool:
+        low, high = part.type.min, part.type.max
+        if low is None or high is None:
+            return False
+        least, greatest = self.range_of(part.arg)
+        above = least is not None and least >= low
+        below = greatest is not None and greatest <= high
+        return (above or facts.imply(sub(const(low), part.arg), self)) and (
+            below or facts.imply(sub(part.arg, const(high)), self)
+        )
+
+
+_NESTED: Final = 3
+"""Reductions nested more deeply than this are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """``most``: linear terms without a constant, with the number that they do not exceed; ``unequal``: terms that are
+    not 0. ``possible``: whether any run may come here.
+    """
+
+    most: Mapping[Term, int] = field(default_factory=dict)
+    unequal: tuple[Term, ...] = ()
+    possible: bool = True
+
+    @staticmethod
+    def impossible() -> Facts:
+        """What holds where no run comes."""
+        return Facts(possible=False)
+
+    def imply(self, claim: Term, intervals: Intervals) -> bool:
+        """Whether ``claim`` ≤ 0 follows from one fact."""
+        high = intervals.range_of(claim)[1]
+        if high is not None and high <= 0:
+            return True
+        linear, constant = split(claim)
+        exact = self.most.get(linear)
+        if exact is not None and exact + constant <= 0:
+            return True
+        for fact, most in self.most.items():
+            if fact is linear or fact.variables.isdisjoint(linear.variables):
+                continue
+            high = intervals.range_of(sub(linear, fact))[1]
+            if high is not None and high + most + constant <= 0:
+                return True
+        return False
+
+    def under(self, condition: Compare, intervals: Intervals) -> Facts | None:
+        """The facts where ``condition`` holds too; None where it cannot."""
+        term = condition.term
+        match condition.relation:
+            case "le":
+                return self._at_most(term, intervals)
+            case "eq":
+                found = self._at_most(term, intervals)
+                return None if found is None else found._at_most(neg(term), intervals)
+            case _:
+                below, above = self.imply(term, intervals), self.imply(neg(term), intervals)
+                if below and above:
+                    return None
+                if below:
+                    return self._at_most(add(term, const(1)), intervals)
+                if above:
+                    return self._at_most(sub(const(1), term), intervals)
+                if term in self.unequal or len(self.unequal) >= MAX_FACTS:
+                    return self
+                return Facts(self.most, (*self.unequal, term))
+
+    def _at_most(self, term: Term, intervals: Intervals) -> Facts | None:
+        """With ``term`` ≤ 0."""
+        if self.imply(sub(const(1), term), intervals):
+            return None
+        linear, constant = split(term)
+        known = self.most.get(linear)
+        if linear.variables and (known is None or known > -constant) and (known is not None or len(self.most) < MAX_FACTS):
+            return Facts({**self.most, linear: -constant}, self.unequal)
+        return self
+
+    def joined_with(self, other: Facts, intervals: Intervals) -> Facts | None:
+        """Both; None where they cannot hold together."""
+        found: Facts | None = self
+        for linear, most in other.most.items():
+            known = found.most.get(linear)
+            if known is None or known > most:
+                found = found._at_most(sub(linear, const(most)), intervals)
+                if found is None:
+                    return None
+        more = tuple(term for term in other.unequal if term not in found.unequal)
+        return Facts(found.most, (*found.unequal, *more)) if more else found
+
+    @staticmethod
+    def met(all_of_them: Sequence[Facts], intervals: Intervals) -> Facts:
+        """What holds wherever any of some facts do."""
+        first, *others = [facts for facts in all_of_them if facts.possible] or all_of_them
+        if not others or all(other is first for other in others):
+            return first
+        most: dict[Term, int] = {}
+        for facts in (first, *others):
+            for linear, number in facts.most.items():
+                if linear in most:
+                    continue
+                ends = [other.most.get(linear) for other in (first, *others)]
+                known = [end for end in ends if end is not None]
+                if len(known) == len(ends):
+                    most[linear] = max(known)
+                    continue
+                lacking = [other for other, end in zip((first, *others), ends, strict=True) if end is None]
+                claim = sub(linear, const(max(known)))
+                if all(other.imply(claim, intervals) for other in lacking):
+                    most[linear] = max(known)
+        unequal = tuple(t for t in first.unequal if all(other.excludes(t, intervals) for other in others))
+        return Facts(most, unequal)
+
+    def excludes(self, term: Term, intervals: Intervals) -> bool:
+        """Whether ``term`` ≠ 0."""
+        return (
+            term in self.unequal
+            or self.imply(add(term, const(1)), intervals)
+            or self.imply(sub(const(1), term), intervals)
+        )
+
+    def contradict(self, linear: Term, most: int, intervals: Intervals) -> bool:
+        """Whether ``linear`` > ``most`` follows."""
+        return self.imply(sub(const(most + 1), linear), intervals)
+
+
+NO_FACTS: Final = Facts()
+
+
+def split(term: Term) -> tuple[Term, int]:
+    """A term as what it has beside a constant, and the constant."""
+    if isinstance(term, Const):
+        return const(0), term.value
+    if not isinstance(term, Sum):
+        return term, 0
+    poly = polynomial(term)
+    constant = poly.pop((), 0)
+    return (from_polynomial(poly), constant) if constant else (term, 0)

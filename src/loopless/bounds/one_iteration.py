@@ -1,0 +1,381 @@
+"""One iteration of a loop as a whole: what it does to each variable, and what holds whenever it is completed.
+
+One walk over the loop's blocks, in which ways that meet become one: values that differ by constants become one value
+with an interval (the interval increments of induction variables), others a symbol of which nothing is known. Loops
+inside are passed over. The walk never asks the logic, so it costs about as much as reading the code; what it says is
+less than what paths say (:mod:`loopless.bounds.scopes`), and holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals
+from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.model import (
+    Assign,
+    Assume,
+    Block,
+    Check,
+    Copy,
+    Expire,
+    Fill,
+    Flowgraph,
+    Load,
+    LoopInfo,
+    Statement,
+    Store,
+)
+from loopless.graphs import reverse_postorder
+from loopless.paths.build import changed_variables
+from loopless.paths.execution import Written, written_objects
+from loopless.paths.symbolic import obstacle
+from loopless.refusals import Reason, Refused
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    TRUE,
+    Compare,
+    Condition,
+    Const,
+    IntType,
+    Or,
+    Term,
+    TermTooLarge,
+    Var,
+    Wrap,
+    add,
+    conjuncts,
+    disjuncts,
+    from_polynomial,
+    negate,
+    polynomial,
+    read,
+    sub,
+    substitute,
+    walk,
+    wrap,
+)
+from loopless.terms.ranges import Range
+
+MAX_NODES: Final = 60
+"""A value that is longer than this becomes a symbol of which nothing is known. A guess."""
+MAX_ALTERNATIVES: Final = 8
+"""More ways that a condition comes true are not looked at each by itself. A guess."""
+MAX_DEPTH: Final = 6
+"""Truth values that depend on others more deeply than this are not followed back. A guess."""
+FAR: Final = 1 << 20
+"""Values that differ by more than this have nothing to do with each other. A guess."""
+
+Drift = Mapping[Var, Range]
+"""By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in the iteration: the ``values`` that are not those at the header any more, over these and symbols, and
+    what holds.
+    """
+
+    values: Mapping[Var, Term]
+    facts: Facts = NO_FACTS
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is known of all iterations of a loop.
+
+    ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
+    values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
+    take it. ``intervals``: where the symbols lie.
+    """
+
+    loop: LoopInfo
+    facts: Facts
+    after: Mapping[Var, Term]
+    exits: tuple[Facts, ...]
+    intervals: Intervals
+    changed: frozenset[Var]
+
+    def drift(self) -> Drift:
+        """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
+        found = {}
+        for var, value in self.after.items():
+            low, high = self.intervals.range_of(sub(self.intervals.unwrapped(value, self.facts), var))
+            difference = sub(self.intervals.unwrapped(value, self.facts), var)
+            if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
+                found[var] = (low, high)
+        return found
+
+
+def whole_iteration(
+    graph: Flowgraph, loop: LoopInfo, wanted: frozenset[Var], live: Mapping[str, frozenset[Var]], inner: Mapping[str, Drift]
+) -> Whole | Refused:
+    """What is known of all iterations of ``loop``; a refusal where runs go on in ways that are not followed.
+
+    ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
+    their headers.
+    """
+    return _Walk(graph, loop, wanted, live, inner).whole()
+
+
+class _Unfollowed(Exception):
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused
+
+
+@dataclass(slots=True)
+class _Walk:
+    graph: Flowgraph
+    loop: LoopInfo
+    wanted: frozenset[Var]
+    live: Mapping[str, frozenset[Var]]
+    drifts: Mapping[str, Drift]
+    intervals: Intervals = field(default_factory=Intervals)
+    origins: dict[Var, tuple[tuple[Facts, Term], ...]] = field(default_factory=dict)
+    """By symbols for values that ways brought along: what held on each, and the value there."""
+
+    def whole(self) -> Whole | Refused:
+        try:
+            return self._whole()
+        except _Unfollowed as unfollowed:
+            return unfollowed.refused
+
+    def _whole(self) -> Whole:
+        loop, start = self.loop, self.loop.header
+        inner = {info.header: info for info in self.graph.loops if info.blocks < loop.blocks}
+        written = written_objects(self.graph, loop.blocks)
+        order = reverse_postorder({label: self._following(label, inner) for label in loop.blocks}, start)
+        waiting: dict[str, list[Point]] = {start: [Point({})]}
+        back: list[Point] = []
+        exits: list[Facts] = []
+        for label in order:
+            points = waiting.pop(label, None)
+            if points is None:
+                continue
+            point = self._joined(self.live[label], points)
+            if label in inner:
+                point = self._passed_over(inner[label], point)
+            block = self.graph.blocks[label]
+            after = self._through(block, point, written)
+            if after is None or block.end is not None:
+                continue
+            for edge in block.edges:
+                found = self._alternatives(after, self._inside(after, edge.condition))
+                taken = _one(found, after, self._met(found))
+                if taken is None:
+                    continue
+                target = edge.target
+                stopped = obstacle(self.graph.blocks[target])
+                if stopped is not None:
+                    raise _Unfollowed(stopped)
+                if target == start:
+                    back.append(self._along(taken, edge.assigns))
+                elif target not in loop.blocks:
+                    exits += [point.facts for point in found]
+                elif not (target in inner and label in inner[target].blocks):
+                    waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
+        if waiting:
+            detail = "jumps enter a cycle inside the loop at several places"
+            raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(loop.loc or loop.name), detail))
+        changed = changed_variables(self.graph, loop)
+        if not back:  # no iteration is ever completed
+            return Whole(loop, NO_FACTS.impossible(), {}, tuple(exits), self.intervals, changed)
+        end = self._joined(self.live[start], back)
+        after_all = {v: t for v, t in end.values.items() if t is not v}
+        return Whole(loop, end.facts, after_all, tuple(exits), self.intervals, changed)
+
+    def _following(self, label: str, inner: Mapping[str, LoopInfo]) -> list[str]:
+        targets = self.graph.blocks[label].successors
+        return [
+            target
+            for target in targets
+            if target in self.loop.blocks
+            and target != self.loop.header
+            and not (target in inner and label in inner[target].blocks)
+        ]
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def _through(self, block: Block, point: Point, written: Written) -> Point | None:
+        blocked = self.graph.blocked.get(block.label)
+        if blocked is not None:
+            raise _Unfollowed(blocked)
+        values = dict(point.values)
+        facts = point.facts
+        for statement in block.statements:
+            match statement:
+                case Assign(target=target, value=value):
+                    if target in self.wanted:
+                        values[target] = self._value(value, values, facts, target.type)
+                case Assume(condition=condition):
+                    now = Point(values, facts)
+                    found = self._alternatives(now, self._inside(now, condition))
+                    taken = _one(found, now, self._met(found))
+                    if taken is None:
+                        return None
+                    facts = taken.facts
+                case Check() | Store() | Fill() | Copy() | Expire():
+                    pass
+                case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
+                    self._load(statement, values, facts, written)
+                case _:
+                    self._unknown(statement, values)
+        return Point(values, facts)
+
+    def _unknown(self, statement: Statement, values: dict[Var, Term]) -> None:
+        for target in defined_by(statement):
+            if target in self.wanted:
+                values[target] = self.intervals.symbol(target.type)
+
+    def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
+        owner = self._value(load.address.object, values, facts, INTEGERS)
+        known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
+        if known is None or known in written or written.anything or load.target_object is not None:
+            self._unknown(load, values)
+            return
+        offset = self._value(load.address.offset, values, facts, INTEGERS)
+        held = load.type if load.target.type.width is not None else IntType(None)
+        values[load.target] = read(self.graph.objects[known].name, offset, held)
+
+    def _value(self, value: Term, values: Mapping[Var, Term], facts: Facts, type: IntType) -> Term:
+        try:
+            found = self.intervals.unwrapped(substitute(value, values), facts)
+        except TermTooLarge:
+            return self.intervals.symbol(type)
+        return found if _is_short(found) else self.intervals.symbol(type)
+
+    def _inside(self, point: Point, condition: Condition) -> Condition:
+        try:
+            found = substitute(condition, point.values)
+        except TermTooLarge:
+            return TRUE
+        return found
+
+    def _along(self, point: Point, assigns: Sequence[tuple[Var, Term]]) -> Point:
+        new = {v: self._value(t, point.values, point.facts, v.type) for v, t in assigns if v in self.wanted}
+        return Point({**point.values, **new}, point.facts) if new else point
+
+    def _passed_over(self, info: LoopInfo, point: Point) -> Point:
+        """At the last visit of the header of a loop inside."""
+        drift = self.drifts.get(info.header, {})
+        values = dict(point.values)
+        live = self.live[info.header]
+        for var in sorted(changed_variables(self.graph, info) & self.wanted):
+            low, high = drift.get(var, (None, None))
+            known = var in live and ((low is not None and low >= 0) or (high is not None and high <= 0))
+            if known:
+                by = self.intervals.symbol(INTEGERS, (0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None))
+                values[var] = add(values.get(var, var), by)
+            else:
+                values[var] = self.intervals.symbol(var.type)
+        return Point(values, point.facts)
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def _alternatives(self, point: Point, condition: Condition, depth: int = 0) -> list[Point]:
+        """The point where ``condition`` holds: the ways in which that may be, none where it cannot."""
+        found = [point]
+        for part in conjuncts(condition):
+            found = [after for before in found for after in self._where(before, part, depth)]
+            if len(found) > MAX_ALTERNATIVES:
+                found = [Point(point.values, self._met(found))]
+        return found
+
+    def _where(self, point: Point, part: Condition, depth: int) -> list[Point]:
+        if part is FALSE:
+            return []
+        if isinstance(part, Or):
+            if depth >= MAX_DEPTH or len(part.args) > MAX_ALTERNATIVES:
+                return [point]
+            return [after for arg in disjuncts(part) for after in self._alternatives(point, arg, depth + 1)]
+        if not isinstance(part, Compare):
+            return [point]
+        symbol = next((v for v in sorted(part.variables) if v in self.origins), None)
+        if symbol is not None and depth < MAX_DEPTH:
+            ways = []
+            for facts, value in self.origins[symbol]:
+                both = point.facts.joined_with(facts, self.intervals)
+                if both is not None:
+                    there = substitute(part, {symbol: value})
+                    ways += self._alternatives(Point(point.values, both), there, depth + 1)
+            return ways
+        facts = point.facts.under(part, self.intervals)
+        return [] if facts is None else [Point(point.values, facts)]
+
+    def _met(self, points: Sequence[Point]) -> Facts | None:
+        return Facts.met([point.facts for point in points], self.intervals) if points else None
+
+    # -- meeting ------------------------------------------------------------------------------------------------------
+
+    def _joined(self, live: frozenset[Var], points: Sequence[Point]) -> Point:
+        if len(points) == 1:
+            values = {v: t for v, t in points[0].values.items() if v in live}
+            return Point(values, points[0].facts)
+        values = {}
+        changed = {var for point in points for var in point.values if var in live}
+        for var in sorted(changed):
+            terms = [point.values.get(var, var) for point in points]
+            values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, points)
+        return Point(values, Facts.met([point.facts for point in points], self.intervals))
+
+    def _merged(self, var: Var, terms: Sequence[Term], points: Sequence[Point]) -> Term:
+        """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
+        plain = [t.arg if isinstance(t, Wrap) and t.type.width == var.type.width else t for t in terms]
+        core = self._core(plain[0])
+        rests = [sub(term, core) for term in plain]
+        interval: Range = (None, None)
+        if all(rest.variables <= self.intervals.bounded for rest in rests):
+            lows, highs = zip(*(self.intervals.range_of(rest) for rest in rests), strict=True)
+            interval = (_least(lows), _greatest(highs))
+        if interval == (None, None):
+            # Nothing is known of the value but where it came from.
+            symbol = self.intervals.symbol(var.type)
+            if all(_is_truth(t) for t in terms):
+                self.intervals.narrow(symbol, (0, 1))
+                self._remember(symbol, terms, points)
+            return symbol
+        symbol = self.intervals.symbol(INTEGERS, interval)
+        self._remember(symbol, rests, points)
+        found = add(core, symbol)
+        return wrap(found, var.type) if any(isinstance(t, Wrap) for t in terms) else found
+
+    def _remember(self, symbol: Var, values: Sequence[Term], points: Sequence[Point]) -> None:
+        if len(points) <= MAX_ALTERNATIVES:
+            self.origins[symbol] = tuple((point.facts, value) for point, value in zip(points, values, strict=True))
+
+    def _core(self, term: Term) -> Term:
+        """What is left of a value without constants and symbols in intervals."""
+        bounded = self.intervals.bounded
+        items = polynomial(term).items()
+        return from_polynomial({m: c for m, c in items if m and not (len(m) == 1 and m[0][1] == 1 and m[0][0] in bounded)})
+
+
+def _one(found: Sequence[Point], before: Point, facts: Facts | None) -> Point | None:
+    return None if facts is None else found[0] if len(found) == 1 else Point(before.values, facts)
+
+
+def _is_short(term: Term) -> bool:
+    return all(number < MAX_NODES for number, _ in enumerate(walk(term)))
+
+
+def _is_truth(term: Term) -> bool:
+    from loopless.terms import range_of
+
+    low, high = range_of(term)
+    return low is not None and high is not None and 0 <= low <= high <= 1
+
+
+def _least(ends: Iterable[int | None]) -> int | None:
+    known = [end for end in ends if end is not None]
+    ends = list(ends)
+    return min(known) if len(known) == len(ends) and abs(min(known)) <= FAR else None
+
+
+def _greatest(ends: Iterable[int | None]) -> int | None:
+    known = [end for end in ends if end is not None]
+    ends = list(ends)
+    return max(known) if len(known) == len(ends) and abs(max(known)) <= FAR else None
