@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from loopless.terms import (
-    INTEGERS,
     Compare,
     Condition,
     Const,
     IntType,
-    Node,
     Sum,
     Term,
     Var,
@@ -146,41 +144,46 @@ class Facts:
         term = condition.term
         match condition.relation:
             case "le":
-                return self._at_most(term, intervals)
+                return self.at_most(term, intervals)
             case "eq":
-                found = self._at_most(term, intervals)
-                return None if found is None else found._at_most(neg(term), intervals)
+                found = self.at_most(term, intervals)
+                return None if found is None else found.at_most(neg(term), intervals)
             case _:
                 below, above = self.imply(term, intervals), self.imply(neg(term), intervals)
                 if below and above:
                     return None
                 if below:
-                    return self._at_most(add(term, const(1)), intervals)
+                    return self.at_most(add(term, const(1)), intervals)
                 if above:
-                    return self._at_most(sub(const(1), term), intervals)
+                    return self.at_most(sub(const(1), term), intervals)
                 if term in self.unequal or len(self.unequal) >= MAX_FACTS:
                     return self
                 return Facts(self.most, (*self.unequal, term))
 
-    def _at_most(self, term: Term, intervals: Intervals) -> Facts | None:
-        """With ``term`` ≤ 0."""
+    def at_most(self, term: Term, intervals: Intervals) -> Facts | None:
+        """With ``term`` ≤ 0; None where that cannot be."""
         if self.imply(sub(const(1), term), intervals):
             return None
         linear, constant = split(term)
         known = self.most.get(linear)
-        if linear.variables and (known is None or known > -constant) and (known is not None or len(self.most) < MAX_FACTS):
+        if (
+            linear.variables
+            and (known is None or known > -constant)
+            and (known is not None or len(self.most) < MAX_FACTS)
+        ):
             return Facts({**self.most, linear: -constant}, self.unequal)
         return self
 
     def joined_with(self, other: Facts, intervals: Intervals) -> Facts | None:
         """Both; None where they cannot hold together."""
-        found: Facts | None = self
+        found = self
         for linear, most in other.most.items():
             known = found.most.get(linear)
             if known is None or known > most:
-                found = found._at_most(sub(linear, const(most)), intervals)
-                if found is None:
+                after = found.at_most(sub(linear, const(most)), intervals)
+                if after is None:
                     return None
+                found = after
         more = tuple(term for term in other.unequal if term not in found.unequal)
         return Facts(found.most, (*found.unequal, *more)) if more else found
 
@@ -192,7 +195,7 @@ class Facts:
             return first
         most: dict[Term, int] = {}
         for facts in (first, *others):
-            for linear, number in facts.most.items():
+            for linear in facts.most:
                 if linear in most:
                     continue
                 ends = [other.most.get(linear) for other in (first, *others)]

@@ -29,7 +29,6 @@ from loopless.terms import (
     IntType,
     Monomial,
     Op,
-    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -43,7 +42,6 @@ from loopless.terms import (
     less_equal,
     maximum,
     minimum,
-    mod,
     neg,
     polynomial,
     range_of,
@@ -51,7 +49,6 @@ from loopless.terms import (
     scale,
     sub,
     substitute,
-    walk,
     wrap,
 )
 
@@ -166,7 +163,9 @@ class _Counts:
 
     def _at_the_end(self, fact: _Fact) -> Iterator[_Count]:
         """Where a fact speaks of what a variable will be, and of nothing else that changes."""
-        becomes: dict[Term, Term] = {t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self._named(t)}
+        becomes: dict[Term, Term] = {
+            t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self._named(t)
+        }
         changing = frozenset(self.whole.after) | self.whole.changed
         there = replace_terms(fact.linear, becomes)
         if there is fact.linear or not isinstance(there, Term):
@@ -193,8 +192,8 @@ class _Counts:
     # -- what is linear in induction variables ------------------------------------------------------------------------
 
     def _slack(self, term: Term) -> tuple[Term | None, bool]:
-        """A term of variables, and of what does not change, that is at least as great as ``term``; and whether it is the
-        same. None where there is none.
+        """A term of variables, and of what does not change, that is at least as great as ``term``; and whether it is
+        the same. None where there is none.
         """
         changing = frozenset(self.whole.after) | self.whole.changed
         symbols = self.whole.intervals.symbols
@@ -202,7 +201,9 @@ class _Counts:
         beside, sharp = 0, True
         for monomial, coefficient in polynomial(term).items():
             single = len(monomial) == 1 and monomial[0][1] == 1
-            plain = all(atom.variables.isdisjoint(changing) and atom.variables.isdisjoint(symbols) for atom, _ in monomial)
+            plain = all(
+                atom.variables.isdisjoint(changing) and atom.variables.isdisjoint(symbols) for atom, _ in monomial
+            )
             if plain or (single and isinstance(monomial[0][0], Var) and monomial[0][0] not in symbols):
                 parts[monomial] = coefficient
                 continue
@@ -235,7 +236,7 @@ class _Counts:
         return add(*changed), conjunction(when)
 
     def _fits(self, var: Var, by: Term, slack: Term, coefficient: int) -> Condition | None:
-        """Where ``var`` + ``by`` does not wrap around in iterations in which ``slack`` ≥ 0, over what does not change."""
+        """Where ``var`` + ``by`` does not wrap around while ``slack`` ≥ 0, over what does not change."""
         low, high = self.whole.intervals.range_of(by)
         if by.variables - self.whole.intervals.symbols or abs(coefficient) != 1:
             return None

@@ -8,7 +8,7 @@ less than what paths say (:mod:`loopless.bounds.scopes`), and holds for all of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,8 +50,8 @@ from loopless.terms import (
     conjuncts,
     disjuncts,
     from_polynomial,
-    negate,
     polynomial,
+    range_of,
     read,
     sub,
     substitute,
@@ -103,15 +103,19 @@ class Whole:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
         found = {}
         for var, value in self.after.items():
-            low, high = self.intervals.range_of(sub(self.intervals.unwrapped(value, self.facts), var))
             difference = sub(self.intervals.unwrapped(value, self.facts), var)
+            low, high = self.intervals.range_of(difference)
             if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
                 found[var] = (low, high)
         return found
 
 
 def whole_iteration(
-    graph: Flowgraph, loop: LoopInfo, wanted: frozenset[Var], live: Mapping[str, frozenset[Var]], inner: Mapping[str, Drift]
+    graph: Flowgraph,
+    loop: LoopInfo,
+    wanted: frozenset[Var],
+    live: Mapping[str, frozenset[Var]],
+    inner: Mapping[str, Drift],
 ) -> Whole | Refused:
     """What is known of all iterations of ``loop``; a refusal where runs go on in ways that are not followed.
 
@@ -164,8 +168,8 @@ class _Walk:
             if after is None or block.end is not None:
                 continue
             for edge in block.edges:
-                found = self._alternatives(after, self._inside(after, edge.condition))
-                taken = _one(found, after, self._met(found))
+                found = self._alternatives(after, _substituted(edge.condition, after.values))
+                taken = self._one(found, after)
                 if taken is None:
                     continue
                 target = edge.target
@@ -213,8 +217,8 @@ class _Walk:
                         values[target] = self._value(value, values, facts, target.type)
                 case Assume(condition=condition):
                     now = Point(values, facts)
-                    found = self._alternatives(now, self._inside(now, condition))
-                    taken = _one(found, now, self._met(found))
+                    found = self._alternatives(now, _substituted(condition, values))
+                    taken = self._one(found, now)
                     if taken is None:
                         return None
                     facts = taken.facts
@@ -248,13 +252,6 @@ class _Walk:
             return self.intervals.symbol(type)
         return found if _is_short(found) else self.intervals.symbol(type)
 
-    def _inside(self, point: Point, condition: Condition) -> Condition:
-        try:
-            found = substitute(condition, point.values)
-        except TermTooLarge:
-            return TRUE
-        return found
-
     def _along(self, point: Point, assigns: Sequence[tuple[Var, Term]]) -> Point:
         new = {v: self._value(t, point.values, point.facts, v.type) for v, t in assigns if v in self.wanted}
         return Point({**point.values, **new}, point.facts) if new else point
@@ -268,7 +265,10 @@ class _Walk:
             low, high = drift.get(var, (None, None))
             known = var in live and ((low is not None and low >= 0) or (high is not None and high <= 0))
             if known:
-                by = self.intervals.symbol(INTEGERS, (0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None))
+                by = self.intervals.symbol(
+                    INTEGERS,
+                    (0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None),
+                )
                 values[var] = add(values.get(var, var), by)
             else:
                 values[var] = self.intervals.symbol(var.type)
@@ -282,7 +282,7 @@ class _Walk:
         for part in conjuncts(condition):
             found = [after for before in found for after in self._where(before, part, depth)]
             if len(found) > MAX_ALTERNATIVES:
-                found = [Point(point.values, self._met(found))]
+                found = [Point(point.values, Facts.met([after.facts for after in found], self.intervals))]
         return found
 
     def _where(self, point: Point, part: Condition, depth: int) -> list[Point]:
@@ -300,14 +300,17 @@ class _Walk:
             for facts, value in self.origins[symbol]:
                 both = point.facts.joined_with(facts, self.intervals)
                 if both is not None:
-                    there = substitute(part, {symbol: value})
-                    ways += self._alternatives(Point(point.values, both), there, depth + 1)
+                    claim = _substituted(part, {symbol: value})
+                    ways += self._alternatives(Point(point.values, both), claim, depth + 1)
             return ways
-        facts = point.facts.under(part, self.intervals)
-        return [] if facts is None else [Point(point.values, facts)]
+        there = point.facts.under(part, self.intervals)
+        return [] if there is None else [Point(point.values, there)]
 
-    def _met(self, points: Sequence[Point]) -> Facts | None:
-        return Facts.met([point.facts for point in points], self.intervals) if points else None
+    def _one(self, found: Sequence[Point], before: Point) -> Point | None:
+        """One point for alternatives of it; None for none."""
+        if len(found) <= 1:
+            return next(iter(found), None)
+        return Point(before.values, Facts.met([point.facts for point in found], self.intervals))
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 
@@ -351,11 +354,17 @@ class _Walk:
         """What is left of a value without constants and symbols in intervals."""
         bounded = self.intervals.bounded
         items = polynomial(term).items()
-        return from_polynomial({m: c for m, c in items if m and not (len(m) == 1 and m[0][1] == 1 and m[0][0] in bounded)})
+        return from_polynomial(
+            {m: c for m, c in items if m and not (len(m) == 1 and m[0][1] == 1 and m[0][0] in bounded)}
+        )
 
 
-def _one(found: Sequence[Point], before: Point, facts: Facts | None) -> Point | None:
-    return None if facts is None else found[0] if len(found) == 1 else Point(before.values, facts)
+def _substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
+    """The condition over other values; true where it grows too large."""
+    try:
+        return substitute(condition, values)
+    except TermTooLarge:
+        return TRUE
 
 
 def _is_short(term: Term) -> bool:
@@ -363,19 +372,15 @@ def _is_short(term: Term) -> bool:
 
 
 def _is_truth(term: Term) -> bool:
-    from loopless.terms import range_of
-
     low, high = range_of(term)
     return low is not None and high is not None and 0 <= low <= high <= 1
 
 
-def _least(ends: Iterable[int | None]) -> int | None:
+def _least(ends: Sequence[int | None]) -> int | None:
     known = [end for end in ends if end is not None]
-    ends = list(ends)
     return min(known) if len(known) == len(ends) and abs(min(known)) <= FAR else None
 
 
-def _greatest(ends: Iterable[int | None]) -> int | None:
+def _greatest(ends: Sequence[int | None]) -> int | None:
     known = [end for end in ends if end is not None]
-    ends = list(ends)
     return max(known) if len(known) == len(ends) and abs(max(known)) <= FAR else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopless.bounds.claims import Claim
-from loopless.bounds.model import FunctionBounds
+from loopless.bounds.model import Bounds, FunctionBounds
 from loopless.bounds.scopes import Scopes
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
@@ -18,7 +18,8 @@ class BoundQuestion:
 
     ``paths``: by the names of loops, where their iterative paths were followed. ``scopes``: one iteration of each loop
     on symbols. ``claims``: what summaries say of one entry of each loop, beside bounds. ``is_counted``: whether
-    summaries have the count of each loop in a call, and it grows as fast as its class says.
+    summaries have the count of each loop in a call, and it grows as fast as its class says. ``known``: bounds on one
+    entry of loops, by name, that are known from the start.
     """
 
     graph: Flowgraph
@@ -26,3 +27,4 @@ class BoundQuestion:
     scopes: Callable[[], Scopes]
     claims: Callable[[FunctionBounds], Mapping[str, Claim]]
     is_counted: Callable[[], bool]
+    known: Mapping[str, Bounds] = field(default_factory=dict)

@@ -42,15 +42,17 @@ from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.call_graph import NOT_BY_NAME
+from loopless.queries.effort import Effort, Inductions, effort_for, inductions_of
+from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
-from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
-from loopless.queries.program import Function, Program
+from loopless.queries.program import Function, Program, answer_all
 from loopless.queries.returning import NO_CALLS, Calls, leaving
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary, Summary
+from loopless.summary import FunctionSummary
 from loopless.terms import (
     TRUE,
     Condition,
@@ -141,24 +143,24 @@ def _answers(
     functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds as far as each function says by itself."""
-    if method == "looperman":
-        found = [_without_summaries(function) for function in functions]
-    else:
-        found = answer_functions(functions, Question(past_calls=True), settings, until, memory=False)
+    effort, inductions = effort_for(functions, settings), [inductions_of(function) for function in functions]
+    found = [_without_summaries(function) for function in functions]
     counts: Sequence[Counts] = [{} for _ in functions]
     if method == "all":
-        counts = counts_alone(functions, found, settings, until)
+        found = _summarized(functions, found, inductions, effort, until)
+        counts = counts_alone(functions, found, effort.settings, until)
+    known = [Known(alone, own if method == "all" else {}) for alone, own in zip(counts, inductions, strict=True)]
     jobs = [
-        functools.partial(_job, function.program, function.program.functions.index(function), answer, counted, method)
-        for function, answer, counted in zip(functions, found, counts, strict=True)
+        functools.partial(_job, function.program, function.program.functions.index(function), answer, beside, method)
+        for function, answer, beside in zip(functions, found, known, strict=True)
     ]
-    results = work(jobs, settings, until)
+    results = work(jobs, effort.settings, until)
     return [
         replace(
-            result if isinstance(result, FunctionBound) else _overrun(function, answer, counted, result),
+            result if isinstance(result, FunctionBound) else _overrun(function, answer, beside, result),
             summary=answer.summary,
         )
-        for function, answer, counted, result in zip(functions, found, counts, results, strict=True)
+        for function, answer, beside, result in zip(functions, found, known, results, strict=True)
     ]
 
 
@@ -167,7 +169,48 @@ def _without_summaries(function: Function) -> FunctionAnswer:
     return FunctionAnswer(function.name, function.place, loops=loops)
 
 
-def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overrun: Overrun) -> FunctionBound:
+def _summarized(
+    functions: Sequence[Function],
+    without: Sequence[FunctionAnswer],
+    inductions: Sequence[Inductions],
+    effort: Effort,
+    until: float | None,
+) -> list[FunctionAnswer]:
+    """The answers with the summaries of loops, and of functions of which all loops were asked for."""
+    loops = [loop for function in functions for loop in function.loops]
+    counted = {n for own in inductions for n, found in own.items() if found.exact is not None}
+    still_open = [loop for loop in loops if loop.name not in counted]
+    others = [loop for loop in loops if loop.name in counted and not effort.hurried]
+    if effort.hurried:
+        still_open = [loop for loop in still_open if loop.id.inlined_from is None]
+    question = Question(classify=False, past_calls=True)
+    found = dict(zip(still_open, answer_all(still_open, question, effort.settings, until), strict=True))
+    found |= zip(others, answer_all(others, question, effort.settled, until), strict=True)
+    own = [
+        tuple(found.get(loop, blank) for loop, blank in zip(function.loops, answer.loops, strict=True))
+        for function, answer in zip(functions, without, strict=True)
+    ]
+    whole = [f for f in functions if all(loop in found for loop in f.loops)]
+    answers = dict(
+        zip(
+            whole,
+            composed(
+                whole,
+                [o for f, o in zip(functions, own, strict=True) if f in set(whole)],
+                effort.settings,
+                until,
+                memory=False,
+            ),
+            strict=True,
+        )
+    )
+    return [
+        answers.get(function) or replace(answer, loops=loops)
+        for function, answer, loops in zip(functions, without, own, strict=True)
+    ]
+
+
+def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: Overrun) -> FunctionBound:
     """What was found until the search for bounds took too long, else what the summaries alone say."""
     if isinstance(overrun.noted, FunctionBound):
         noted, detail = overrun.noted, f"the search for better bounds was not finished: {overrun.detail}"
@@ -178,42 +221,39 @@ def _overrun(function: Function, answer: FunctionAnswer, counted: Counts, overru
             for loop in noted.loops
         )
         return replace(noted, loops=loops, refused=noted.refused or late, trouble=overrun.traceback)
-    found = _failed(function, answer, counted, overrun.refused(function.place))
+    found = _failed(function, answer, known, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback)
 
 
 def _of_summary(
-    loop: LoopAnswer,
-    whole: FunctionSummary | None,
-    refused: Refused,
-    counted: Summary | None = None,
-    *,
-    ends: bool = False,
+    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, *, ends: bool = False
 ) -> LoopBound:
-    entry = claim(loop.summary, ()) if counted is None else replace(claim(counted, ()), undefined=TRUE)
-    entry = at_most(entry) if ends else entry
-    entry, call = somewhere(entry), somewhere(claim_of_call(whole, loop.loop.name, ()))
+    entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, loop.loop.name, ()))
     missing = None if entry.upper is not None else refused
     return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
 
 
-def _job(program: Program, index: int, answer: FunctionAnswer, counted: Counts, method: str) -> FunctionBound:
+def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
     """The bounds of one function; errors inside Loopless become refusals."""
     started = time.perf_counter()
     function = program.functions[index]
-    made = attempted(lambda: bound_function(function, answer, counted, method))
+    made = attempted(lambda: bound_function(function, answer, known, method))
     trouble = made.traceback if isinstance(made, Overrun) else ""
-    found = _failed(function, answer, counted, made.refused(function.place)) if isinstance(made, Overrun) else made
+    found = _failed(function, answer, known, made.refused(function.place)) if isinstance(made, Overrun) else made
     spent = 1000 * (time.perf_counter() - started)
     return replace(found, time_ms=spent, trouble=trouble or found.trouble)
 
 
-def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused: Refused) -> FunctionBound:
+def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: Refused) -> FunctionBound:
     graph = function.graph()
     infos = () if isinstance(graph, Refused) else graph.loops
     ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
     names = [(loop, loop.loop.name) for loop in answer.loops]
-    loops = tuple(_of_summary(loop, answer.summary, refused, counted.get(n), ends=n in ends) for loop, n in names)
+    entries = [known.claim(graph, n, loop.summary, known.bounds().get(n, ())) for loop, n in names]
+    loops = tuple(
+        _of_summary(loop, answer.summary, refused, entry, ends=n in ends)
+        for (loop, n), entry in zip(names, entries, strict=True)
+    )
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
     whole = of_all([loop.call for loop in loops])
     found = FunctionBound(function.name, function.place, loops, whole, shown, refused=refused)
@@ -221,33 +261,32 @@ def _failed(function: Function, answer: FunctionAnswer, counted: Counts, refused
 
 
 def bound_function(
-    function: Function, answer: FunctionAnswer, counted: Counts | None = None, method: str = "all"
+    function: Function, answer: FunctionAnswer, known: Known | None = None, method: str = "all"
 ) -> FunctionBound:
-    """The bounds of a function, beside the summaries of ``answer`` and ``counted``; worked out in this process.
+    """The bounds of a function, beside the summaries of ``answer`` and what is ``known`` of loops; worked out in this
+    process.
 
     ``method``: one of :data:`METHODS`; Looperman's has no lower bounds.
     """
     graph = function.graph()
     if isinstance(graph, Refused):
-        return replace(_failed(function, answer, counted or {}, graph), trouble=function.trouble)
-    search = _Search(function, graph, answer, counted or {}, method)
+        return replace(_failed(function, answer, known or Known(), graph), trouble=function.trouble)
+    search = _Search(function, graph, answer, known or Known(), method)
     tried = bounds_of(search.question(), function.place, search.note)
     if tried.answer is None:
-        return _failed(function, answer, counted or {}, tried.refused[0])
+        return _failed(function, answer, known or Known(), tried.refused[0])
     return search.result(tried.answer, search.beside or search.claims(tried.answer))
 
 
-_NOTED_AFTER_S: Final = 1.0
+_NOTED_AFTER_S: Final = 0.05
 """What is found so far is told to who waits for it from then on. A guess."""
 
 
 class _Search:
     """The search for the bounds of one function: what is asked, and how what is found is put together."""
 
-    def __init__(
-        self, function: Function, graph: Flowgraph, answer: FunctionAnswer, counted: Counts, method: str
-    ) -> None:
-        self.function, self.graph, self.answer, self.counted, self.method = function, graph, answer, counted, method
+    def __init__(self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: Known, method: str) -> None:
+        self.function, self.graph, self.answer, self.known, self.method = function, graph, answer, known, method
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
         self.started = time.perf_counter()
         self.beside: dict[str, Claim] | None = None
@@ -257,7 +296,7 @@ class _Search:
         graph = self.graph
         paths = {name: loop.paths for name, loop in self.by_name.items() if loop.paths is not None}
         scopes = functools.cache(lambda: scopes_of(graph))
-        return BoundQuestion(graph, paths, scopes, self._claims_beside, self._is_counted)
+        return BoundQuestion(graph, paths, scopes, self._claims_beside, self._is_counted, self.known.bounds())
 
     def _claims_beside(self, found: FunctionBounds) -> dict[str, Claim]:
         """What is known of one entry before the counts of summaries are among the bounds."""
@@ -276,13 +315,10 @@ class _Search:
 
     def claims(self, found: FunctionBounds) -> dict[str, Claim]:
         """What is known of one entry of each loop, by its name."""
-        claims = {n: claim(self.by_name[n].summary, bounds.per_entry) for n, bounds in found.loops.items()}
-        for name, summary in self.counted.items():
-            if name in claims:
-                alone = claim(summary, found.loops[name].per_entry)
-                # Whatever else the iterations do may be undefined.
-                claims[name] = replace(alone, undefined=TRUE) if alone.exact else claims[name]
-        return claims
+        return {
+            name: self.known.claim(self.graph, name, self.by_name[name].summary, bounds.per_entry)
+            for name, bounds in found.loops.items()
+        }
 
     def result(self, found: FunctionBounds, claims: Mapping[str, Claim], *, lower: bool = True) -> FunctionBound:
         """All that is found, ``lower`` bounds too if the method has some."""
@@ -301,7 +337,7 @@ class _Search:
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
             if bounds is None:
-                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop)))
+                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop), claim(loop.summary, ())))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
             entry = somewhere(at_most(entry) if ends else entry)

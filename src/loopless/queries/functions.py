@@ -61,6 +61,18 @@ def answer_functions(
     loops = [loop for function in functions for loop in function.loops]
     answers = iter(answer_all(loops, question, settings, until))
     own = [tuple(next(answers) for _ in function.loops) for function in functions]
+    return composed(functions, own, settings, until, memory=memory)
+
+
+def composed(
+    functions: Sequence[Function],
+    own: Sequence[tuple[LoopAnswer, ...]],
+    settings: Settings,
+    until: float | None = None,
+    *,
+    memory: bool = True,
+) -> list[FunctionAnswer]:
+    """The summaries of ``functions`` from the answers about their loops, ``own``."""
     jobs = [
         functools.partial(
             _compose, function.program, function.program.functions.index(function), outcomes_of(found), memory=memory
@@ -89,9 +101,7 @@ def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAns
     )
 
 
-def _compose(
-    program: Program, index: int, outcomes: Mapping[str, Outcome], *, memory: bool = True
-) -> FunctionAnswer:
+def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome], *, memory: bool = True) -> FunctionAnswer:
     """The summary of one function from those of its loops."""
     started = time.perf_counter()
     function = program.functions[index]

@@ -20,6 +20,7 @@ class Settings:
     ``mathematical`` reads signed types as ℤ, ``wrapv`` signed overflow as wrap-around. ``run``: whether user code may
     be run natively. ``loop_timeout_s`` and ``loop_memory_mb`` bound the work on one loop, ``timeout_s`` the whole
     request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
+    ``thorough``: each loop has the whole of its time, however many are asked for at once.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
 
@@ -31,6 +32,7 @@ class Settings:
     loop_memory_mb: int | None = 4096
     timeout_s: float | None = None
     workers: int | None = None
+    thorough: bool = False
     sandboxed: bool = True
 
     @property

@@ -9,7 +9,7 @@ from loopless.portfolio import Method, Tried
 
 
 def _run(question: BoundQuestion, _: Tried[FunctionBounds]) -> FunctionBounds:
-    return function_bounds(question.graph)
+    return function_bounds(question.graph, question.known)
 
 
 METHOD = Method(NAME, "Čadek, Strejček, Trtík, Looperman (2016), section 3", _run)

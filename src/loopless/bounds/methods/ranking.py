@@ -24,7 +24,7 @@ def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBound
     given = {name: bounds for name, bounds in ranked.items() if bounds}
     if not given:
         raise NoAnswer
-    return function_bounds(question.graph, given)
+    return function_bounds(question.graph, {**question.known, **given})
 
 
 def _ranked(question: BoundQuestion, name: str, bounds: Bounds) -> Bounds:

@@ -17,7 +17,7 @@ def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBound
     given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
     if not given:
         raise NoAnswer
-    return function_bounds(question.graph, given)
+    return function_bounds(question.graph, {**question.known, **given})
 
 
 METHOD = Method(

@@ -1,0 +1,57 @@
+"""What is known of the iterations of one entry of a loop from several sources: the best of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from loopless.bounds import Claim, claim
+from loopless.bounds.induction import NAME, Counted
+from loopless.bounds.model import Bounds, by_types
+from loopless.flowgraph.model import Check, Flowgraph
+from loopless.queries.exit_counts import Counts
+from loopless.refusals import Refused
+from loopless.summary import Summary
+from loopless.terms import FALSE, TRUE, Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """By the names of the loops of a function: ``alone``, summaries of what decides when they are left; ``counted``,
+    what induction variables say.
+    """
+
+    alone: Counts = field(default_factory=dict)
+    counted: Mapping[str, Counted] = field(default_factory=dict)
+
+    def bounds(self) -> dict[str, Bounds]:
+        """Bounds on the iterations of one entry."""
+        return {name: found.bounds for name, found in self.counted.items()}
+
+    def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
+        """What is known of one entry of a loop, with the loop's ``summary`` and other ``bounds``."""
+        found = claim(summary, bounds)
+        if name in self.alone:
+            alone = claim(self.alone[name], bounds)
+            if alone.exact:
+                # Whatever else the iterations do may be undefined.
+                return replace(alone, undefined=TRUE)
+        exact = self.counted[name].exact if name in self.counted else None
+        if exact is None or (found.exact and not found.has_gap):
+            return found
+        if (
+            found.upper is not None
+            and not found.has_gap
+            and found.when is TRUE
+            and by_types(exact) > by_types(found.upper)
+        ):
+            return found
+        return Claim(exact, exact, exact=True, undefined=_undefined(graph, name), method=NAME)
+
+
+def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:
+    """Where a run of the loop may meet undefined behaviour."""
+    if isinstance(graph, Refused):
+        return TRUE
+    blocks = next((loop.blocks for loop in graph.loops if loop.name == name), frozenset[str]())
+    return TRUE if any(isinstance(s, Check) for label in blocks for s in graph.blocks[label].statements) else FALSE
