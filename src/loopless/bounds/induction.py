@@ -11,17 +11,20 @@ recurrences, ISSAC 1994), here also for steps in intervals and several exits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds.facts import Facts, split
-from loopless.bounds.model import LARGE, Bound, Bounds, kept
-from loopless.bounds.one_iteration import Drift, Whole, whole_iteration
+from loopless.bounds.model import LARGE, Bound, Bounds, kept, positive, size
+from loopless.bounds.nested import raised
+from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph
+from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
+    ONE,
     TRUE,
     ZERO,
     Condition,
@@ -29,6 +32,7 @@ from loopless.terms import (
     IntType,
     Monomial,
     Op,
+    Read,
     Term,
     TermTooLarge,
     Var,
@@ -42,6 +46,7 @@ from loopless.terms import (
     less_equal,
     maximum,
     minimum,
+    mul,
     neg,
     polynomial,
     range_of,
@@ -49,6 +54,7 @@ from loopless.terms import (
     scale,
     sub,
     substitute,
+    walk,
     wrap,
 )
 
@@ -58,12 +64,16 @@ NAME: Final = "induction"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What induction variables say of one entry of a loop: ``bounds`` on its iterations, and whether their least is
-    ``exact`` in runs that end and meet no undefined behaviour.
+    """What induction variables say of a loop: ``bounds`` on the iterations of one entry, and their ``exact`` number in
+    runs that end and meet no undefined behaviour.
+
+    ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call.
     """
 
     bounds: Bounds = ()
     exact: Term | None = None
+    any_entry: Bounds = ()
+    total: Bounds = ()
 
 
 def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
@@ -71,15 +81,52 @@ def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
     wanted = deciding(graph)
     live = live_at_entry(graph.blocks, frozenset())
     drifts: dict[str, Drift] = {}
+    wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        whole = whole_iteration(graph, loop, wanted, live, drifts)
+        whole = wholes[loop.header] = whole_iteration(graph, loop, wanted, live, drifts)
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
         drifts[loop.header] = whole.drift()
         found[loop.name] = counted(whole)
+    if any(isinstance(counts, Counted) and counts.bounds for counts in found.values()):
+        wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
+        _carry_outwards(graph, wholes, found)
     return found
+
+
+def _carry_outwards(
+    graph: Flowgraph, wholes: Mapping[str, Whole | Refused], found: dict[str, Counted | Refused]
+) -> None:
+    """Add what bounds on one entry say of a call."""
+    by_header = {loop.header: loop for loop in graph.loops}
+    for loop in graph.loops:
+        counts = found[loop.name]
+        if isinstance(counts, Refused):
+            continue
+        each = _least_of(counts.bounds)
+        total, header = each, loop.header
+        while each is not None:
+            parent = by_header[header].parent or ""
+            around = wholes[parent]
+            if isinstance(around, Refused) or header not in around.entered:
+                each = total = None
+                break
+            entry = _Entry(graph, around, around.entered[header])
+            each = entry.at_most(each)
+            total = None if total is None else entry.in_all(total)
+            if not parent:
+                break
+            header = parent
+        some = () if each is None else (Bound(each, method=NAME),)
+        whole = () if total is None else (Bound(total, method=NAME),)
+        found[loop.name] = replace(counts, any_entry=some, total=whole)
+
+
+def _least_of(bounds: Bounds) -> Term | None:
+    terms = [bound.term for bound in bounds if bound.when is TRUE]
+    return minimum(*terms) if terms else None
 
 
 def counted(whole: Whole) -> Counted:
@@ -151,6 +198,27 @@ class _Counts:
             except TermTooLarge:
                 continue
 
+    def visits(self, facts: Facts) -> Term | None:
+        """A bound on the visits of a place where ``facts`` hold, of which there is at most one in an iteration."""
+        found = [fact for linear, most in facts.most.items() for fact in self._strictly(_Fact(linear, most))]
+        found += [add(bound.term, ONE) for bound in counted(self.whole).bounds if bound.when is TRUE]
+        return min(found, key=lambda term: (size(term), term.key), default=None)
+
+    def _strictly(self, fact: _Fact) -> Iterator[Term]:
+        """The count of a fact that need not hold in iterations that do not come past."""
+        assert fact.most is not None
+        slack, _ = self._slack(sub(const(fact.most), fact.linear))
+        if slack is not None:
+            step = self.step(slack)
+            high = None if step is None else self.whole.intervals.range_of(step)[1]
+            if high is not None and high < 0:
+                yield _fallen(slack, -high)
+
+    def step(self, linear: Term) -> Term | None:
+        """By how much an iteration changes a linear term; None where that is not known, or it may wrap around."""
+        found = self._step(linear, self.whole.facts, held=False)
+        return None if found is None else found[0]
+
     def _at_the_beginning(self, fact: _Fact) -> Iterator[_Count]:
         if fact.most is None:
             yield from self._unequal(fact, fact.linear, {})
@@ -214,8 +282,10 @@ class _Counts:
             beside, sharp = beside + coefficient * end, False
         return add(from_polynomial(parts), const(beside)), sharp
 
-    def _step(self, slack: Term, facts: Facts) -> tuple[Term, Condition] | None:
-        """By how much an iteration changes a linear term, and where nothing wraps around that it speaks of."""
+    def _step(self, slack: Term, facts: Facts, *, held: bool) -> tuple[Term, Condition] | None:
+        """By how much an iteration changes a linear term, and where nothing wraps around that it speaks of; ``held``:
+        whether the term is at least 0 in every completed iteration.
+        """
         changed: list[Term] = []
         when: list[Condition] = []
         for monomial, coefficient in polynomial(slack).items():
@@ -227,7 +297,7 @@ class _Counts:
             assert isinstance(var, Var)
             value = self.whole.intervals.unwrapped(self.after[var], facts)
             if isinstance(value, Wrap) and value.type == var.type:
-                fits = self._fits(var, sub(value.arg, var), slack, coefficient)
+                fits = self._fits(var, sub(value.arg, var), slack, coefficient) if held else None
                 if fits is None:
                     return None
                 when.append(fits)
@@ -255,7 +325,7 @@ class _Counts:
         """``slack`` is at least 0 in every iteration, or behind it, where ``first`` says what the first one makes of
         variables.
         """
-        found = self._step(slack, facts)
+        found = self._step(slack, facts, held=True)
         if found is None:
             return
         step, when = found
@@ -263,8 +333,7 @@ class _Counts:
         if high is None or high >= 0:
             return
         start = substitute(slack, first) if first else slack
-        count = maximum(ZERO, floor_div(add(start, const(-high)), const(-high)))
-        yield _Count(count, fact, sharp and low == high, when)
+        yield _Count(_fallen(start, -high), fact, sharp and low == high, when)
 
     def _unequal(self, fact: _Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[_Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
@@ -306,6 +375,11 @@ class _Counts:
             yield _Count(const(times), fact)
 
 
+def _fallen(start: Term, by: int) -> Term:
+    """How often a term that begins with ``start`` is at least 0, where it falls by at least ``by`` each time."""
+    return maximum(ZERO, floor_div(add(start, const(by)), const(by)))
+
+
 def _divisions(value: Term, var: Var, most: int) -> int | None:
     """How often a value of at most ``most`` is positive before it is divided, or loses a bit, to 0."""
     if not isinstance(value, Op):
@@ -329,3 +403,53 @@ def _digits(value: int, base: int) -> int:
         value //= base
         digits += 1
     return digits
+
+
+class _Entry:
+    """Where a loop is entered: in each iteration of the loop around it, or in the function."""
+
+    def __init__(self, graph: Flowgraph, around: Whole, point: Point) -> None:
+        self.around, self.point = around, point
+        labels = graph.blocks if around.loop is None else around.loop.blocks
+        written = written_objects(graph, labels)
+        self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
+        self._counts = _Counts(around)
+
+    def at_most(self, term: Term) -> Term | None:
+        """A bound over the values at the entry of what is around, for all entries of the loop."""
+        if any(isinstance(node, Read) and node.array in self._written for node in walk(term)):
+            return None
+        try:
+            here = substitute(term, self.point.values)
+            unknown = self.around.intervals.symbols & here.variables
+            there = raised(here, frozenset(unknown | (here.variables & self.around.changed)), self._most)
+        except TermTooLarge:
+            return None
+        return None if there is None else positive(there)
+
+    def _most(self, part: Term) -> Term | None:
+        """What a linear term never exceeds where the loop is entered."""
+        changing = self.around.changed | frozenset(self.around.after)
+        outside = changing | self.around.intervals.symbols
+        moved = self._counts.step(part)
+        if moved is not None and part.variables.isdisjoint(self.around.intervals.symbols):
+            high = self.around.intervals.range_of(moved)[1]
+            if high is not None and high <= 0:
+                return part
+        for linear, most in self.point.facts.most.items():
+            beyond = sub(part, linear)
+            if beyond.variables.isdisjoint(outside):
+                return add(beyond, const(most))
+        high = self.around.intervals.range_of(part)[1]
+        return const(high) if high is not None and high < LARGE else None
+
+    def in_all(self, term: Term) -> Term | None:
+        """A bound on the sum over all entries, over the values at the entry of what is around."""
+        each = self.at_most(term)
+        if each is None or self.around.loop is None:
+            return each
+        entries = self._counts.visits(self.point.facts)
+        try:
+            return None if entries is None else mul(entries, each)
+        except TermTooLarge:
+            return None

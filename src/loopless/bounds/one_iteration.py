@@ -37,6 +37,7 @@ from loopless.terms import (
     FALSE,
     INTEGERS,
     TRUE,
+    ZERO,
     Compare,
     Condition,
     Const,
@@ -89,15 +90,17 @@ class Whole:
 
     ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
-    take it. ``intervals``: where the symbols lie.
+    take it. ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
+    symbols lie. For a function as a whole, without a ``loop``, there are no iterations.
     """
 
-    loop: LoopInfo
+    loop: LoopInfo | None
     facts: Facts
     after: Mapping[Var, Term]
     exits: tuple[Facts, ...]
     intervals: Intervals
     changed: frozenset[Var]
+    entered: Mapping[str, Point] = field(default_factory=dict)
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
@@ -112,12 +115,13 @@ class Whole:
 
 def whole_iteration(
     graph: Flowgraph,
-    loop: LoopInfo,
+    loop: LoopInfo | None,
     wanted: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
     inner: Mapping[str, Drift],
 ) -> Whole | Refused:
-    """What is known of all iterations of ``loop``; a refusal where runs go on in ways that are not followed.
+    """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
+    ways that are not followed.
 
     ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
     their headers.
@@ -134,7 +138,7 @@ class _Unfollowed(Exception):
 @dataclass(slots=True)
 class _Walk:
     graph: Flowgraph
-    loop: LoopInfo
+    loop: LoopInfo | None
     wanted: frozenset[Var]
     live: Mapping[str, frozenset[Var]]
     drifts: Mapping[str, Drift]
@@ -149,11 +153,14 @@ class _Walk:
             return unfollowed.refused
 
     def _whole(self) -> Whole:
-        loop, start = self.loop, self.loop.header
-        inner = {info.header: info for info in self.graph.loops if info.blocks < loop.blocks}
-        written = written_objects(self.graph, loop.blocks)
-        order = reverse_postorder({label: self._following(label, inner) for label in loop.blocks}, start)
-        waiting: dict[str, list[Point]] = {start: [Point({})]}
+        loop = self.loop
+        start, labels = (self.graph.entry, frozenset(self.graph.blocks)) if loop is None else (loop.header, loop.blocks)
+        inner = {info.header: info for info in self.graph.loops if loop is None or info.blocks < labels}
+        directly = {info.header for info in inner.values() if info.parent == (None if loop is None else loop.header)}
+        written = written_objects(self.graph, labels)
+        order = reverse_postorder({label: self._following(label, labels, inner) for label in labels}, start)
+        waiting: dict[str, list[Point]] = {start: [Point(self._at_entry())]}
+        entered: dict[str, Point] = {}
         back: list[Point] = []
         exits: list[Facts] = []
         for label in order:
@@ -162,6 +169,8 @@ class _Walk:
                 continue
             point = self._joined(self.live[label], points)
             if label in inner:
+                if label in directly:
+                    entered[label] = point
                 point = self._passed_over(inner[label], point)
             block = self.graph.blocks[label]
             after = self._through(block, point, written)
@@ -176,29 +185,38 @@ class _Walk:
                 stopped = obstacle(self.graph.blocks[target])
                 if stopped is not None:
                     raise _Unfollowed(stopped)
-                if target == start:
+                if target == start and loop is not None:
                     back.append(self._along(taken, edge.assigns))
-                elif target not in loop.blocks:
+                elif target not in labels:
                     exits += [point.facts for point in found]
                 elif not (target in inner and label in inner[target].blocks):
                     waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
         if waiting:
-            detail = "jumps enter a cycle inside the loop at several places"
-            raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(loop.loc or loop.name), detail))
+            detail = "jumps enter a cycle at several places"
+            place = self.graph.loc if loop is None else loop.loc
+            raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
+        if loop is None:
+            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), entered)
         changed = changed_variables(self.graph, loop)
         if not back:  # no iteration is ever completed
-            return Whole(loop, NO_FACTS.impossible(), {}, tuple(exits), self.intervals, changed)
+            return Whole(loop, NO_FACTS.impossible(), {}, tuple(exits), self.intervals, changed, entered)
         end = self._joined(self.live[start], back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
-        return Whole(loop, end.facts, after_all, tuple(exits), self.intervals, changed)
+        return Whole(loop, end.facts, after_all, tuple(exits), self.intervals, changed, entered)
 
-    def _following(self, label: str, inner: Mapping[str, LoopInfo]) -> list[str]:
-        targets = self.graph.blocks[label].successors
+    def _at_entry(self) -> dict[Var, Term]:
+        """A pointer parameter points to the start of what it points to."""
+        if self.loop is not None:
+            return {}
+        parameters = self.graph.parameters
+        return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
+
+    def _following(self, label: str, labels: frozenset[str], inner: Mapping[str, LoopInfo]) -> list[str]:
         return [
             target
-            for target in targets
-            if target in self.loop.blocks
-            and target != self.loop.header
+            for target in self.graph.blocks[label].successors
+            if target in labels
+            and not (self.loop is not None and target == self.loop.header)
             and not (target in inner and label in inner[target].blocks)
         ]
 

@@ -226,11 +226,12 @@ def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: 
 
 
 def _of_summary(
-    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, *, ends: bool = False
+    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, known: Known, *, ends: bool = False
 ) -> LoopBound:
-    entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, loop.loop.name, ()))
-    missing = None if entry.upper is not None else refused
-    return LoopBound(loop, entry, call, refused=missing, refused_call=None if call.upper is not None else refused)
+    name = loop.loop.name
+    entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, name, known.total(name)))
+    missing, lacking = (None if found.upper is not None else refused for found in (entry, call))
+    return LoopBound(loop, entry, call, known.any_entry(name), refused=missing, refused_call=lacking)
 
 
 def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
@@ -251,7 +252,7 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
     names = [(loop, loop.loop.name) for loop in answer.loops]
     entries = [known.claim(graph, n, loop.summary, known.bounds().get(n, ())) for loop, n in names]
     loops = tuple(
-        _of_summary(loop, answer.summary, refused, entry, ends=n in ends)
+        _of_summary(loop, answer.summary, refused, entry, known, ends=n in ends)
         for (loop, n), entry in zip(names, entries, strict=True)
     )
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
@@ -337,7 +338,7 @@ class _Search:
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
             if bounds is None:
-                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop), claim(loop.summary, ())))
+                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop), claim(loop.summary, ()), Known()))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
             entry = somewhere(at_most(entry) if ends else entry)
@@ -345,6 +346,7 @@ class _Search:
                 entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
             more = in_call.loops.get(bounds.loop.header)
             total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
+            total = self.known.total(loop.loop.name, total)
             call = somewhere(claim_of_call(answer.summary, loop.loop.name, total))
             if asked and lacks_lower(call):
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
@@ -353,7 +355,7 @@ class _Search:
                     loop,
                     entry,
                     call,
-                    least(bounds.any_entry),
+                    self.known.any_entry(loop.loop.name, bounds.any_entry),
                     line_bounds(graph, bounds),
                     (bounds.refused or _partly(loop)) if entry.has_gap else None,
                     (bounds.refused_total or _partly(loop)) if call.has_gap else None,

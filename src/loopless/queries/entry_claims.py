@@ -1,4 +1,4 @@
-"""What is known of the iterations of one entry of a loop from several sources: the best of it."""
+"""What several sources know of the iterations of a loop, of one entry and of a call: the best of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
 from loopless.bounds.induction import NAME, Counted
-from loopless.bounds.model import Bounds, by_types
+from loopless.bounds.model import Bounds, by_types, least
 from loopless.flowgraph.model import Check, Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
-from loopless.terms import FALSE, TRUE, Condition
+from loopless.terms import FALSE, TRUE, Condition, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,16 @@ class Known:
     def bounds(self) -> dict[str, Bounds]:
         """Bounds on the iterations of one entry."""
         return {name: found.bounds for name, found in self.counted.items()}
+
+    def total(self, name: str, bounds: Bounds = ()) -> Bounds:
+        """Bounds on the iterations in a call: others, where there are some that always hold."""
+        more = self.counted[name].total if name in self.counted else ()
+        return bounds if least(bounds) is not None or not more else (*more, *bounds)
+
+    def any_entry(self, name: str, bounds: Bounds = ()) -> Term | None:
+        """A bound on the iterations of any entry in a call."""
+        more = self.counted[name].any_entry if name in self.counted else ()
+        return least(bounds) or least(more)
 
     def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
         """What is known of one entry of a loop, with the loop's ``summary`` and other ``bounds``."""
