@@ -338,7 +338,8 @@ class _Search:
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
             if bounds is None:
-                loops.append(_of_summary(loop, answer.summary, loop.refused or _no_loop(loop), claim(loop.summary, ()), Known()))
+                refused, entry = loop.refused or _no_loop(loop), claim(loop.summary, ())
+                loops.append(_of_summary(loop, answer.summary, refused, entry, Known()))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
             entry = somewhere(at_most(entry) if ends else entry)

@@ -50,8 +50,12 @@ def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
     if limit is None or settings.thorough:
         return Effort(settings, settings)
     share = limit if loops <= FEW else min(limit, max(LEAST_S, limit * (FEW / loops) ** 2))
-    for_settled = replace(settings, loop_timeout_s=min(share, SETTLED_S))
-    return Effort(replace(settings, loop_timeout_s=share), for_settled, hurried=share < HURRIED_S)
+
+    def within(seconds: float) -> Settings:
+        """A share that is small by itself is not to be made smaller by what else the machine does."""
+        return replace(settings, loop_timeout_s=min(seconds, limit), of_processor=seconds < limit)
+
+    return Effort(within(share), within(min(share, SETTLED_S)), hurried=share < HURRIED_S)
 
 
 def inductions_of(function: Function) -> Inductions:

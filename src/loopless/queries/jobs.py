@@ -11,6 +11,11 @@ from loopless.queries.settings import Settings
 _T = TypeVar("_T")
 
 
+def limits_of(settings: Settings, until: float | None = None) -> Limits:
+    """The limits of the work on one loop; ``until``: the deadline of the request."""
+    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until, of_processor=settings.of_processor)
+
+
 def work(
     jobs: Sequence[Callable[[], _T]], settings: Settings, until: float | None = None, *, fresh: bool = False
 ) -> Sequence[_T | Overrun]:
@@ -22,5 +27,5 @@ def work(
     """
     if not settings.sandboxed:
         return [job() for job in jobs]
-    limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    limits = limits_of(settings, until)
     return run_all(jobs, limits, settings.processes, fresh=fresh)

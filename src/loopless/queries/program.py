@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from loopless import source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
-from loopless.queries.sandbox import Limits, Overrun, failure, run_all
+from loopless.queries.jobs import limits_of
+from loopless.queries.sandbox import Overrun, failure, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import IR_SUFFIXES, check_file
@@ -429,7 +430,7 @@ def answer_all(
 
     if not settings.sandboxed:
         return [answer_loop(loop.function, loop.id, question) for loop in loops]
-    limits = Limits(settings.loop_timeout_s, settings.loop_memory_mb, until)
+    limits = limits_of(settings, until)
     jobs = [functools.partial(_answer, loop.function.program, index, question) for loop, index in _indexed(loops)]
     results = run_all(jobs, limits, settings.processes)
     answers = []

@@ -21,6 +21,7 @@ class Settings:
     be run natively. ``loop_timeout_s`` and ``loop_memory_mb`` bound the work on one loop, ``timeout_s`` the whole
     request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
     ``thorough``: each loop has the whole of its time, however many are asked for at once.
+    ``of_processor``: the time for a loop is that of the processor: other work on the machine takes nothing of it.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
 
@@ -33,6 +34,7 @@ class Settings:
     timeout_s: float | None = None
     workers: int | None = None
     thorough: bool = False
+    of_processor: bool = False
     sandboxed: bool = True
 
     @property
