@@ -272,7 +272,7 @@ class _Counts:
             plain = all(
                 atom.variables.isdisjoint(changing) and atom.variables.isdisjoint(symbols) for atom, _ in monomial
             )
-            if plain or (single and isinstance(monomial[0][0], Var) and monomial[0][0] not in symbols):
+            if plain or (single and self._follows(monomial[0][0])):
                 parts[monomial] = coefficient
                 continue
             low, high = self.whole.intervals.range_of(from_polynomial({monomial: 1}))
@@ -282,6 +282,25 @@ class _Counts:
             beside, sharp = beside + coefficient * end, False
         return add(from_polynomial(parts), const(beside)), sharp
 
+    def _follows(self, atom: Term) -> bool:
+        """Whether something is known of an atom behind an iteration, or it is a variable that the program has."""
+        if isinstance(atom, Var):
+            return atom not in self.whole.intervals.symbols
+        return self._after(atom) is not None
+
+    def _after(self, atom: Term) -> Term | None:
+        """What becomes of a variable, or of what a sum of variables is modulo 2^width."""
+        if not isinstance(atom, Wrap):
+            return self.after.get(atom) if isinstance(atom, Var) else None
+        try:
+            moved = substitute(atom.arg, {v: _unreduced(t, v, atom.type.width) for v, t in self.after.items()})
+        except TermTooLarge:
+            return None
+        by = sub(moved, atom.arg)
+        known = by.variables <= self.whole.intervals.symbols and self._named(atom)
+        known = known and (atom.variables & self.whole.changed) <= self.after.keys()
+        return Wrap(add(atom, by), atom.type) if known else None
+
     def _step(self, slack: Term, facts: Facts, *, held: bool) -> tuple[Term, Condition] | None:
         """By how much an iteration changes a linear term, and where nothing wraps around that it speaks of; ``held``:
         whether the term is at least 0 in every completed iteration.
@@ -289,14 +308,14 @@ class _Counts:
         changed: list[Term] = []
         when: list[Condition] = []
         for monomial, coefficient in polynomial(slack).items():
-            if not monomial or monomial[0][0] not in self.after:
-                if any(atom.variables & self.whole.changed for atom, _ in monomial):
-                    return None  # it is changed in a way of which nothing is known
+            if all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
                 continue
             var = monomial[0][0]
-            assert isinstance(var, Var)
-            value = self.whole.intervals.unwrapped(self.after[var], facts)
-            if isinstance(value, Wrap) and value.type == var.type:
+            after = self._after(var) if len(monomial) == 1 and monomial[0][1] == 1 else None
+            if after is None:
+                return None  # it is changed in a way of which nothing is known
+            value = self.whole.intervals.unwrapped(after, facts)
+            if isinstance(value, Wrap) and isinstance(var, Var | Wrap) and value.type == var.type:
                 fits = self._fits(var, sub(value.arg, var), slack, coefficient) if held else None
                 if fits is None:
                     return None
@@ -305,7 +324,7 @@ class _Counts:
             changed.append(scale(sub(value, var), coefficient))
         return add(*changed), conjunction(when)
 
-    def _fits(self, var: Var, by: Term, slack: Term, coefficient: int) -> Condition | None:
+    def _fits(self, var: Var | Wrap, by: Term, slack: Term, coefficient: int) -> Condition | None:
         """Where ``var`` + ``by`` does not wrap around while ``slack`` ≥ 0, over what does not change."""
         low, high = self.whole.intervals.range_of(by)
         if by.variables - self.whole.intervals.symbols or abs(coefficient) != 1:
@@ -373,6 +392,12 @@ class _Counts:
         times = _divisions(self.after[linear], linear, most) if most is not None else None
         if times is not None:
             yield _Count(const(times), fact)
+
+
+def _unreduced(value: Term, var: Var, width: int | None) -> Term:
+    """A term that is the new value modulo 2^width."""
+    plain = isinstance(value, Wrap) and value.type.width is not None and value.type.width == width == var.type.width
+    return value.arg if plain and isinstance(value, Wrap) else value
 
 
 def _fallen(start: Term, by: int) -> Term:

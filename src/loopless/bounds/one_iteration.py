@@ -42,6 +42,7 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Op,
     Or,
     Term,
     TermTooLarge,
@@ -51,6 +52,7 @@ from loopless.terms import (
     conjuncts,
     disjuncts,
     from_polynomial,
+    not_zero,
     polynomial,
     range_of,
     read,
@@ -129,6 +131,22 @@ def whole_iteration(
     return _Walk(graph, loop, wanted, live, inner).whole()
 
 
+@dataclass(slots=True)
+class _Meeting:
+    """Ways that meet: what held on each, and by symbols the values that each brought along."""
+
+    facts: tuple[Facts, ...]
+    values: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
+
+    def on(self, way: int, values: Mapping[Var, Term]) -> Mapping[Var, Term]:
+        """Values behind the meeting, for runs that came on one of the ways."""
+        brought = {symbol: found[way] for symbol, found in self.values.items()}
+        try:
+            return {v: substitute(t, brought) for v, t in values.items()}
+        except TermTooLarge:
+            return values
+
+
 class _Unfollowed(Exception):
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
@@ -143,8 +161,8 @@ class _Walk:
     live: Mapping[str, frozenset[Var]]
     drifts: Mapping[str, Drift]
     intervals: Intervals = field(default_factory=Intervals)
-    origins: dict[Var, tuple[tuple[Facts, Term], ...]] = field(default_factory=dict)
-    """By symbols for values that ways brought along: what held on each, and the value there."""
+    origins: dict[Var, _Meeting] = field(default_factory=dict)
+    """By symbols for values that ways brought along: where these met."""
 
     def whole(self) -> Whole | Refused:
         try:
@@ -315,13 +333,16 @@ class _Walk:
         symbol = next((v for v in sorted(part.variables) if v in self.origins), None)
         if symbol is not None and depth < MAX_DEPTH:
             ways = []
-            for facts, value in self.origins[symbol]:
+            meeting = self.origins[symbol]
+            for way, (facts, value) in enumerate(zip(meeting.facts, meeting.values[symbol], strict=True)):
                 both = point.facts.joined_with(facts, self.intervals)
-                if both is not None:
-                    claim = _substituted(part, {symbol: value})
-                    ways += self._alternatives(Point(point.values, both), claim, depth + 1)
+                claim = FALSE if both is None else _substituted(part, {symbol: value})
+                if both is not None and claim is not FALSE:
+                    ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
         there = point.facts.under(part, self.intervals)
+        for factor in _factors(part):
+            there = None if there is None else there.under(factor, self.intervals)
         return [] if there is None else [Point(point.values, there)]
 
     def _one(self, found: Sequence[Point], before: Point) -> Point | None:
@@ -338,12 +359,13 @@ class _Walk:
             return Point(values, points[0].facts)
         values = {}
         changed = {var for point in points for var in point.values if var in live}
+        meeting = _Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
-            values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, points)
+            values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)
         return Point(values, Facts.met([point.facts for point in points], self.intervals))
 
-    def _merged(self, var: Var, terms: Sequence[Term], points: Sequence[Point]) -> Term:
+    def _merged(self, var: Var, terms: Sequence[Term], meeting: _Meeting) -> Term:
         """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
         plain = [t.arg if isinstance(t, Wrap) and t.type.width == var.type.width else t for t in terms]
         core = self._core(plain[0])
@@ -357,16 +379,17 @@ class _Walk:
             symbol = self.intervals.symbol(var.type)
             if all(_is_truth(t) for t in terms):
                 self.intervals.narrow(symbol, (0, 1))
-                self._remember(symbol, terms, points)
+                self._remember(symbol, terms, meeting)
             return symbol
         symbol = self.intervals.symbol(INTEGERS, interval)
-        self._remember(symbol, rests, points)
+        self._remember(symbol, rests, meeting)
         found = add(core, symbol)
         return wrap(found, var.type) if any(isinstance(t, Wrap) for t in terms) else found
 
-    def _remember(self, symbol: Var, values: Sequence[Term], points: Sequence[Point]) -> None:
-        if len(points) <= MAX_ALTERNATIVES:
-            self.origins[symbol] = tuple((point.facts, value) for point, value in zip(points, values, strict=True))
+    def _remember(self, symbol: Var, values: Sequence[Term], meeting: _Meeting) -> None:
+        if len(values) <= MAX_ALTERNATIVES:
+            meeting.values[symbol] = tuple(values)
+            self.origins[symbol] = meeting
 
     def _core(self, term: Term) -> Term:
         """What is left of a value without constants and symbols in intervals."""
@@ -383,6 +406,16 @@ def _substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
         return substitute(condition, values)
     except TermTooLarge:
         return TRUE
+
+
+def _factors(condition: Compare) -> list[Compare]:
+    """What cannot be 0 either where some bits, or a quotient, are not."""
+    atom = condition.term
+    if condition.relation != "ne" or not isinstance(atom, Op):
+        return []
+    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
+    found = [not_zero(part) for part in parts.get(atom.op, ())]
+    return [claim for claim in found if isinstance(claim, Compare)]
 
 
 def _is_short(term: Term) -> bool:
