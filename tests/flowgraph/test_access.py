@@ -12,7 +12,8 @@ from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Allocate, Check, Havoc, Origin, Store
 from loopless.refusals import Reason
-from runs_of_text import came_out, flowgraph, statements
+from loopless.terms import const
+from runs_of_text import came_out, ends, flowgraph, statements
 
 BOUNDS, OUTSIDE, NULL, CONSTANT, BOOL, LENGTH = (
     f"undefined: {kind}"
@@ -55,6 +56,7 @@ int chain(int n) { struct link a = {0, n}, b = {&a, 4}; b.next->value += 3; retu
 int rows(int i, int j) { int m[2][3] = {{1, 2, 3}, {4, 5, 6}}; return m[i][j]; }
 int truth(unsigned char n) { _Bool b = 0; *(unsigned char *)&b = n; return b; }
 int truths(int n) { _Bool b[2]; b[0] = n; b[1] = n & 2; return b[0] + 2 * b[1]; }
+int either(int n, int i) { int a[2] = {1, 2}, b[4] = {3, 4, 5, 6}, *p = n ? a : b; return p[i]; }
 int backwards(int i) { int a[4] = {1, 2, 3, 4}; int *p = a + 4; return p[-i]; }
 int twice(int n) { int x = n, *p = &x, **pp = &p; **pp += 1; return x; }
 """
@@ -89,6 +91,7 @@ RUNS: dict[tuple[object, ...], int | str] = {
     ("truths", 0): 0, ("truths", 1): 1, ("truths", 256): 1, ("truths", 2): 3,
     ("backwards", 1): 4, ("backwards", 4): 1, ("backwards", 0): BOUNDS, ("backwards", 5): BOUNDS,
     ("twice", 6): 7,
+    ("either", 1, 1): 2, ("either", 1, 2): BOUNDS, ("either", 0, 3): 6, ("either", 0, 4): BOUNDS,
 }  # fmt: skip
 
 
@@ -235,6 +238,12 @@ def test_a_float_in_memory_is_unknown_with_its_reason() -> None:
 def test_an_array_of_variable_length_is_allocated_as_it_is_reached() -> None:
     (made,) = statements(flowgraph("int f(int n) { int a[n]; a[0] = n; return a[0]; }"), Allocate)
     assert str(made.size) == "4*(uint32_t)(n)" and not made.zeroed
+
+
+def test_an_element_of_a_constant_at_a_constant_place_is_a_number() -> None:
+    g = flowgraph("static const int table[3] = {40, 50, 60}; int f(int n) { return table[1] + 0 * n; }")
+    assert [end.value for end in ends(g)] == [const(50)]
+    assert not g.objects
 
 
 def test_a_constant_that_holds_a_pointer_is_no_number() -> None:

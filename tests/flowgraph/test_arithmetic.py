@@ -232,6 +232,7 @@ int left(int a, int b) { return a << b; }
 unsigned uleft(unsigned a, unsigned b) { return a << b; }
 int right(int a, int b) { return a >> b; }
 int mixed(int a, unsigned b) { return a < b; }
+int same(int a, unsigned b) { return a == b; }
 int narrow(int a) { return (signed char)a; }
 int unarrow(int a) { return (unsigned char)a; }
 long widen(unsigned a) { return (int)a; }
@@ -276,6 +277,8 @@ _Bool to_bool(int a) { return a; }
         (("right", 1, 32), SHIFT),
         (("mixed", -1, 1), 0),
         (("mixed", 1, 2**32 - 1), 1),
+        (("same", -1, 2**32 - 1), 1),
+        (("same", -1, 1), 0),
         (("narrow", 200), -56),
         (("narrow", -129), 127),
         (("unarrow", -1), 255),
@@ -314,6 +317,8 @@ WRAPPING, MATHEMATICAL = Options(wrapv=True), Options(mathematical=True)
         (MATHEMATICAL, ("over", 3, 0), DIVISION),
         (MATHEMATICAL, ("uplus", 2**32 - 1, 2), 1),
         (MATHEMATICAL, ("mixed", -1, 1), 0),
+        (MATHEMATICAL, ("same", -1, 2**32 - 1), 1),
+        (MATHEMATICAL, ("same", 2**32 + 5, 5), 1),
         (MATHEMATICAL, ("uwiden", -1), 2**32 - 1),
         (MATHEMATICAL, ("truth", 2**70), 2),
     ],
@@ -402,6 +407,23 @@ unsigned long difference(int i) { int a[4]; return (unsigned long)(a + i) - (uns
 )
 def test_pointers(call: tuple[str, ...], expected: int) -> None:
     assert came_out(POINTERS, *call[1:], function=call[0]) == expected
+
+
+SELECTED = """
+@a = global i32 3
+@b = global [2 x i32] [i32 0, i32 4]
+define i32 @f(i32 %n) {
+  %c = icmp sgt i32 %n, 0
+  %second = getelementptr i8, ptr @b, i64 4
+  %p = select i1 %c, ptr @a, ptr %second
+  %r = load i32, ptr %p
+  ret i32 %r
+}
+"""
+
+
+def test_a_pointer_is_selected_with_its_object_and_its_offset() -> None:
+    assert (came_out(SELECTED, 1), came_out(SELECTED, 0)) == (3, 4)
 
 
 def test_checks_stand_for_what_they_say_and_no_others_are_made() -> None:
