@@ -297,7 +297,9 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:
-        leaf = leaf_type(memory.module.debug_types, debug, 8 * offset, access.bits)
+        indirect = base.kind == "parameter" and base.name not in memory.function.variables
+        at = 8 * offset % debug.bits if indirect and debug.bits else 8 * offset  # p[1] is of the type of *p
+        leaf = leaf_type(memory.module.debug_types, debug, at, access.bits)
         if leaf is not None and leaf.signed is not None:
             boolean = leaf.kind is DebugKind.BOOL and _only_truth_values(memory, base, offset)
             type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)
