@@ -269,7 +269,8 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     number = memory.number(base)
     if access.pointer:
         content = memory.points.cells.get((base, offset), Target())
-        fixed = memory.fixed(content) if base.kind == "local" else None
+        own = base.kind == "local" and base not in memory.points.lent  # a call may store another pointer there
+        fixed = memory.fixed(content) if own else None
         var = memory.fresh(
             shown,
             kind,
