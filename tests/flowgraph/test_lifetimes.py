@@ -31,6 +31,9 @@ int again(int n) { int i = 0, *p = &n, s = 0; top:; int x = i; if (i) s += *p; p
 int broken(int n) { int *p = &n; while (1) { int x = 5; p = &x; if (n) break; p = &n; break; } return *p; }
 int in_memory(int n) { int y = 1; struct link a = {&y}; if (n) { int x = 5; a.to = &x; } return *a.to; }
 int behind(int n) { int y = 1, *p = &y, **pp = &p; if (n) { int x = 5; *pp = &x; } return **pp; }
+int do_round(int n) { int *p = &n, s = 0, i = 0; do { int x = i; if (i) s += *p; p = &x; } while (++i < n); return s; }
+static void note(int *p) { *p += 1; }
+int cleaned(int n) { int s = n; { __attribute__((cleanup(note))) int x = 5; s += x; } return s; }
 int array(int n) { int *p = &n; if (n) { int x[3] = {1, 2, 3}; p = x + 1; } return *p; }
 int one_of_two(int n) { int y = 1, *p = &y; if (n) { int x = 5, *q = n > 1 ? &x : &y; p = q; } return *p; }
 static int *local(int n) { int x = n; int *p = &x; return p; }
@@ -54,6 +57,7 @@ RUNS: dict[tuple[object, ...], int | str] = {
     ("number", 1): GONE,
     ("last_round", 0): 0, ("last_round", 1): 0, ("last_round", 2): GONE,
     ("this_round", 3): 3,
+    ("do_round", 1): 0, ("do_round", 2): GONE, ("cleaned", 2): 7,
     ("kept", 1): 9, ("kept", 5): 5,
     ("left", 0): 0, ("left", 1): GONE,
     ("broken", 0): 0, ("broken", 1): GONE,
@@ -168,6 +172,13 @@ def test_markers_of_assembly() -> None:
     lives = MARKED.replace("MARKER", "")
     assert (came_out(ended, 0), came_out(ended, 1)) == (3, GONE)
     assert (came_out(lives, 0), came_out(lives, 1)) == (3, 5)
+
+
+def test_a_local_itself_is_not_used_behind_its_marker() -> None:
+    text = MARKED.replace("MARKER", "call void @llvm.lifetime.end.p0(i64 4, ptr %x)").replace(
+        "load i32, ptr %q", "load i32, ptr %x"
+    )
+    assert (came_out(text, 0), came_out(text, 1)) == (GONE, GONE)
 
 
 def test_a_life_that_ends_on_one_way_only_is_not_over_where_the_ways_meet() -> None:

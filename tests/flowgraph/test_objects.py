@@ -138,12 +138,12 @@ TABLES = """
 struct node { int key; struct node *next; };
 static const short table[3] = {1, -2, 3};
 static struct node last = {7, 0}, first = {5, &last};
-extern int elsewhere[], one;
+extern int elsewhere[], beside[4], one;
 union { int i; char c; } mixed;
 long f(int n, int *p, const char *s) {
     int a[10]; char c = n; int b = a[n & 7];
     { int a[2]; a[n & 1] = 3; b += a[0]; }
-    elsewhere[0] = one; mixed.i = 1;
+    elsewhere[0] = beside[1] = one; mixed.i = 1;
     return table[n] + first.key + p[n] + s[n] + c + b + (long)&elsewhere[0] + last.key;
 }
 """
@@ -153,12 +153,12 @@ def test_objects_are_described_as_they_are_declared() -> None:
     found = memory(TABLES)
     described = {
         name: found.objects[found.number(Base(kind, name))]
-        for kind, name in [("global", g) for g in ("table", "last", "first", "elsewhere", "one", "mixed")]
+        for kind, name in [("global", g) for g in ("table", "last", "first", "elsewhere", "beside", "one", "mixed")]
         + [("parameter", "p"), ("parameter", "s"), ("local", "a"), ("local", "c")]
     }
     sizes = {name: object.size for name, object in described.items()}
     assert sizes == {
-        "table": 6, "last": 16, "first": 16, "elsewhere": None, "one": 4, "mixed": 4, "p": None, "s": None, "a": 40, "c": 1,
+        "table": 6, "last": 16, "first": 16, "elsewhere": None, "beside": None, "one": 4, "mixed": 4, "p": None, "s": None, "a": 40, "c": 1,
     }  # fmt: skip
     table, first = described["table"], described["first"]
     assert (table.element, table.constant, table.content) == (S16, True, struct.pack("<3h", 1, -2, 3))
@@ -229,3 +229,8 @@ def test_types_of_bits_inside_of_a_type() -> None:
     assert leaf("plain", 0, 32) == (32, False)
     assert leaf("plain", 8, 8) == (8, True)
     assert leaf("flag", 0, 8) is None  # what else is stored there need not be 0 or 1
+
+
+def test_the_size_of_what_is_allocated_in_assembly() -> None:
+    text = "\ndefine void @f(i32 %n) {\n  %a = alloca i16, i32 3\n  %b = alloca i16\n  %c = alloca i16, i32 %n\n  ret void\n}\n"
+    assert [memory(text).size(Base("local", name)) for name in "abcd"] == [6, 2, None, None]

@@ -42,7 +42,7 @@ READ = "  %r = load i32, ptr %a\n  ret i32 %r"
         (f"store i32 %x, ptr %a\n%y = add i32 %x, 1\n{READ}", None),
         ("%y = add i32 %x, 1\nret i32 %y", None),
         ("ret i32 3", None),
-        (f"store i32 1, ptr %a\nbr label %next\nnext:\n%y = phi i32 [ %x, %entry ]\n{READ}", None),
+        (f"store i32 %x, ptr %a\nbr label %next\nnext:\n%y = phi i32 [ %x, %entry ]\n{READ}", None),
         # It is copied later.
         (f"br label %next\nnext:\nstore i32 %x, ptr %a\n{READ}", None),
     ],

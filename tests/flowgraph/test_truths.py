@@ -22,6 +22,7 @@ _Bool flags[8];
 static const _Bool yes[4] = {1, 0, 1, 1};
 static const byte bytes[4] = {1, 2, 3, 4};
 struct s whole;
+union either { _Bool b; byte c; };
 """
 
 
@@ -47,7 +48,7 @@ def surely(body: str, parameters: str = "int n, int i, byte c") -> list[bool]:
         # Where: other places, other objects, steps of several bytes.
         ("_Bool a[8], b[8]; ((byte *)b)[i] = c; return a[n];", [True]),
         ("_Bool a[8]; ((byte *)a)[3] = c; return a[2];", [True]),
-        ("_Bool a[8]; ((byte *)a)[3] = c; return a[3];", [False]),
+        ("_Bool a[8]; ((byte *)a)[3] = c; return a[4] + a[3];", [True, False]),
         ("_Bool a[8]; *(short *)((byte *)a + 4) = n; return a[6];", [True]),
         ("struct s t[4]; t[i].c = c; t[n].b = 1; return t[i].b;", [True]),
         ("struct s t[4]; ((byte *)&t[i].b)[0] = c; return t[n].b;", [False]),
@@ -90,6 +91,8 @@ def test_of_locals_and_globals(body: str, expected: list[bool]) -> None:
         ("_Bool *p, byte *q, int i", "q[0] = i; return p[i];", True),  # they do not overlap
         ("_Bool *p, int i", "((byte *)p)[1] = i; return p[i];", False),
         ("_Bool *p, int *q, int i", "q[0] = i; return p[i];", True),
+        ("byte *p, int i", "return *(_Bool *)&p[i];", False),
+        ("union either *p, int i", "return p[i].b;", False),
         ("_Bool **p, int *q, int i", "q[0] = i; return p[0][i];", True),  # no int is written where a _Bool is declared
         ("_Bool **p, byte *q, int i", "q[0] = i; return p[0][i];", False),
         ("_Bool **p, byte **q, int i", "q[0][0] = i; return p[0][i];", False),
