@@ -18,7 +18,7 @@ from loopless.flowgraph.model import (
     Pointer,
 )
 from loopless.refusals import Reason
-from loopless.terms import ONE, IntType, Var
+from loopless.terms import ONE, IntType, evaluate
 from runs_of_text import came_out, ends, flowgraph, statements
 
 GONE, CONSTANT, OVERLAP = (f"undefined: {kind}" for kind in ("dangling pointer", "const write", "overlap"))
@@ -86,7 +86,7 @@ def forgotten(g: Flowgraph) -> set[str]:
     }
 
 
-STRANGE = "int stranger(), g, h; static const int k = 3;\n"
+STRANGE = "int stranger(), g, h; static const int k = 3; extern const int e;\n"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,7 @@ STRANGE = "int stranger(), g, h; static const int k = 3;\n"
         ("int x = n, y = n; stranger(&x); return x + y;", {"x"}),
         ("int x = n, *p = &x; stranger(&p); return x;", {"x", "p", "p.object"}),
         ("g = n; stranger(); h = n; return k;", {"g", "h"}),
+        ("int x = e; stranger(); return x + e;", set()),
         ("*q = n; stranger(); return *q;", {"*q"}),
         ("*q = n; stranger(n); return *q + g;", {"*q", "g"}),
         ("int x; stranger(n + x); return n;", set()),
@@ -249,6 +250,8 @@ def test_what_blocks_become() -> None:
     )  # no run that is defined gets there with a length above 0
     fill = statements(flowgraph(BLOCKS, "set"), Fill)[-1]
     assert isinstance(fill.address, Pointer) and str(fill.length) == "2" and str(fill.address.offset) == "1"
+    (b,) = fill.byte.variables
+    assert [evaluate(fill.byte, {b: value}) for value in (-1, 300, 7)] == [255, 44, 7]
     copies = statements(flowgraph(BLOCKS, "within"), Copy)
     assert copies and not any(copy.apart for copy in copies)
     assert [c.kind for c in statements(flowgraph(BLOCKS, "within"), Check)].count("overlap") == 1
@@ -295,11 +298,12 @@ def test_intrinsics() -> None:
     assert unknown.refused.reason is Reason.UNSUPPORTED_INSTRUCTION and "llvm.ctpop.i32" in unknown.refused.detail
 
 
-def test_results_over_the_integers_are_read_as_they_are_declared() -> None:
-    text = "int s(void); unsigned u(void); long f(void) { long a = s(); return a + u(); }"
-    g = flowgraph(text, options=Options(mathematical=True))
-    types = {call.callee: call.target.type for call in statements(g, Call) if isinstance(call.target, Var)}
-    assert types["s"].width is None
+@pytest.mark.parametrize("kind", ["int", "unsigned"])
+def test_results_over_the_integers_are_read_as_they_are_declared(kind: str) -> None:
+    text = f"__attribute__((noinline)) static {kind} own({kind} n) {{ return n ? own(n - 1) : 7; }} int f(void) {{ return own(1) == 7; }}"
+    types = [Options(), Options(mathematical=True)]
+    machine, mathematical = (called(flowgraph(text, options=options), "own").target.type for options in types)
+    assert machine.width == 32 and mathematical.width == (None if kind == "int" else 32)
 
 
 def test_arguments_are_terms_and_pointers() -> None:

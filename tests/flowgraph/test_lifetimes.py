@@ -181,6 +181,12 @@ def test_a_local_itself_is_not_used_behind_its_marker() -> None:
     assert (came_out(text, 0), came_out(text, 1)) == (GONE, GONE)
 
 
+def test_a_local_lives_again_behind_the_next_marker() -> None:
+    again = "call void @llvm.lifetime.end.p0(i64 4, ptr %x)\n  call void @llvm.lifetime.start.p0(i64 4, ptr %x)\n  store i32 6, ptr %x"
+    text = MARKED.replace("MARKER", again).replace("load i32, ptr %q", "load i32, ptr %x")
+    assert (came_out(text, 0), came_out(text, 1)) == (6, 6)
+
+
 def test_a_life_that_ends_on_one_way_only_is_not_over_where_the_ways_meet() -> None:
     """Nothing is said of an object that may live; its marker on the other way says nothing of this one."""
     text = MARKED.replace("MARKER", "").replace(

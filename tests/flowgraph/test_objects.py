@@ -88,11 +88,12 @@ def test_mathematical_variables_are_of_the_integers_where_they_are_signed() -> N
 
 
 def test_pointers_are_variables_as_far_as_they_vary() -> None:
-    text = "int f(int n) { int a[2] = {1, 2}, b = 3; int *one = a, *moved = a, *either = &b; while (n--) moved++; %s }"
-    found = memory(text % "if (n) either = a; return *one + *moved + *either;")
+    text = "int f(int n) { int a[2] = {1, 2}, b = 3; int *one = a, *moved = a, *either = &b, *two = n > 5 ? a : a + 1; while (n--) moved++; %s }"
+    found = memory(text % "if (n) either = a; return *one + *moved + *either + *two;")
     by_name = {found.variables[slot.var].shown: slot for slot in found.slots.values()}
     number = found.number(Base("local", "a"))
-    one, moved, either = (by_name[name] for name in ("one", "moved", "either"))
+    one, moved, either, two = (by_name[name] for name in ("one", "moved", "either", "two"))
+    assert (two.fixed_object, two.fixed_offset, two.object_var) == (number, None, None)
     assert (one.fixed_object, one.fixed_offset, one.object_var) == (number, 0, None)
     assert (moved.fixed_object, moved.fixed_offset, moved.object_var) == (number, None, None)
     assert either.fixed_object is None and either.object_var is not None
@@ -100,6 +101,12 @@ def test_pointers_are_variables_as_far_as_they_vary() -> None:
     assert (info.shown, info.pointer_part, info.kind) == ("either.object", "object", Kind.LOCAL)
     assert found.variables[either.var].pointer_part == "offset"
     assert either.var.type == found.offset_type == IntType(62)
+
+
+def test_a_pointer_that_a_call_may_change_is_not_fixed() -> None:
+    found = memory("void stranger(int **); int f(int n) { int x = n, *p = &x; stranger(&p); return p == &x; }")
+    slot = found.slots[Base("local", "p"), 0]
+    assert slot.fixed_object is None and slot.object_var is not None
 
 
 def test_offsets_are_as_wide_as_the_target_allows() -> None:
@@ -184,6 +191,7 @@ def test_only_parameters_that_are_compared_with_null_may_be_null() -> None:
     found = memory("int f(int *p, int *q, int *r) { if (!p) return 0; return *p + *q + (r == q); }")
     bases = {base.name for base in found.nullable}
     assert bases == {"p"}
+    assert not memory("int f(int n) { int x = n, *p = &x; return p == 0; }").nullable
     (null,) = found.nullable.values()
     assert (found.variables[null].shown, null.type) == ("p_is_null", BIT)
     p, q = Base("parameter", "p"), found.points.parameters["q"]
@@ -207,7 +215,7 @@ def test_types_of_bits_inside_of_a_type() -> None:
     found = module(
         "struct in { char c; unsigned short k; }; struct s { int n : 5; unsigned u; struct in inner[2]; _Bool b; int *p; };\n"
         "union flag { _Bool b; unsigned char c; }; union plain { unsigned u; char c[4]; };\n"
-        "struct s s; union flag flag; union plain plain; int f(void) { return s.n + flag.c + plain.c[0]; }"
+        "struct s s; union flag flag; union plain plain; int count; int f(void) { return s.n + flag.c + plain.c[0] + count; }"
     )
     types = found.debug_types
 
@@ -226,6 +234,7 @@ def test_types_of_bits_inside_of_a_type() -> None:
     assert leaf("s", 0, 5) is None  # a bit-field
     assert leaf("s", 32, 16) is None  # half of a member
     assert leaf("s", 72, 8) is None  # padding
+    assert leaf("count", 0, 32) == (32, True) and leaf("count", 32, 32) is None
     assert leaf("plain", 0, 32) == (32, False)
     assert leaf("plain", 8, 8) == (8, True)
     assert leaf("flag", 0, 8) is None  # what else is stored there need not be 0 or 1
