@@ -230,6 +230,27 @@ def test_several_amounts_are_paid_for_together() -> None:
     assert [evaluate(raised, {n: value}) for value in VALUES] == [5 * pos(value) for value in VALUES]
 
 
+def test_what_is_raised_in_steps_and_in_nests() -> None:
+    """3 for each 2 of n, rounded up to whole steps; 3 for each i and 2 for each of the inner steps."""
+    steps = ONE_LOOP.format("x > 0", "x -= 2; y += 3;").replace("return x", "while (y > 0) y--; return x")
+    _, (first, _) = searched(steps)
+    raised = first.raised(variable(graph(steps), "y"))
+    assert raised is not None
+    (n,) = raised.variables
+    for value in VALUES:
+        assert 3 * pos((value + 1) // 2) <= evaluate(raised, {n: value}) <= pos(3 * (value + 1) // 2)
+    nest = (
+        "int f(int n, int m) { int k = 0; for (int i = 0; i < n; i++) { k += 3; for (int j = 0; j < m; j++) k += 2; }"
+    )
+    nest += " while (k > 0) k--; return k; }"
+    _, (first, _) = searched(nest)
+    raised = first.raised(variable(graph(nest), "k"))
+    assert raised is not None
+    n, m = (next(v for v in raised.variables if v.name == name) for name in "nm")
+    for a, b in product(VALUES, repeat=2):
+        assert evaluate(raised, {n: a, m: b}) == 3 * pos(a) + 2 * pos(a) * pos(b)
+
+
 def test_functions_that_counted_are_kept_where_nothing_raises_them() -> None:
     """In "renewed", x is such a clock and y is not: what renews it raises it."""
     _, (component,) = searched(COUNTS["renewed"][0])
