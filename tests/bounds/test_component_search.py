@@ -46,6 +46,8 @@ COUNTS: dict[str, tuple[str, Callable[[int, int], int]]] = {
     "once": (ONE_LOOP.format("x > 0", "x = -1;"), lambda n, m: 1),
     "one after the other": ("int f(int n, int m) { int x = n, y = m; while (x > 0) x--; while (y > 0) y--; return x; }",
                             lambda n, m: pos(n) + pos(m)),
+    "from either": ("int nondet(void); int f(int n, int m) { int x = n; if (nondet()) x = m; while (x > 0) x--; return x; }",
+                    lambda n, m: pos(max(n, m))),
     # Each of the other's steps gives some more: 4 for each x but for the last, 1 for each y.
     "either": (DRAWN.format("x > 0 && y > 0", "if (nondet()) x--; else y--;"), lambda n, m: pos(n + m - 1)),
     "paid for": (DRAWN.format("x > 0 && y > 0", "if (nondet()) { x--; y += 3; } else y--;"), lambda n, m: pos(m + 4 * n - 4)),
@@ -259,6 +261,21 @@ def test_functions_that_counted_are_kept_where_nothing_raises_them() -> None:
     (function,) = component.clocks[first].values()
     assert (function.term, function.divisor) == (x, 1)
     assert second not in component.clocks
+
+
+@pytest.mark.parametrize("proof", ["_falls", "_never_rises"])
+def test_functions_that_are_proposed_and_not_proved_are_not_taken(proof: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, (component,) = searched(COUNTS["renewed"][0])
+    x = variable(graph(COUNTS["renewed"][0]), "x")
+    falling = [t for t in component.transitions if x in t.path.update]
+    steady = [t for t in component.transitions if t not in falling]
+    found = component._functions(falling, steady, ())
+    assert found is not None and [f.term for f in found.values()] == [x]
+    assert all(component._falls(found, t) for t in falling) and not any(component._falls(found, t) for t in steady)
+    assert component._falls(found, falling[0], 1) and not component._falls(found, falling[0], 2)
+    assert all(component._never_rises(found, t) for t in component.transitions)
+    monkeypatch.setattr(Component, proof, lambda *_: False)
+    assert component._functions(falling, steady, ()) is None
 
 
 def test_choices_are_made_once_each_and_all_together_first() -> None:
