@@ -63,6 +63,13 @@ COUNTS: dict[str, tuple[str, Callable[[int, int], int]]] = {
     # One step to the inner header and one back for each i, and the inner steps.
     "nest": ("int f(int n, int m) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s++; return s; }",
              lambda n, m: 2 * pos(n) + pos(n) * pos(m)),
+    # 2 for each inner step of the one loop are what the other may take; with 5 more for each i.
+    "raised in a nest": ("int nondet(void); int f(int n, int m) { int y = 0; for (int i = 0; i < n; i++) {"
+                         " for (int j = 0; j < m; j++) y += 2; while (y > 0 && nondet()) y--; } return y; }",
+                         lambda n, m: 3 * pos(n) + 3 * pos(n) * pos(m)),
+    "set and raised in a nest": ("int nondet(void); int f(int n, int m) { int y = 0; for (int i = 0; i < n; i++) { y = 5;"
+                                 " for (int j = 0; j < m; j++) y += 2; while (y > 0 && nondet()) y--; } return y; }",
+                                 lambda n, m: 8 * pos(n) + 3 * pos(n) * pos(m)),
     "nest that pays": ("int nondet(void); int f(int n, int m) { int x = n, y = 0; while (x > 0) { x--; y += 2;"
                        " while (y > 0 && nondet()) y--; } return y; }", lambda n, m: 4 * pos(n)),
     "two headers by goto": ("int nondet(void); int f(int n, int m) { int x = n, y = m;\na: if (x <= 0) return y; x--;\n"
