@@ -304,6 +304,8 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
             type = IntType(bits, value.type.signed)
             return Number(wrap(value.term, type), type)
         case Number():
+            if instruction.result in t.uses.lengths:
+                _surely_length(t, instruction, value)
             if value.type.width is None:
                 same = op == "sext" or "nneg" in instruction.flags
                 return value if same else _zero_extended(instruction, value, bits)
@@ -314,6 +316,19 @@ def _resize(t: Translator, instruction: ir.Instruction, value: Value, bits: int)
         case _:
             refused = value.refused if isinstance(value, Nothing) else None
             return t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
+
+
+def _surely_length(t: Translator, instruction: ir.Instruction, value: Number) -> None:
+    """The length of an array is widened by zeros, whatever its sign: a negative one is undefined, a large unsigned one
+    is not, and which it is, the code does not tell, but for ℤ.
+    """
+    term = value.read(signed=True)
+    if value.type.width is None:
+        t.check(less(ZERO, term), "array-length", instruction.loc)
+        return
+    detail = "the length of an array is negative, or a large unsigned number; which, the compiler's code does not tell"
+    refused = t.refused(detail, instruction.loc)
+    t.split_unless(less_equal(ZERO, term), End("unsupported", None, None, instruction.loc, refused), instruction.loc)
 
 
 def _kept_by_cast(t: Translator, instruction: ir.Instruction, value: Number, bits: int) -> None:

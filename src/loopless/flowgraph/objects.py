@@ -269,7 +269,8 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     number = memory.number(base)
     if access.pointer:
         content = memory.points.cells.get((base, offset), Target())
-        fixed = memory.fixed(content) if base.kind == "local" else None
+        own = base.kind == "local" and base not in memory.points.lent  # a call may store another pointer there
+        fixed = memory.fixed(content) if own else None
         var = memory.fresh(
             shown,
             kind,
@@ -297,7 +298,9 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:
-        leaf = leaf_type(memory.module.debug_types, debug, 8 * offset, access.bits)
+        indirect = base.kind == "parameter" and base.name not in memory.function.variables
+        at = 8 * offset % debug.bits if indirect and debug.bits else 8 * offset  # p[1] is of the type of *p
+        leaf = leaf_type(memory.module.debug_types, debug, at, access.bits)
         if leaf is not None and leaf.signed is not None:
             boolean = leaf.kind is DebugKind.BOOL and _only_truth_values(memory, base, offset)
             type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)

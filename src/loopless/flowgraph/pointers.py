@@ -314,7 +314,7 @@ def _joined(state: PointsTo, values: Iterable[ir.Value]) -> Target:
 
 def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
     address = state.of(instruction.operands[0])
-    if address.unknown:
+    if address.unknown or _seen_by_others(instruction.access):
         return Target(unknown=True)
     found = Target()
     for base, offset in address.living:
@@ -325,13 +325,19 @@ def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
     return found
 
 
+def _seen_by_others(access: ir.Access | None) -> bool:
+    """Whether a load or store is volatile or atomic: what is read need not be what was written here."""
+    return access is not None and (access.volatile or bool(access.atomic))
+
+
 def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
     value, address = instruction.operands
     if not _is_pointer(value):
         return False
     target, stored = state.of(address), state.of(value)
     changed = False
-    if target.unknown or any(base.kind != "local" or offset is None for base, offset in target.living):
+    others = target.unknown or _seen_by_others(instruction.access)
+    if others or any(base.kind != "local" or offset is None for base, offset in target.living):
         changed = _escape(state, (value,))
         for base, offset in target.places:
             if base.kind == "local" and offset is None and base not in state.escaped:
@@ -433,19 +439,13 @@ def _touch(state: PointsTo, operands: Iterable[ir.Value]) -> None:
 
 
 def _access(
-    state: PointsTo,
-    module: ir.Module,
-    address: ir.Value,
-    type: ir.Type,
-    *,
-    writes: bool,
-    access: ir.Access | None,
+    state: PointsTo, module: ir.Module, address: ir.Value, type: ir.Type, *, writes: bool, access: ir.Access | None
 ) -> None:
     target = state.of(address)
     state.unknown_access |= target.unknown
     size = module.layout.store_size(type)
     pointer = isinstance(type, ir.PtrT)
-    plain = (pointer or isinstance(type, ir.IntT)) and not (access and (access.volatile or access.atomic))
+    plain = (pointer or isinstance(type, ir.IntT)) and not _seen_by_others(access)
     bits = type.bits if isinstance(type, ir.IntT) else module.pointer_bits
     several = len(target.living) > 1
     for place in sorted(target.living, key=lambda p: (p[0], p[1] is None, p[1] or 0)):

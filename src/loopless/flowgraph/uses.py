@@ -17,7 +17,7 @@ class Uses:
     """``elsewhere``: results that another block (or a phi) uses; ``last_in_block``: index of the last use within a
     block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell;
     ``speculates``: whether the code has been optimized, so that it may compute what it then does not use; ``truths``:
-    loads that read a ``_Bool``.
+    loads that read a ``_Bool``; ``lengths``: widened values that arrays of variable length are made with.
     """
 
     elsewhere: frozenset[str]
@@ -25,6 +25,7 @@ class Uses:
     signed: dict[str, bool]
     speculates: bool = False
     truths: frozenset[str] = frozenset()
+    lengths: frozenset[str] = frozenset()
 
 
 def find_uses(function: ir.Function) -> Uses:  # noqa: C901
@@ -60,7 +61,8 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
                         if home.get(value.name, label) != label:
                             elsewhere.add(value.name)
     signed = {name: count > 0 for name, count in votes.items() if count}
-    return Uses(frozenset(elsewhere), last, signed | decided, _speculates(function), _truths(function))
+    signed |= decided
+    return Uses(frozenset(elsewhere), last, signed, _speculates(function), _truths(function), _lengths(function))
 
 
 def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
@@ -87,6 +89,21 @@ def _truths(function: ir.Function) -> frozenset[str]:
     read = {i.operands[0] for i in code if i.op == "trunc" and i.type == ir.IntT(1) and i.flags & {marks.TRUTH, "nuw"}}
     loads = (i for i in code if i.op == "load" and i.type == ir.IntT(8) and i.result is not None)
     return frozenset(i.result for i in loads if i.result and (i.value in read or marks.TRUTH in i.flags))
+
+
+def _lengths(function: ir.Function) -> frozenset[str]:
+    """The values that are widened to a dimension of an array of variable length."""
+    made = {i.result: i for i in function.instructions() if i.result is not None}
+    waiting = [operand for i in made.values() if i.op == "alloca" for operand in i.operands]
+    found: set[str] = set()
+    while waiting:
+        operand = waiting.pop()
+        maker = made.get(operand.name) if isinstance(operand, ir.Local) else None
+        if maker is not None and maker.op == "zext" and maker.result is not None:
+            found.add(maker.result)
+        elif maker is not None and maker.op == "mul":
+            waiting += maker.operands
+    return frozenset(found)
 
 
 _PROMISES = frozenset(("nsw", "nuw", "exact", "disjoint", "nneg"))
