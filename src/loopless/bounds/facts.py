@@ -15,6 +15,7 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Monomial,
     Sum,
     Term,
     Var,
@@ -70,16 +71,33 @@ class Intervals:
         low: int | None = 0
         high: int | None = 0
         for monomial, coefficient in term.items:
-            if len(monomial) == 1 and monomial[0][1] == 1:
-                atom = monomial[0][0]
-                least, greatest = (self.known.get(atom) if isinstance(atom, Var) else None) or range_by_types(atom)
-            else:
-                least, greatest = range_by_types(from_polynomial({monomial: 1}))
+            least, greatest = self._range_of(monomial)
             if coefficient < 0:
                 least, greatest = greatest, least
             low = None if low is None or least is None else low + coefficient * least
             high = None if high is None or greatest is None else high + coefficient * greatest
         return low, high
+
+    def _range_of(self, monomial: Monomial) -> Range:
+        if len(monomial) == 1 and monomial[0][1] == 1:
+            atom = monomial[0][0]
+            return (self.known.get(atom) if isinstance(atom, Var) else None) or range_by_types(atom)
+        return range_by_types(from_polynomial({monomial: 1}))
+
+    def most_between(self, term: Term, other: Term) -> int | None:
+        """The greatest value of ``term`` - ``other``, without building that."""
+        rest = polynomial(term)
+        for monomial, coefficient in polynomial(other).items():
+            rest[monomial] = rest.get(monomial, 0) - coefficient
+        high = 0
+        for monomial, coefficient in rest.items():
+            if coefficient:
+                least, greatest = self._range_of(monomial)
+                end = greatest if coefficient > 0 else least
+                if end is None:
+                    return None
+                high += coefficient * end
+        return high
 
     def unwrapped(self, node: _N, facts: Facts) -> _N:
         """The node without reductions into a type's range of what surely lies there."""
@@ -134,7 +152,7 @@ class Facts:
         for fact, most in self.most.items():
             if fact is linear or fact.variables.isdisjoint(linear.variables):
                 continue
-            high = intervals.range_of(sub(linear, fact))[1]
+            high = intervals.most_between(linear, fact)
             if high is not None and high + most + constant <= 0:
                 return True
         return False
