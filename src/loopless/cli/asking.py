@@ -60,6 +60,7 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         program = load_while_importing(files, settings, ENGINES)
         from loopless.queries.answers import Question
         from loopless.queries.assumptions import names_in
+        from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.selection import check_variables, select_loops
 
         loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
@@ -71,7 +72,7 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         check_variables(loops, (*(question.variables or ()), *spoken_of))
     if not loops and form in (*DRAWN, "smtlib"):
         warn(f"no loops in {', '.join(map(str, files))}")
-    answers = answer_all(loops, question, settings, until)
+    answers = answer_all(loops, question, shared(settings, len(loops), LEAST_FOR_SUMMARY_S), until)
     show_trouble([answer.trouble for answer in answers])
     return answers
 
@@ -90,12 +91,14 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.functions",))
         from loopless.queries.answers import Question
+        from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.functions import answer_functions
 
         named = [program[name] for name in options.get("functions", ())]
         functions = [function for function in program.functions if function in named or not named]
         for function in functions:
             function.graph()
-    answers = answer_functions(functions, Question(classify=options["format_"] == "json"), settings, until)
+    share = shared(settings, sum(len(function.loops) for function in functions), LEAST_FOR_SUMMARY_S)
+    answers = answer_functions(functions, Question(classify=options["format_"] == "json"), share, until)
     show_trouble([answer.trouble for answer in answers] + [loop.trouble for answer in answers for loop in answer.loops])
     return answers

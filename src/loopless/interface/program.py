@@ -23,6 +23,7 @@ from loopless.queries.assumptions import names_in
 from loopless.queries.bounds import METHODS, answer_bounds
 from loopless.queries.bounds import FunctionBound as FunctionBoundValue
 from loopless.queries.deadline import in_time
+from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
@@ -181,8 +182,8 @@ def _answer(loops: Sequence[Loop], question: Question) -> None:
     missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
     if not missing:
         return
-    settings = missing[0].function.program.settings
-    until = session.deadline(settings)
+    whole = missing[0].function.program.settings
+    settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
     asked = [loop._found for loop in missing]  # noqa: SLF001
     for loop, answer in zip(missing, session.answer_all(asked, question, settings, until), strict=True):
         loop._answers[question] = answer  # noqa: SLF001

@@ -20,7 +20,9 @@ from loopless.refusals import Refused
 FEW: Final = 8
 """So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
 LEAST_S: Final = 0.15
-"""No search has less time than this. Nearly all one-iteration scopes of zlib's loops take no longer."""
+"""No search for a bound has less time than this. Nearly all one-iteration scopes of zlib's loops take no longer."""
+LEAST_FOR_SUMMARY_S: Final = 0.3
+"""No search for a summary has less time than this."""
 HURRIED_S: Final = 0.5
 """Where each search has less time than this, what has a count already is not summarized. A guess."""
 SETTLED_S: Final = 2.0
@@ -44,18 +46,32 @@ class Effort:
 
 
 def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
-    """The effort for all loops of ``functions``."""
+    """The effort for bounds of all loops of ``functions``."""
     loops = sum(loop.id.inlined_from is None for function in functions for loop in function.loops)
+    share = shared(settings, loops)
+    if share is settings or share.loop_timeout_s is None:
+        hurried, for_settled = False, settings if settings.thorough else within(settings, SETTLED_S)
+    else:
+        hurried, for_settled = share.loop_timeout_s < HURRIED_S, within(share, SETTLED_S)
+    return Effort(share, for_settled, hurried=hurried)
+
+
+def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings:
+    """The settings for work on so many loops at once."""
     limit = settings.loop_timeout_s
-    if limit is None or settings.thorough:
-        return Effort(settings, settings)
-    share = limit if loops <= FEW else min(limit, max(LEAST_S, limit * (FEW / loops) ** 2))
+    if limit is None or settings.thorough or loops <= FEW:
+        return settings
+    return within(settings, max(least_s, limit * (FEW / loops) ** 2))
 
-    def within(seconds: float) -> Settings:
-        """A share that is small by itself is not to be made smaller by what else the machine does."""
-        return replace(settings, loop_timeout_s=min(seconds, limit), of_processor=seconds < limit)
 
-    return Effort(within(share), within(min(share, SETTLED_S)), hurried=share < HURRIED_S)
+def within(settings: Settings, seconds: float) -> Settings:
+    """The settings with no more time than that for each loop. A share that is small by itself is not to be made smaller
+    by what else the machine does: it is time of the processor.
+    """
+    limit = settings.loop_timeout_s
+    if limit is not None and limit <= seconds:
+        return settings
+    return replace(settings, loop_timeout_s=seconds, of_processor=True)
 
 
 def inductions_of(function: Function) -> Inductions:
