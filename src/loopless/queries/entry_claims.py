@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
+from loopless.bounds.compare import surely_at_most
 from loopless.bounds.induction import NAME, Counted
 from loopless.bounds.model import Bounds, by_types, least
 from loopless.flowgraph.model import Check, Flowgraph
@@ -29,14 +30,17 @@ class Known:
         return {name: found.bounds for name, found in self.counted.items()}
 
     def total(self, name: str, bounds: Bounds = ()) -> Bounds:
-        """Bounds on the iterations in a call: others, where there are some that always hold."""
+        """Bounds on the iterations in a call: others, where there are some that always hold and are not larger."""
         more = self.counted[name].total if name in self.counted else ()
-        return bounds if least(bounds) is not None or not more else (*more, *bounds)
+        best, quick = least(bounds), least(more)
+        if quick is None or (best is not None and not surely_at_most(quick, best)):
+            return bounds
+        return (*more, *(bound for bound in bounds if bound.when is not TRUE))
 
     def any_entry(self, name: str, bounds: Bounds = ()) -> Term | None:
         """A bound on the iterations of any entry in a call."""
-        more = self.counted[name].any_entry if name in self.counted else ()
-        return least(bounds) or least(more)
+        best, quick = least(bounds), least(self.counted[name].any_entry if name in self.counted else ())
+        return best if quick is None or (best is not None and not surely_at_most(quick, best)) else quick
 
     def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
         """What is known of one entry of a loop, with the loop's ``summary`` and other ``bounds``."""
