@@ -177,7 +177,9 @@ def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condi
     general = least(bounds)
     for bound in bounds if pieces else ():
         if all(_agrees(conjunction((when, bound.when)), times, bound.term) for when, times in pieces):
-            if bound.when is not TRUE and not all(entails(when, bound.when) for when, _ in pieces):
+            if bound.when is not TRUE and (
+                general is not None or not all(entails(when, bound.when) for when, _ in pieces)
+            ):
                 continue
             exact = unknown is FALSE
             lower = bound.term if exact and bound.when is TRUE else _piecewise(pieces, ZERO)

@@ -383,13 +383,27 @@ class _Counts:
         count = start if least is not None and least >= 0 else wrap(start, IntType(width, signed=False))
         yield _Count(count, fact, exact=True)
 
+    def _is_remainder(self, var: Var) -> bool:
+        """Whether a variable becomes the remainder of another by it, and the other what it was: after two iterations it
+        is less than half, once it is less than the other (Lamé's bound on Euclid's algorithm).
+        """
+        match self.after[var]:
+            case Op(op="mod" | "trunc_rem", args=(other, divisor)):
+                return divisor is var and isinstance(other, Var) and self.after.get(other) is var
+            case _:
+                return False
+
     def _shrinking(self, fact: _Fact, slack: Term) -> Iterator[_Count]:
         """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""
         linear, constant = split(slack)
         if not isinstance(linear, Var) or constant >= 0 or linear not in self.after:
             return
         most = range_of(linear)[1]
-        times = _divisions(self.after[linear], linear, most) if most is not None else None
+        if most is None:
+            return
+        times = _divisions(self.after[linear], linear, most)
+        if times is None and self._is_remainder(linear):
+            times = 2 * most.bit_length() + 1
         if times is not None:
             yield _Count(const(times), fact)
 

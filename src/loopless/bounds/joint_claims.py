@@ -10,7 +10,7 @@ from loopless.bounds.compare import lesser
 from loopless.bounds.lower_asymptotics import reached
 from loopless.bounds.model import reads
 from loopless.flowgraph.model import Assume, Check, Flowgraph
-from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, add, conjunction, disjunction, ite
+from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, Var, add, conjunction, disjunction, ite
 
 
 def somewhere(found: Claim) -> Claim:
@@ -18,6 +18,20 @@ def somewhere(found: Claim) -> Claim:
     if found.upper is None or found.when is not FALSE:
         return found
     return Claim(None, never=found.never, gap=found.gap, undefined=found.undefined)
+
+
+def always(found: Claim) -> Term | None:
+    """A bound that holds whatever the inputs."""
+    return found.upper if found.when is TRUE and not found.has_gap else None
+
+
+def bounded_by_inputs(found: Claim, bounds: Bounds, inputs: frozenset[Var]) -> Claim:
+    """The claim; where it is no count, and speaks of more than ``inputs``, with a bound that does not."""
+    plain = least(bounds)
+    if plain is None or found.exact or found.upper is None or found.upper.variables <= inputs:
+        return found
+    better = plain.variables <= inputs and always(found) is not None
+    return replace(found, upper=plain, method=bounds[0].method) if better else found
 
 
 def at_most(found: Claim) -> Claim:

@@ -21,8 +21,10 @@ from loopless.bounds import (
 )
 from loopless.bounds.joint_claims import (
     all_runs_count,
+    always,
     at_least,
     at_most,
+    bounded_by_inputs,
     lacks_lower,
     of_all,
     somewhere,
@@ -37,7 +39,6 @@ from loopless.bounds.model import kept
 from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.scopes import scopes_of
-from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
@@ -55,15 +56,11 @@ from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
     TRUE,
-    Condition,
-    EvaluationError,
     Term,
     Var,
     add,
     conjunction,
     disjunction,
-    evaluate,
-    holds,
     negate,
 )
 
@@ -231,7 +228,7 @@ def _of_summary(
     name = loop.loop.name
     entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, name, known.total(name)))
     missing, lacking = (None if found.upper is not None else refused for found in (entry, call))
-    return LoopBound(loop, entry, call, known.any_entry(name), refused=missing, refused_call=lacking)
+    return LoopBound(loop, entry, call, known.any_entry(name, (), always(call)), refused=missing, refused_call=lacking)
 
 
 def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
@@ -334,6 +331,7 @@ class _Search:
         bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
         defined = all_runs_count(graph)
         sure = defined and (len(found.loops) == 1 or bounded)
+        inputs = _inputs_of(graph)
         loops = []
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
@@ -348,7 +346,7 @@ class _Search:
             more = in_call.loops.get(bounds.loop.header)
             total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
             total = self.known.total(loop.loop.name, total)
-            call = somewhere(claim_of_call(answer.summary, loop.loop.name, total))
+            call = bounded_by_inputs(somewhere(claim_of_call(answer.summary, loop.loop.name, total)), total, inputs)
             if asked and lacks_lower(call):
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
             loops.append(
@@ -356,7 +354,7 @@ class _Search:
                     loop,
                     entry,
                     call,
-                    self.known.any_entry(loop.loop.name, bounds.any_entry),
+                    self.known.any_entry(loop.loop.name, bounds.any_entry, always(call)),
                     line_bounds(graph, bounds),
                     (bounds.refused or _partly(loop)) if entry.has_gap else None,
                     (bounds.refused_total or _partly(loop)) if call.has_gap else None,
@@ -380,6 +378,12 @@ class _Search:
 
 
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
+
+
+def _inputs_of(graph: Flowgraph) -> frozenset[Var]:
+    return frozenset(var for var, info in graph.variables.items() if info.kind in _INPUTS)
+
+
 _ROOT: Final = re.compile(r"\w+")
 
 
@@ -409,8 +413,7 @@ def _ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound
 
 def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> Term | None:
     """A bound on all iterations of a call over its inputs, where ``upper`` speaks of values that the call reads."""
-    kinds = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
-    inputs = {var for var, info in graph.variables.items() if info.kind in kinds}
+    inputs = _inputs_of(graph)
     if upper.variables <= inputs:
         return None
     totals = [least(tuple(b for b in loop.total if b.term.variables <= inputs)) for loop in loops]
@@ -469,31 +472,3 @@ def _beyond(function: Function) -> Refused | None:
             detail = f"the calls of {found.name}, which calls others that call it, are not counted"
             return Refused(Reason.RECURSION, function.place, detail)
     return None
-
-
-def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
-    """The number that a bound comes to at these values, by the names of the source; None where it does not hold there,
-    or depends on something else.
-    """
-    if term is None:
-        return None
-    variables = term.variables | when.variables
-    values = {var: given[name] for var in variables if (name := shown.get(var, var.name)) in given}
-    try:
-        return evaluate(term, values) if holds(when, values) else None
-    except EvaluationError:
-        return None
-
-
-def parse_values(text: str) -> dict[str, int]:
-    """``n=10,m=3``. Raises ``UsageError``."""
-    found: dict[str, int] = {}
-    for part in text.split(","):
-        name, sign, value = part.partition("=")
-        try:
-            found[name.strip()] = int(value.strip(), 0)
-        except ValueError:
-            sign = ""
-        if not sign or not name.strip():
-            raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
-    return found

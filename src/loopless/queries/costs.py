@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless.bounds.joint_claims import always
 from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bounds import FunctionBound, LoopBound
@@ -18,7 +19,7 @@ from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
-from loopless.terms import TRUE, Term, add, maximum
+from loopless.terms import Term, add, maximum
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ def _callee(loop: LoopName) -> str:
 
 
 def _together(loop: LoopName, copies: Sequence[LoopBound], *, shared: bool = False) -> RunBound:
-    totals = [total for bound in copies if (total := _always(bound)) is not None]
+    totals = [total for bound in copies if (total := always(bound.call)) is not None]
     entries = [_of_entry(bound) for bound in copies]
     known = [term for term in entries if term is not None]
     return RunBound(
@@ -193,12 +194,7 @@ def _of_entry(bound: LoopBound) -> Term | None:
     """A bound on any entry; what is entered once at most takes no more than it takes in all."""
     if bound.any_entry is not None:
         return bound.any_entry
-    return _always(bound)
-
-
-def _always(bound: LoopBound) -> Term | None:
-    """A bound on a call that holds whatever the inputs."""
-    return bound.call.upper if bound.call.when is TRUE and not bound.call.has_gap else None
+    return always(bound.call)
 
 
 RETURNS: Final = "~returns"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from loopless.bounds import Claim, claim
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.induction import NAME, Counted
-from loopless.bounds.model import Bounds, by_types, least
+from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.flowgraph.model import Check, Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
@@ -37,10 +37,15 @@ class Known:
             return bounds
         return (*more, *(bound for bound in bounds if bound.when is not TRUE))
 
-    def any_entry(self, name: str, bounds: Bounds = ()) -> Term | None:
-        """A bound on the iterations of any entry in a call."""
-        best, quick = least(bounds), least(self.counted[name].any_entry if name in self.counted else ())
-        return best if quick is None or (best is not None and not surely_at_most(quick, best)) else quick
+    def any_entry(self, name: str, bounds: Bounds, total: Term | None) -> Term | None:
+        """A bound on the iterations of any entry in a call, which takes no more than the whole call, ``total``."""
+        quick = self.counted[name].any_entry if name in self.counted else ()
+        best = least((*quick, *bounds)) if least(bounds) is None else least(bounds)
+        for term in (least(quick), total):
+            shorter = term is not None and best is not None and size(term) <= size(best) and surely_at_most(term, best)
+            if best is None or shorter:
+                best = term
+        return best
 
     def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
         """What is known of one entry of a loop, with the loop's ``summary`` and other ``bounds``."""

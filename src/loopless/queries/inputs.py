@@ -6,10 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.bounds import FunctionBound, parse_values, value_at
+from loopless.queries.bounds import FunctionBound
 from loopless.queries.program import Function
 from loopless.refusals import Refused
-from loopless.terms import INTEGERS, Condition, IntType, Term, Var, type_name
+from loopless.terms import (
+    INTEGERS,
+    Condition,
+    EvaluationError,
+    IntType,
+    Term,
+    Var,
+    evaluate,
+    holds,
+    type_name,
+)
 
 
 def given_values(text: str) -> dict[str, int]:
@@ -93,3 +103,31 @@ def not_meant(answers: Iterable[FunctionBound], given: Mapping[str, int] | None)
         for name in given or ()
         if name in found.ambiguous
     ]
+
+
+def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
+    """The number that a bound comes to at these values, by the names of the source; None where it does not hold there,
+    or depends on something else.
+    """
+    if term is None:
+        return None
+    variables = term.variables | when.variables
+    values = {var: given[name] for var in variables if (name := shown.get(var, var.name)) in given}
+    try:
+        return evaluate(term, values) if holds(when, values) else None
+    except EvaluationError:
+        return None
+
+
+def parse_values(text: str) -> dict[str, int]:
+    """``n=10,m=3``. Raises ``UsageError``."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, sign, value = part.partition("=")
+        try:
+            found[name.strip()] = int(value.strip(), 0)
+        except ValueError:
+            sign = ""
+        if not sign or not name.strip():
+            raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
+    return found
