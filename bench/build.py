@@ -170,7 +170,7 @@ class Places:
             }
             seen: collections.Counter[str] = collections.Counter()
             for block in function.blocks:
-                first = next((i.loc for i in block.instructions if i.loc is not None and i.loc.line), None)
+                first = next((i.loc for i in block.code() if i.loc is not None and i.loc.line), None)
                 loc = marked.get(block.label, first)
                 if block.label in live and loc is not None:
                     place = self.name(loc.file, loc.line, loc.column)
