@@ -6,7 +6,7 @@
 BUILD_DIR has a compile_commands.json. All its files, or the FILEs of it, are asked about as on the command line, with the default
 limits: ``loopless bound -p BUILD_DIR --format json FILE...`` and ``loopless summarize ...``, one process for all files; files
 that define the same name do not link, and are spread over as few programs as a first fit finds. The answers are put into a
-Markdown table; ``--report`` prints that of several kept runs, a column each.
+Markdown table; ``--report`` prints that of several kept runs, a column each, and their lists.
 
 A loop is a place in the source, ``file:line:column``, not a copy of it in each function that it is inlined into, nor in each file
 that includes it: where the answers about copies differ, the worst counts. Counts and bounds are those of one entry to the loop.
@@ -248,6 +248,10 @@ def _order(key: str) -> tuple[str, int, int]:
     return file, int(line), int(column.partition("#")[0])
 
 
+def _kept(path: Path) -> build_table.Run:
+    return build_table.renewed(json.loads(path.read_text()))
+
+
 def main() -> int:
     """Measure a build, or report what was kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -259,10 +263,11 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="write the answers loop by loop")
     parser.add_argument("--against", type=Path, help="a kept run: which loops were gained and lost, which bounds differ")
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="the functions that took longest")
-    parser.add_argument("--report", type=Path, nargs="+", metavar="KEPT", help="the table of kept runs, nothing else")
+    parser.add_argument("--report", type=Path, nargs="+", metavar="KEPT", help="show kept runs, ask nothing")
     options = parser.parse_args()
     if options.report:
-        print(build_table.table([json.loads(kept.read_text()) for kept in options.report]))
+        runs = [_kept(path) for path in options.report]
+        print("\n".join([build_table.table(runs), *(f"\n**{run['label']}**\n{build_table.lists(run)}" for run in runs)]))
         return 0
     if options.build is None:
         parser.error("name a BUILD_DIR")
@@ -278,7 +283,7 @@ def main() -> int:
     if options.slowest:
         print(build_table.slowest(run, options.slowest))
     if options.against:
-        print(build_table.compared(json.loads(options.against.read_text()), run))
+        print(build_table.compared(_kept(options.against), run))
     return 0
 
 

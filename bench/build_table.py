@@ -36,23 +36,24 @@ _NAME = re.compile(r"\bt\d+\b")
 def bound_row(loop: Mapping[str, Any]) -> Row:
     """What is kept of a loop in an answer of ``bound``: its class, the bound on one entry, or why there is none.
 
-    A bound on any entry over the function's inputs, or on all entries in one call, is one on each entry too.
+    A bound on any entry over the function's inputs, or on all entries in one call, is one on each entry too; one that holds
+    for some calls is not taken for one, since mostly these do not come to the loop.
     """
     entry = loop["per_entry"]
-    always = [("entry", entry["upper"], entry["valid_when"]), ("any entry", entry["any"], None)]
-    always.append(("call", loop["upper"], loop["valid_when"]))
+    in_call = loop["upper"] if _always(loop["valid_when"]) else None
+    told = [("entry", entry["upper"], entry["valid_when"]), ("any entry", entry["any"], None), ("call", in_call, None)]
     found = [
         (_class(upper, when, exact=of == "entry" and entry["exact"]), of, upper, when)
-        for of, upper, when in always
+        for of, upper, when in told
         if upper is not None
     ]
     refused = loop["refused"] or {"code": "-", "detail": ""}
     row = {"class": REFUSED, "of": "", "upper": "", "when": "", "method": "", "code": refused["code"], "detail": refused["detail"]}
     if found:
         kind, of, upper, when = min(found, key=lambda one: CLASSES.index(one[0]))
-        unconditional = when is None or when["text"] == "true"
         method = (entry["method"] if of == "entry" else loop["method"]) or ""
-        row |= {"class": kind, "of": of, "upper": _whole(upper), "when": "" if unconditional else _whole(when), "method": method}
+        condition = "" if when is None or _always(when) else _whole(when)
+        row |= {"class": kind, "of": of, "upper": _whole(upper), "when": condition, "method": method}
     elif any(states["chosen"] for states in entry["never_ends"]):
         row["class"] = CHOSEN
     elif entry["never_ends"] or loop["diverges"]:
@@ -63,10 +64,14 @@ def bound_row(loop: Mapping[str, Any]) -> Row:
 def _class(upper: Mapping[str, Any], when: Mapping[str, Any] | None, *, exact: bool) -> str:
     if exact:
         return EXACT
-    if when is not None and when["text"] != "true":
+    if when is not None and not _always(when):
         return SOMETIMES
     parts = {part["name"]: part["is"] for part in upper.get("definitions", ())}
     return BY_TYPE if owes_to_types(upper["text"], parts) else BOUNDED
+
+
+def _always(when: Mapping[str, Any] | None) -> bool:
+    return when is not None and when["text"] == "true"
 
 
 def _whole(expression: Mapping[str, Any]) -> str:
@@ -139,7 +144,7 @@ def summary_row(loop: Mapping[str, Any]) -> Row:
     refused, residual = loop["refused"], [part["code"] for part in loop["residual"]]
     kind = NONE if refused is not None else COMPLETE if loop["complete"] else PARTIAL
     codes = [refused["code"]] if refused is not None else list(dict.fromkeys(residual))
-    return {"class": kind, "codes": codes, "cases": len(loop["cases"]), "method": loop["method"] or ""}
+    return {"class": kind, "codes": codes, "method": loop["method"] or ""}
 
 
 _BULKY = frozenset({"smt", "paths", "cases", "merged", "edges"})
@@ -150,6 +155,16 @@ def pruned(answer: Any) -> Any:
     if isinstance(answer, Mapping):
         return {name: pruned(value) for name, value in answer.items() if name not in _BULKY}
     return [pruned(value) for value in answer] if isinstance(answer, list) else answer
+
+
+def renewed(run: Run) -> Run:
+    """A kept run, its answers read as they are read now."""
+    readers = (("bound", bound_row), ("summarize", summary_row))
+    for row in run["rows"].values():
+        for question, read in readers:
+            if question in row:
+                row[question] |= read(row[question]["answer"])
+    return run
 
 
 def rank(row: Mapping[str, Any]) -> int:
@@ -193,6 +208,8 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
     for kind in CLASSES:
         part = [row for row in bounds if row["class"] == kind]
         put(f"**{kind}**" if kind in (EXACT, BOUNDED) else kind, _share(part, rows) if bounds else "")
+        if kind == SOMETIMES:
+            put("– of these where no iteration is taken", sum(row["upper"] == "0" for row in part) if bounds else "")
         codes = collections.Counter(row["code"] for row in part) if kind == REFUSED else {}
         for code in sorted(codes):
             put(f"– of these {code}", codes[code], code)
