@@ -76,7 +76,7 @@ def _always(when: Mapping[str, Any] | None) -> bool:
 
 def _whole(expression: Mapping[str, Any]) -> str:
     parts = [f"{part['name']} = {part['is']}" for part in expression.get("definitions", ())]
-    return expression["text"] + (f" where {', '.join(parts)}" if parts else "")
+    return str(expression["text"]) + (f" where {', '.join(parts)}" if parts else "")
 
 
 def owes_to_types(text: str, parts: Mapping[str, str] | None = None) -> bool:
@@ -340,4 +340,4 @@ def compared(old: Run, new: Run) -> str:
 
 def _summed_up(summary: Mapping[str, Any]) -> str:
     codes = f" ({', '.join(summary['codes'])})" if summary["codes"] else ""
-    return summary["class"] + codes
+    return f"{summary['class']}{codes}"
