@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import json
 import re
 import shlex
@@ -37,7 +38,7 @@ PASSES = "function(mem2reg,early-cse,instcombine,loop-simplify,lcssa,loop-mssa(l
 _NEWER = (
     (re.compile(r"^\s*#dbg_.*\n", re.MULTILINE), ""),
     (re.compile(r"^(attributes #|![\w.]+ = |!llvm).*\n", re.MULTILINE), ""),
-    (re.compile(r",? *!(dbg|llvm\.loop|srcloc|tbaa|heapallocsite) ![0-9]+"), ""),
+    (re.compile(r",? *![A-Za-z][\w.]* ![0-9]+"), ""),
     (re.compile(r" #[0-9]+(?=[ ,{\n]|$)", re.MULTILINE), ""),
     (re.compile(r"(captures|memory|initializes|range|nofpclass)\([^)]*\)+ ?"), ""),
     (re.compile(r"getelementptr (inbounds )?(nusw )?(nuw )?"), r"getelementptr \1"),
@@ -46,13 +47,14 @@ _NEWER = (
 )  # fmt: skip
 _FUNCTION = re.compile(r"^Determining loop execution counts for: @\"?([^\"\n]+)\"?$")
 _LOOP = re.compile(r"^Loop %\"?([^\":]+)\"?: (.*)$")
+_MOST = re.compile(r"(?:constant )?max backedge-taken count is (.*)")
 
 
 def theirs_of(text: str) -> dict[tuple[str, str], dict[str, str]]:
     """What ScalarEvolution says, by function and header: ``exact`` and ``most`` as it prints them. Raises ValueError."""
     for pattern, replacement in _NEWER:
         text = pattern.sub(replacement, text)
-    command = ["opt", "-opaque-pointers", f"-passes={PASSES}", "-disable-output", "-"]
+    command = ["opt", *_opaque(), f"-passes={PASSES}", "-disable-output", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or ["?"])[0])
@@ -67,9 +69,16 @@ def theirs_of(text: str) -> dict[tuple[str, str], dict[str, str]]:
             several = "backedge-taken count is "
             if what.startswith((several, "<multiple exits> " + several)):
                 entry["exact"] = what.split(several)[1]
-            elif what.startswith("max backedge-taken count is "):
-                entry["most"] = what.removeprefix("max backedge-taken count is ")
+            elif most := _MOST.match(what):
+                entry["most"] = most[1]
     return found
+
+
+@functools.cache
+def _opaque() -> tuple[str, ...]:
+    """What LLVM 14 has to be told to read pointers without a type; others would not know it."""
+    version = subprocess.run(["opt", "--version"], capture_output=True, text=True, check=False).stdout
+    return ("-opaque-pointers",) if re.search(r"version 14\.", version) else ()
 
 
 def ours_of(file: Path, text: str, keep: Path, settings: Settings) -> Iterable[dict[str, Any]]:

@@ -318,3 +318,4 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     assert [evaluate(first.call.upper, {n: value}) for value in (-1, 0, 7)] == [0, 0, 7]
     assert second.call.upper is None
     assert second.refused_call.reason is Reason.TIME_LIMIT
+    assert found.time_ms >= 4000

@@ -217,9 +217,10 @@ def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: 
             replace(loop, refused=loop.refused and late, refused_call=loop.refused_call and late)
             for loop in noted.loops
         )
-        return replace(noted, loops=loops, refused=noted.refused or late, trouble=overrun.traceback)
-    found = _failed(function, answer, known, overrun.refused(function.place))
-    return replace(found, trouble=overrun.traceback)
+        found = replace(noted, loops=loops, refused=noted.refused or late)
+    else:
+        found = _failed(function, answer, known, overrun.refused(function.place))
+    return replace(found, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
 def _of_summary(

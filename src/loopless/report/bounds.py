@@ -311,6 +311,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "value": number_at(found, call.upper, call.when, given) if given else None,
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": [*granted(found), *_may_end(found.calls, call)],
+        "time_ms": round(found.time_ms, 1),
     }
 
 
