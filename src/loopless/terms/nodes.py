@@ -27,6 +27,8 @@ class Node:
     key: str
     _range: Any
     _variables: frozenset[Var] | None
+    written: ClassVar[Callable[[Node], str]]
+    """How a node is shown: :func:`loopless.terms.printing.text`, which that module, which knows all nodes, puts here."""
 
     @classmethod
     def _intern(cls, *fields: Any) -> Self:
@@ -71,6 +73,9 @@ class Node:
     def __lt__(self, other: Node) -> bool:
         return self.key < other.key
 
+    def __repr__(self) -> str:
+        return Node.written(self)
+
 
 def _shorten(key: str) -> str:
     if len(key) <= _LONG_KEY:
@@ -102,11 +107,6 @@ class Term(Node):
     """An integer-valued term."""
 
     __slots__ = ()
-
-    def __repr__(self) -> str:
-        from loopless.terms.printing import text  # local: printing imports nodes
-
-        return text(self)
 
 
 class Const(Term):
@@ -337,11 +337,6 @@ class Condition(Node):
     """A truth-valued node. Negation is pushed into the comparisons, so there is no node for it."""
 
     __slots__ = ()
-
-    def __repr__(self) -> str:
-        from loopless.terms.printing import text  # local: printing imports nodes
-
-        return text(self)
 
 
 class Truth(Condition):
