@@ -28,7 +28,7 @@ class Node:
     _range: Any
     _variables: frozenset[Var] | None
     written: ClassVar[Callable[[Node], str]]
-    """How a node is shown: :func:`loopless.terms.printing.text`, which that module, which knows all nodes, puts here."""
+    """How a node is shown. :mod:`loopless.terms.printing`, which knows all nodes, puts its ``text`` here."""
 
     @classmethod
     def _intern(cls, *fields: Any) -> Self:
