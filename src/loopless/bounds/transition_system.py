@@ -7,7 +7,7 @@ it. What is found on the relaxation is proved on the conditions and updates of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,6 +99,39 @@ class System:
     state: tuple[Var, ...]
     parameters: tuple[Var, ...]
     fixed: Mapping[Var, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionGraph:
+    """The transitions of a ``system`` between headers: the one of a loop, or several that lead to one another.
+
+    By the ids of paths: ``source`` and ``target``, the headers between which their transitions go, and of those that
+    are iterations of a loop ``back``, its header.
+    """
+
+    system: System
+    source: Mapping[str, str]
+    target: Mapping[str, str]
+    back: Mapping[str, str]
+
+    def source_of(self, transition: Transition) -> str:
+        """The header at which a transition begins."""
+        return self.source[transition.path.id]
+
+    def target_of(self, transition: Transition) -> str:
+        """The header to which a transition leads."""
+        return self.target[transition.path.id]
+
+    def within(self, headers: Collection[str]) -> TransitionGraph:
+        """The transitions that begin and end at ``headers``."""
+        inside = (t for t in self.system.transitions if self.source_of(t) in headers and self.target_of(t) in headers)
+        return replace(self, system=replace(self.system, transitions=tuple(inside)))
+
+
+def loop_graph(made: System) -> TransitionGraph:
+    """The transitions of a loop, all from its header back to it."""
+    headers = dict.fromkeys((path.id for path in made.paths.iterative), made.paths.loop.header)
+    return TransitionGraph(made, headers, headers, headers)
 
 
 UNTOLD = ("unknown", "unsupported")
