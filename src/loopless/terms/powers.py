@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flint import fmpz_mat
+    from flint import fmpz_mat, fmpz_mod_mat
 
 MAX_BITS = 1 << 20
 """Values over ℤ may have so many bits."""
@@ -37,12 +37,12 @@ def repeated(
         return start[0] if modulus is None else start[0] % modulus
     import flint
 
+    power: fmpz_mat | fmpz_mod_mat = flint.fmpz_mat(matrix)
+    vector: fmpz_mat | fmpz_mod_mat = flint.fmpz_mat([[value] for value in start])
     if modulus is not None:
         ring = flint.fmpz_mod_ctx(modulus)
-        reduced = [[value % modulus for value in row] for row in matrix]
-        column = flint.fmpz_mod_mat([[value % modulus] for value in start], ring)
-        return int((flint.fmpz_mod_mat(reduced, ring) ** k * column)[0, 0])
-    power, vector = flint.fmpz_mat(matrix), flint.fmpz_mat([[value] for value in start])
+        power, vector = flint.fmpz_mod_mat(power, ring), flint.fmpz_mod_mat(vector, ring)
+    # FLINT's own power takes no exponent beyond a machine word, and looks at no limit on the way.
     while True:
         if k & 1:
             vector = _within(power * vector, limit)
@@ -52,8 +52,10 @@ def repeated(
         power = _within(power * power, limit)
 
 
-def _within(values: fmpz_mat, limit: int) -> fmpz_mat:
-    if any(int(value).bit_length() > limit for value in values.entries()):
+def _within(values: fmpz_mat | fmpz_mod_mat, limit: int) -> fmpz_mat | fmpz_mod_mat:
+    import flint
+
+    if isinstance(values, flint.fmpz_mat) and any(int(value).bit_length() > limit for value in values.entries()):
         raise ValueError(f"a value has more than {limit} bits")
     return values
 
