@@ -14,7 +14,7 @@ from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.multiphase import geometric, nested
 from loopless.bounds.size_bounds import Counted, sizes_in_loop
 from loopless.bounds.templates import Template, bound_above
-from loopless.bounds.transition_system import difference, system, with_untold
+from loopless.bounds.transition_system import difference, system, with_not_followed
 from loopless.logic.farkas import Farkas
 from loopless.paths import LoopPaths, Path
 from loopless.terms import (
@@ -179,7 +179,7 @@ def test_transitions_cover_their_paths_and_their_rows_hold(name: str, split: boo
 def test_what_nothing_is_known_of_may_set_every_variable_to_anything() -> None:
     found = loop("int *q; int f(int x, int n) { while (x < n) { if (x == 4) *q = 3.5f * x; x++; } return x; }")
     untold = [path for path in found.exits if path.exit is not None and path.exit.kind in ("unknown", "unsupported")]
-    more = with_untold(found)
+    more = with_not_followed(found)
     assert len(more.iterative) == len(found.iterative) + len(untold)
     for path in more.iterative[len(found.iterative) :]:
         assert set(path.update) == set(found.state)

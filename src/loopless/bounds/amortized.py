@@ -39,7 +39,7 @@ MOST_APART: Final = 8
 """Each entry may take so much more than what is used up for it. A guess."""
 
 Each = Sequence[tuple[Condition, Term]]
-"""By way to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
+"""By path to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
 
 
 def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Iterator[tuple[Term, int]]:
@@ -114,7 +114,7 @@ def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
 
 
 def _most_apart(iteration: Iteration, each: Each, drop: Term) -> int | None:
-    """How much more than ``drop`` the entry in an iteration takes at most, whichever way leads there."""
+    """How much more than ``drop`` the entry in an iteration takes at most, whichever path leads there."""
     most = 0
     for when, term in each:
         both = conjunction((iteration.condition, when))

@@ -54,7 +54,7 @@ class LoopCounts(ABC):
         return scope.changed if scope is not None else self.variables
 
     def effect(self, base: str, measure: Term, done: Iteration | SymbolicState, known: Condition = TRUE) -> Step | None:
-        """What an iteration, or a way, inside the loop ``base`` does to a measure, over what does not change in that
+        """What an iteration, or a path, inside the loop ``base`` does to a measure, over what does not change in that
         loop.
         """
         holds = both(done.holds if isinstance(done, SymbolicState) else done.condition, known)

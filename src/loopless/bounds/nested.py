@@ -268,7 +268,7 @@ def _raised_product(
 def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
     """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it."""
     terms: dict[Term, None] = {}
-    each_way: list[tuple[Condition, Term]] = []
+    each_path: list[tuple[Condition, Term]] = []
     when: Condition = TRUE
     for state in scope.visits.get(header, ()):
         at = _at(counter, scope, state, bound)
@@ -278,11 +278,11 @@ def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Ite
             return
         when = both(when, at.when) if at.when is not TRUE else when
         terms[at.term] = None
-        each_way.append((state.holds, positive(at.term)))
+        each_path.append((state.holds, positive(at.term)))
     if when is not TRUE and not when.variables.isdisjoint(scope.changed):
         return
     each = maximum(ZERO, *terms)
-    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_way))
+    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_path))
     for entries in counter.count(scope.header, scope.header, header):
         valid = both(when, entries.when)
         yield from (Bound(plus(used, scale(entries.term, apart)), valid) for used, apart in paid)

@@ -338,7 +338,7 @@ class Counter(LoopCounts):
             times = self.count(base, header, (number,))
             if not times:
                 return None
-            # The way to what is counted raises the measure in each phase.
+            # The path to what is counted raises the measure in each phase.
             parts.append(mul(times[0].term, plus(positive(ceiling(value, divisor)), before)))
             when.append(times[0].when)
         return Bound(plus(*parts), conjunction(when))

@@ -22,7 +22,7 @@ from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.multiphase import Phased, geometric, grows, nested
 from loopless.bounds.size_bounds import sizes_in_loop, small
 from loopless.bounds.templates import Function, Template, plain, total
-from loopless.bounds.transition_system import System, Transition, difference, system, with_untold
+from loopless.bounds.transition_system import System, Transition, difference, system, with_not_followed
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.farkas import Claim, Farkas
 from loopless.paths import LoopPaths
@@ -104,7 +104,7 @@ def rank(paths: LoopPaths, entry: Condition = TRUE) -> tuple[Ranking, ...] | Ref
 
     ``entry``: what is known of the state at the loop's entry. The first ranking is the one that asks for least.
     """
-    paths = with_untold(paths)
+    paths = with_not_followed(paths)
     if not paths.exact:
         detail = "a loop inside is summarized by an over-approximation"
         return Refused(Reason.NO_RANKING, _place(paths), detail)

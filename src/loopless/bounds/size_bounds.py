@@ -65,8 +65,8 @@ class Effect:
 
 
 Entering = Callable[[str, Term], Sequence[Term] | None]
-"""Upper bounds on an affine term where runs come to a header from outside, one for each way in, over entry values; None
-where one of them is not known.
+"""Upper bounds on an affine term where runs come to a header from outside, one for each transition that leads there,
+over entry values; None where one of them is not known.
 """
 
 
@@ -112,11 +112,11 @@ class SizeBounds:
         return self._known[key]
 
     def _upper(self, header: str, term: Term) -> Term | None:
-        """By what transitions set the term to, and what they add to it, on the way to a header."""
+        """By what transitions set the term to, and what they add to it, on the paths to a header."""
         values: list[Term] = []
         amounts: dict[Counted, list[Term]] = {}
-        on_the_way = [header]
-        for here in on_the_way:  # which grows on the way
+        reaching = [header]
+        for here in reaching:  # which grows meanwhile
             entering = self.entering(here, term)
             if entering is None:
                 return None
@@ -135,8 +135,8 @@ class SizeBounds:
                     assert counted is not None
                     amounts.setdefault(counted, []).append(effect.amount)
                 before = self.graph.source_of(transition)
-                if before not in on_the_way:
-                    on_the_way.append(before)
+                if before not in reaching:
+                    reaching.append(before)
         try:
             raised = [mul(c.bound, maximum(ZERO, *each)) for c, each in amounts.items()]
             return small(add(maximum(*values), *raised)) if values else None
@@ -194,7 +194,7 @@ class SizeBounds:
     def bounded(self, transition: Transition, affine: Term, exact: Term) -> list[Term]:
         """Bounds over entry values on an affine term of the state before a step, which stands for the ``exact`` one."""
         rows = self.rows(transition)
-        found = [way(transition, rows, affine, exact) for way in (self._by_parameters, self._by_state)]
+        found = [find(transition, rows, affine, exact) for find in (self._by_parameters, self._by_state)]
         return [bound for bound in found if bound is not None]
 
     def _by_parameters(self, transition: Transition, rows: Sequence[Term], affine: Term, exact: Term) -> Term | None:

@@ -61,7 +61,7 @@ MAX_TRANSITIONS: Final = 40
 MAX_CONJUNCTS: Final = 40
 """Longer conditions are not split. A guess."""
 
-MAX_TURNS: Final = 3
+MAX_WRAPS: Final = 3
 """A reduction that may add or subtract at most so many multiples of its modulus is split by their number. A guess."""
 
 
@@ -134,18 +134,18 @@ def loop_graph(made: System) -> TransitionGraph:
     return TransitionGraph(made, headers, headers, headers)
 
 
-UNTOLD = ("unknown", "unsupported")
+NOT_FOLLOWED = ("unknown", "unsupported")
 """Kinds of exits of which it is not known that the run leaves the loop there."""
 
 
-def with_untold(paths: LoopPaths) -> LoopPaths:
+def with_not_followed(paths: LoopPaths) -> LoopPaths:
     """The paths with what nothing is known of as iterations after which every variable may have any value."""
-    untold = [path for path in paths.exits if path.exit is not None and path.exit.kind in UNTOLD]
+    not_followed = [path for path in paths.exits if path.exit is not None and path.exit.kind in NOT_FOLLOWED]
     plain = paths.uncounted()
-    if not untold:
+    if not not_followed:
         return plain
     made = []
-    for path in untold:
+    for path in not_followed:
         values = {var: Var(f"?{path.id} {var.name}", var.type) for var in plain.state}
         unknowns = tuple(Unknown(value, Origin.UNSUPPORTED, value.name, None) for value in values.values())
         made.append(replace(path, exit=None, update=values, unknowns=(*path.unknowns, *unknowns), result=None))
@@ -288,20 +288,20 @@ def _choices(node: Node, whole: Condition) -> list[tuple[Condition, Term]] | Non
             below = floor_div if node.op == "trunc_div" else mod
             return [(greater_equal(a, ZERO), below(a, b)), (less(a, ZERO), neg(below(neg(a), b)))]
         case Wrap():
-            return _turns(node, whole)
+            return _wraps(node, whole)
         case _:
             return None
 
 
-def _turns(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
+def _wraps(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
     width, least, most = node.type.width, node.type.min, node.type.max
     low, high = range_under(node.arg, whole)
     if width is None or least is None or most is None or low is None or high is None:
         return None
     first, last = (low - least) >> width, (high - least) >> width
-    if last - first >= MAX_TURNS:
+    if last - first >= MAX_WRAPS:
         return None
-    values = [add(node.arg, const(-turn << width)) for turn in range(first, last + 1)]
+    values = [add(node.arg, const(-times << width)) for times in range(first, last + 1)]
     return [(between(least, value, most), value) for value in values]
 
 

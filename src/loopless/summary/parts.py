@@ -70,16 +70,16 @@ def summarize_parts(paths: LoopPaths, methods: Sequence[Method[Part, CaseBuilder
         system = build_system(paths)
         parts = cells(system)
     found = Cases(place_of(paths))
-    told: dict[str, None] = {}
+    names: dict[str, None] = {}
     left, share = MAX_CASES, WHOLE // len(parts)
     for part in parts:
         answer = _answered(part, methods, share, left)
         left -= answer.cases.size
         found.include(answer.cases)
-        told |= dict.fromkeys(answer.methods)
+        names |= dict.fromkeys(answer.methods)
         if answer.cases.residual:
             share = min(share, REST // len(parts))
-    return found.summary(paths, ", ".join(told))
+    return found.summary(paths, ", ".join(names))
 
 
 def _answered(

@@ -85,7 +85,7 @@ def horner_of_digits(
 
 
 def divided(k: int, x: int, a: int, c: int, b: int) -> int:
-    """What x comes to by doing x = (x + a) / c + b, with C's quotient, max(k, 0) times; c ≥ 2.
+    """The value of x after doing x = (x + a) / c + b, with C's quotient, max(k, 0) times; c ≥ 2.
 
     The map keeps the order of numbers and brings them closer together, so that after so many steps as x has digits in
     base c, and a few more, nothing changes any more. Raises ValueError for other c.

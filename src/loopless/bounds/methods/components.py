@@ -206,19 +206,19 @@ class CallSearch:
             return ZERO
         ends: list[Term] = []
         for component in order:
-            ways: list[Term] = [ZERO] if final in component.headers else []
+            amounts: list[Term] = [ZERO] if final in component.headers else []
             for before, t in component.entering:
                 if id(before) in known:
                     amount = before.added(t, variable)
                     if amount is None:
                         return None
-                    ways.append(add(known[id(before)], const(amount)))
-            if not ways:
+                    amounts.append(add(known[id(before)], const(amount)))
+            if not amounts:
                 continue
             inside = raised[id(component)]
             if inside is None:
                 return None
-            known[id(component)] = add(maximum(*ways), inside)
+            known[id(component)] = add(maximum(*amounts), inside)
             if END in component.headers:
                 ends.append(known[id(component)])
         return maximum(*ends) if ends else ZERO
@@ -236,8 +236,8 @@ class CallSearch:
             if often is None or not often.variables <= self.cutpoints.inputs:
                 return None
             inside.append(often)
-            ways = [between.get(id(before), 0) + chosen(t) for before, t in component.entering]
-            between[id(component)] = max(ways, default=0)
+            iterations = [between.get(id(before), 0) + chosen(t) for before, t in component.entering]
+            between[id(component)] = max(iterations, default=0)
         return add(*inside, const(max(between.values(), default=0)))
 
     def _in_order(self) -> Iterator[frozenset[str]]:

@@ -169,10 +169,10 @@ def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
     unknown = {u.var for p in paths.all for u in p.unknowns}
     if not condition.variables.isdisjoint(unknown):
         return None
-    ways: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
-    for way in ways:
-        if way(paths, condition):
-            inputs = {u.name for p in paths.iterative for u in p.unknowns} if way is _by_choice else set()
+    kinds: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
+    for recurs in kinds:
+        if recurs(paths, condition):
+            inputs = {u.name for p in paths.iterative for u in p.unknowns} if recurs is _by_choice else set()
             return Recurrent(condition, tuple(sorted(inputs)), paths.assumptions)
     return None
 
