@@ -28,7 +28,8 @@ END = "~end"
 """Where a call ends."""
 
 MAX_CUTPOINTS: Final = 60
-"""Functions with more transitions between headers than this are not looked at. A guess."""
+"""Functions with more transitions between headers than this are not looked at. A guess: halved or doubled it gives
+as many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from loopless.terms import (
 )
 
 MAX_PAIRS: Final = 90
-"""Functions with more pairs of transitions that can follow one another are not refined. A guess."""
+"""Functions with more pairs of transitions that can follow one another are not refined. A guess: halved or doubled
+it gives as many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
 
 LONGEST: Final = 5
 """Chains of so many transitions are long. A guess."""

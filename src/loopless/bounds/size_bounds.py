@@ -40,7 +40,8 @@ from loopless.terms import (
 )
 
 MAX_DEPTH: Final = 4
-"""Amounts that depend on the state are bounded in turn, so many levels deep. A guess."""
+"""Amounts that depend on the state are bounded in turn, so many levels deep. A guess: halved or doubled it gives as
+many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
 
 MAX_NODES: Final = 300
 """Bounds of more monomials than this are given up. A guess."""

@@ -45,10 +45,12 @@ from loopless.terms import (
 )
 
 WORK: Final = 30_000
-"""So many multipliers the systems of one function may have together. A guess."""
+"""So many multipliers the systems of one function may have together. A guess: halved or doubled it gives as many
+bounds, 62 for the 72 loops of 41 functions, in about the same time."""
 
 OPERATIONS: Final = 20_000_000
-"""And isl may do so much for them. Some 2 s on small sets. A guess."""
+"""And isl may do so much for them. Some 2 s on small sets. A guess: halved or doubled it gives as many bounds, 62
+for the 72 loops of 41 functions, in about the same time."""
 
 
 def call_bounds(graph: Flowgraph) -> CallBounds | Refused:

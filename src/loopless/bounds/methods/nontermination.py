@@ -38,19 +38,23 @@ from loopless.terms import (
 )
 
 MAX_STEPS: Final = 5
-"""So often a candidate is cut down. A guess."""
+"""So often a candidate is cut down. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in a third of the
+time, doubled as many in twice the time."""
 
 MAX_FOUND: Final = 3
-"""So many recurrent sets are given. A guess."""
+"""So many recurrent sets are given. A guess: halved it gives 7 sets for 9, for as many loops."""
 
 MAX_PARTS: Final = 12
-"""Sets of more parts are given up. A guess."""
+"""Sets of more parts are given up. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in 0.7 times the
+time, doubled as many in 1.2 times the time."""
 
 MAX_EXTREMES: Final = 4
-"""The ends of so many parameters' ranges are tried. A guess."""
+"""The ends of so many parameters' ranges are tried. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
+loops, in about the same time."""
 
 OPERATIONS: Final = 400_000
-"""What isl may do for one candidate: some 50 ms."""
+"""What isl may do for one candidate: some 50 ms. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
+loops, in about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
