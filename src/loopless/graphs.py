@@ -21,7 +21,7 @@ _T = TypeVar("_T", bound=Hashable)
 def reachable(starts: Iterable[_T], following: Callable[[_T], Iterable[_T]]) -> list[_T]:
     """``starts`` and all that they lead to, each once, nearer ones first.
 
-    ``following`` is asked once for each node, when it is come to: so the graph need not be known before. That is why
+    ``following`` is asked once for each node, when it is reached: so the graph need not be known before. That is why
     this walk is made here, not by the library.
     """
     order = list(dict.fromkeys(starts))

@@ -12,9 +12,9 @@ import pytest
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.multiphase import geometric, nested
-from loopless.bounds.size_bounds import Counted, SizeBounds
+from loopless.bounds.size_bounds import Counted, sizes_in_loop
 from loopless.bounds.templates import Template, bound_above
-from loopless.bounds.transition_system import difference, system, with_untold
+from loopless.bounds.transition_system import difference, system, with_not_followed
 from loopless.logic.farkas import Farkas
 from loopless.paths import LoopPaths, Path
 from loopless.terms import (
@@ -179,7 +179,7 @@ def test_transitions_cover_their_paths_and_their_rows_hold(name: str, split: boo
 def test_what_nothing_is_known_of_may_set_every_variable_to_anything() -> None:
     found = loop("int *q; int f(int x, int n) { while (x < n) { if (x == 4) *q = 3.5f * x; x++; } return x; }")
     untold = [path for path in found.exits if path.exit is not None and path.exit.kind in ("unknown", "unsupported")]
-    more = with_untold(found)
+    more = with_not_followed(found)
     assert len(more.iterative) == len(found.iterative) + len(untold)
     for path in more.iterative[len(found.iterative) :]:
         assert set(path.update) == set(found.state)
@@ -227,10 +227,10 @@ def test_no_value_at_the_header_exceeds_the_bound_on_it(name: str) -> None:
     source, variable = SIZES[name]
     found = loop(source)
     made = system(found, TRUE, split=True)
-    sizes = SizeBounds(made, Farkas(), wide=False)
+    sizes = sizes_in_loop(made, Farkas(), wide=False)
     by_name = {v.name: v for v in (*found.state, *found.invariants)}
     sizes.count(Counted(frozenset(t.name for t in made.transitions), maximum(const(0), by_name["n"])))
-    upper = sizes.upper(by_name[variable])
+    upper = sizes.upper(found.loop.header, by_name[variable])
     assert upper is not None
     compared = reached = 0
     for start in starts(found, range(-3, 8)):
@@ -249,8 +249,8 @@ def test_no_value_at_the_header_exceeds_the_bound_on_it(name: str) -> None:
 def test_without_a_count_what_is_raised_has_no_bound() -> None:
     source, _ = SIZES["raised"]
     found = loop(source)
-    sizes = SizeBounds(system(found, TRUE, split=True), Farkas(), wide=False)
-    assert sizes.upper(next(v for v in found.state if v.name == "x")) is None
+    sizes = sizes_in_loop(system(found, TRUE, split=True), Farkas(), wide=False)
+    assert sizes.upper(found.loop.header, next(v for v in found.state if v.name == "x")) is None
 
 
 # -- invariants --------------------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_a_bound_by_phases_or_factors_is_above_the_iterations_and_near_them(name
     found = loop(source)
     made = system(found, TRUE, split=True)
     # Without the ranges of types, by which every one of these ends.
-    result = method(SizeBounds(made, Farkas(), wide=False), made.transitions, (*made.state, *made.parameters))
+    result = method(sizes_in_loop(made, Farkas(), wide=False), made.transitions, (*made.state, *made.parameters))
     assert result is not None
     _, bound = result
     compared = longest = 0

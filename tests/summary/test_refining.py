@@ -124,8 +124,8 @@ def test_sums_overflow_in_runs_that_have_no_other_end():
 
 def test_parts_of_a_part_keep_what_stands_for_checks():
     whole = system(FOR_EVER).within(system(FOR_EVER).universe)
-    assert [total.var.name for total in whole.totals] == ["s"]
-    assert whole.within(whole.universe).totals == whole.totals
+    assert [total.var.name for total in whole.monotone] == ["s"]
+    assert whole.within(whole.universe).monotone == whole.monotone
 
 
 def given_up(system):

@@ -51,7 +51,7 @@ _SILENT = ("undefined", "assumption")
 
 @dataclass(frozen=True, slots=True)
 class LoopCondition:
-    """One comparison that decides which way an iteration goes.
+    """One comparison that decides which path an iteration takes.
 
     ``condition`` is ``E ~ 0`` as some path has it. ``changes``: by path id, how much E changes in one iteration, where
     that is loop-invariant. ``induction``: whether it is for every iterative path. ``input_dependent``: not induction,

@@ -44,8 +44,8 @@ def classify(paths: LoopPaths | NoPaths, *, operations: int = OPERATIONS) -> Cla
     """The type of a loop. ``operations`` bounds the logic's work (isl operations)."""
     refused = paths.refused if isinstance(paths, NoPaths) else _gap(paths)
     if refused is not None or isinstance(paths, NoPaths):
-        told = (refused.detail,) if refused is not None else ()
-        return Classification(paths.loop, None, None, None, decided=True, reasons=told, refused=refused)
+        why = (refused.detail,) if refused is not None else ()
+        return Classification(paths.loop, None, None, None, decided=True, reasons=why, refused=refused)
     atoms = loop_conditions(paths)
     order = execution(paths, operations=operations)
     induction = all(atom.induction for atom in atoms)

@@ -9,8 +9,9 @@ Discrete Methods 1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from loopless.bounds.loop_counts import LoopCounts
 from loopless.bounds.measures import entails, most_of
 from loopless.bounds.model import by_types, positive
 from loopless.bounds.scopes import Iteration, Scope
@@ -31,9 +32,6 @@ from loopless.terms import (
     walk,
 )
 
-if TYPE_CHECKING:
-    from loopless.bounds.path_counters import Counter
-
 MAX_MEASURES: Final = 12
 """So many measures are tried for one inner loop. A guess."""
 
@@ -41,10 +39,10 @@ MOST_APART: Final = 8
 """Each entry may take so much more than what is used up for it. A guess."""
 
 Each = Sequence[tuple[Condition, Term]]
-"""By way to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
+"""By path to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
 
 
-def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterator[tuple[Term, int]]:
+def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Iterator[tuple[Term, int]]:
     """What pays for ``each`` entry of the loop ``header`` during one entry of the loop around it: the sum over all
     entries is at most the term, and so much more for each of them.
     """
@@ -62,7 +60,7 @@ def amortized(counter: Counter, scope: Scope, header: str, each: Each) -> Iterat
             yield positive(measure), apart
 
 
-def _measures(counter: Counter, scope: Scope, each: Each) -> list[Term]:
+def _measures(counter: LoopCounts, scope: Scope, each: Each) -> list[Term]:
     """Measures that iterations may lower by as much as ``each``: the loop's own, these without what ``each`` is about
     (as ``m`` where iterations need ``p`` <= ``m``), and the variables of ``each``; as they are, and times its largest
     factor.
@@ -116,7 +114,7 @@ def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
 
 
 def _most_apart(iteration: Iteration, each: Each, drop: Term) -> int | None:
-    """How much more than ``drop`` the entry in an iteration takes at most, whichever way leads there."""
+    """How much more than ``drop`` the entry in an iteration takes at most, whichever path leads there."""
     most = 0
     for when, term in each:
         both = conjunction((iteration.condition, when))

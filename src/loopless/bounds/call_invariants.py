@@ -69,7 +69,7 @@ def _candidates(state: SymbolicState, scope: Scope, variables: frozenset[Var]) -
         if isinstance(part, Compare) and part.variables <= variables and part.variables.isdisjoint(state.values):
             yield part
     for var in sorted(state.values.keys() & variables - scope.changed):
-        # What the way there has made of a value that the loop then leaves alone.
+        # What the path there has made of a value that the loop then leaves alone.
         yield from (greater_equal(var, ONE), greater_equal(var, ZERO), less_equal(var, ZERO))
 
 

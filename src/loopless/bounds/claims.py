@@ -116,11 +116,11 @@ def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) ->
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None:
         return _named(_by_bounds(bounds), "", bounds)
-    told = [case for case in summary.cases if case.kind != "assumption" and case.exact]
-    pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in told if loop not in case.uncounted]
+    exact = [case for case in summary.cases if case.kind != "assumption" and case.exact]
+    pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in exact if loop not in case.uncounted]
     never = disjunction(region.when for region in summary.diverges if region.loop == loop)
     silent = [residual.when for residual in summary.residual]
-    silent += [case.when for case in told if loop in case.uncounted]
+    silent += [case.when for case in exact if loop in case.uncounted]
     silent += [case.when for case in summary.cases if not case.exact]
     silent += [region.when for region in summary.diverges if region.loop != loop]
     undefined = disjunction(u.when for u in summary.undefined)
@@ -253,16 +253,16 @@ def _piecewise(pieces: Pieces, otherwise: Term | None) -> Term:
     grouped = _grouped(pieces)
     if otherwise is None:
         *grouped, (_, otherwise) = grouped
-    told = []
+    needed = []
     for when, times in grouped:
         small = size(when) + size(times) + size(otherwise) <= _MOST_COMPARED
         if not (small and _agrees(when, times, otherwise)):
-            told.append((when, times))
-    return _in_turn(told, otherwise)
+            needed.append((when, times))
+    return _in_turn(needed, otherwise)
 
 
 def _in_turn(pieces: Pieces, otherwise: Term) -> Term:
-    """The pieces for a reader who comes to one only where those before it do not hold."""
+    """The pieces for a reader who reaches one only where those before it do not hold."""
     found: list[tuple[Condition, Term]] = []
     rest: Condition = TRUE
     for when, times in pieces:

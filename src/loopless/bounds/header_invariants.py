@@ -31,7 +31,8 @@ from loopless.terms import (
 )
 
 MAX_CANDIDATES: Final = 48
-"""So many inequalities are tried at each header. A guess."""
+"""So many inequalities are tried at each header. A guess: halved or doubled it gives as many bounds, 62 for the 72
+loops of 41 functions, in about the same time."""
 
 MAX_QUESTIONS: Final = 3_000
 """So often the logic is asked; beyond that nothing is said to hold. A guess."""

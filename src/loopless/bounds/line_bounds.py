@@ -50,8 +50,8 @@ def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
 
 
 def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]:
-    """Those of some blocks of a loop of which each iteration that comes to any of them comes to one: the ones that no
-    other dominates. Laps may come to one or the other of these, so that what holds of each does not hold of all
+    """Those of some blocks of a loop of which each iteration that reaches any of them reaches one: the ones that no
+    other dominates. Iterations may reach one or the other of these, so that what holds of each does not hold of all
     together.
     """
     found = list(labels)
@@ -63,7 +63,7 @@ def _first(graph: Flowgraph, loop: LoopInfo, labels: Sequence[str]) -> list[str]
 
 
 def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
-    """The blocks of a loop that an iteration comes to without passing ``barred``."""
+    """The blocks of a loop that an iteration reaches without passing ``barred``."""
     if barred == loop.header:
         return set()
     inside = loop.blocks - {barred}

@@ -90,7 +90,7 @@ def _signs(system: System) -> Iterator[Term]:
 
 
 def _limits(system: System) -> Iterator[Term]:
-    """Conditions on parameters under which nothing wraps around: the negations of what a turn needs."""
+    """Conditions on parameters under which nothing wraps around: the negations of what wrapping around needs."""
     for path in system.paths.iterative:
         if not any(isinstance(node, Wrap) for term in path.update.values() for node in walk(term)):
             continue

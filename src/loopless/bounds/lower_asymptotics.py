@@ -203,8 +203,8 @@ def _count_at(found: Claim, values: Mapping[Var, int]) -> int | None:
     if not all(var.type.holds(value) for var, value in values.items()):
         return None
     try:
-        told = holds(found.when, values) and not holds(found.never, values) and not holds(found.undefined, values)
-        return evaluate(reached(found), values) if told else None
+        covered = holds(found.when, values) and not holds(found.never, values) and not holds(found.undefined, values)
+        return evaluate(reached(found), values) if covered else None
     except EvaluationError:
         return None
 

@@ -7,9 +7,10 @@ An inner loop's bound at its k-th entry is summed over the entries, not multipli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from loopless.bounds.amortized import amortized
+from loopless.bounds.loop_counts import LoopCounts, What
 from loopless.bounds.measures import Becomes, Grows, most_of
 from loopless.bounds.model import Bound, both, plus, positive
 from loopless.bounds.scopes import HavocLoop, Scope, SymbolicState
@@ -43,14 +44,11 @@ from loopless.terms import (
     walk,
 )
 
-if TYPE_CHECKING:
-    from loopless.bounds.path_counters import Counter, What
-
 _WORTH: Final = 1 << 16
 """An unknown value is bounded by its type only where that is no more than this. A guess."""
 
 
-def lifted(counter: Counter, base: str, header: str, what: What) -> Iterator[Bound]:
+def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[Bound]:
     """Bounds over the entry of ``base`` from those over the entries of the loop ``header``, which lies inside."""
     around = counter.scopes.by_header[header].parent
     assert around is not None
@@ -64,7 +62,7 @@ def lifted(counter: Counter, base: str, header: str, what: What) -> Iterator[Bou
         yield from carried(counter, base, around, bound)
 
 
-def carried(counter: Counter, base: str, header: str, bound: Bound) -> Iterator[Bound]:
+def carried(counter: LoopCounts, base: str, header: str, bound: Bound) -> Iterator[Bound]:
     """A bound over one entry of the loop ``header``, summed over all its entries during one entry of ``base``."""
     around = counter.scopes.by_header[header].parent
     scope = counter.scope(around) if around is not None else None
@@ -77,7 +75,7 @@ def carried(counter: Counter, base: str, header: str, bound: Bound) -> Iterator[
             yield from carried(counter, base, around, sum)
 
 
-def over_call(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
+def over_call(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bound]:
     """A bound over one entry of an outermost loop as one over a call of the function, which enters it once at most."""
     function = counter.scope("")
     if function is None:
@@ -93,7 +91,7 @@ def over_call(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
     yield Bound(maximum(ZERO, *found), when)
 
 
-def of_any_entry(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]:
+def of_any_entry(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bound]:
     """A bound over one entry of a loop as one over a call of the function: no entry in the call exceeds it."""
     around = counter.scopes.by_header[header].parent
     if around is None:
@@ -112,7 +110,7 @@ def of_any_entry(counter: Counter, header: str, bound: Bound) -> Iterator[Bound]
     yield from of_any_entry(counter, around, Bound(maximum(ZERO, *found)))
 
 
-def _worst(counter: Counter, scope: Scope, term: Term) -> Term | None:
+def _worst(counter: LoopCounts, scope: Scope, term: Term) -> Term | None:
     """A term over the entry of a loop that ``term`` exceeds at no visit of its header."""
     try:
         return raised(term, scope.changed, lambda part: most_after(counter, scope.header, part))
@@ -120,7 +118,7 @@ def _worst(counter: Counter, scope: Scope, term: Term) -> Term | None:
         return None
 
 
-def _at(counter: Counter, scope: Scope, state: SymbolicState, bound: Bound) -> Bound | None:
+def _at(counter: LoopCounts, scope: Scope, state: SymbolicState, bound: Bound) -> Bound | None:
     """The bound, which is over where ``state`` is, over the beginning of the scope; None where that is not possible."""
     if any(counter.reads_written(scope.header, term) for term in (bound.term, *_terms(bound.when))):
         return None
@@ -141,7 +139,7 @@ def _terms(condition: Condition) -> Iterator[Term]:
 # -- what is not known ------------------------------------------------------------------------------------------------
 
 
-def above(counter: Counter, term: Term, state: SymbolicState) -> Term | None:
+def above(counter: LoopCounts, term: Term, state: SymbolicState) -> Term | None:
     """A term over the beginning of the scope that is nowhere less than ``term``, which may speak of values that inner
     loops have made or that come from outside.
     """
@@ -164,7 +162,7 @@ def above(counter: Counter, term: Term, state: SymbolicState) -> Term | None:
     return raised(term, foreign, of_inputs) if foreign else term
 
 
-def _after(counter: Counter, part: Term, havoc: HavocLoop) -> Term | None:
+def _after(counter: LoopCounts, part: Term, havoc: HavocLoop) -> Term | None:
     """A bound on a linear term over what an inner loop has made of variables, at the loop's entry."""
     back = {symbol: var for var, symbol in havoc.after}
     measure = substitute(part, back)
@@ -174,7 +172,7 @@ def _after(counter: Counter, part: Term, havoc: HavocLoop) -> Term | None:
     return substitute(grown, havoc.entry())
 
 
-def most_after(counter: Counter, base: str, measure: Term) -> Term | None:
+def most_after(counter: LoopCounts, base: str, measure: Term) -> Term | None:
     """A term over the entry of a loop that ``measure`` never exceeds at the loop's header."""
     growing: list[tuple[tuple[str, int], Term]] = []
     others: list[Term] = []
@@ -267,10 +265,10 @@ def _raised_product(
 # -- sums over the entries of an inner loop ---------------------------------------------------------------------------
 
 
-def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
+def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
     """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it."""
     terms: dict[Term, None] = {}
-    each_way: list[tuple[Condition, Term]] = []
+    each_path: list[tuple[Condition, Term]] = []
     when: Condition = TRUE
     for state in scope.visits.get(header, ()):
         at = _at(counter, scope, state, bound)
@@ -280,11 +278,11 @@ def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterat
             return
         when = both(when, at.when) if at.when is not TRUE else when
         terms[at.term] = None
-        each_way.append((state.holds, positive(at.term)))
+        each_path.append((state.holds, positive(at.term)))
     if when is not TRUE and not when.variables.isdisjoint(scope.changed):
         return
     each = maximum(ZERO, *terms)
-    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_way))
+    paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_path))
     for entries in counter.count(scope.header, scope.header, header):
         valid = both(when, entries.when)
         yield from (Bound(plus(used, scale(entries.term, apart)), valid) for used, apart in paid)
@@ -305,7 +303,7 @@ def _summed(counter: Counter, scope: Scope, header: str, bound: Bound) -> Iterat
             continue
 
 
-def _progression(counter: Counter, scope: Scope, header: str, each: Term, times: Term) -> Term | None:
+def _progression(counter: LoopCounts, scope: Scope, header: str, each: Term, times: Term) -> Term | None:
     """The sum where ``each`` is made of one ``max`` of a constant and a measure that moves steadily."""
     atoms = {
         node
@@ -342,7 +340,7 @@ def _progression(counter: Counter, scope: Scope, header: str, each: Term, times:
     return sum_of_progression(shape, place, floor, start, slope, times)
 
 
-def _pace(counter: Counter, scope: Scope, header: str, measure: Term) -> tuple[Term, int] | None:
+def _pace(counter: LoopCounts, scope: Scope, header: str, measure: Term) -> tuple[Term, int] | None:
     """(b, a) such that ``measure`` is at most b + a·K at the (K+1)-th entry of the loop ``header``."""
     slope: int | None = None
     start: list[Term] = [measure]

@@ -14,16 +14,18 @@ every iteration of the outer one, and what an inner loop gives back is counted (
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.bounds.measures import Becomes, Grows, Step, at_least_one, entails, step, straight
+from loopless.bounds.loop_counts import LoopCounts, What
+from loopless.bounds.measures import Becomes, Grows, at_least_one, entails, straight
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
+from loopless.bounds.nested import lifted
 from loopless.bounds.progressions import by_progression
-from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
+from loopless.bounds.scopes import Iteration, Scope, Scopes
+from loopless.paths.build import changed_variables
 from loopless.paths.execution import written_objects
-from loopless.refusals import Refused
 from loopless.terms import (
     ONE,
     TRUE,
@@ -39,7 +41,6 @@ from loopless.terms import (
     Var,
     add,
     conjunction,
-    const,
     greater_equal,
     maximum,
     minimum,
@@ -50,7 +51,6 @@ from loopless.terms import (
     walk,
 )
 
-What = str | tuple[int, ...]
 ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""
 
@@ -68,7 +68,7 @@ class Target:
     iterations: frozenset[int]
 
 
-class Counter:
+class Counter(LoopCounts):
     """Bounds for the loops of one function. Bounds are over the values at the entry of a loop, the base."""
 
     def __init__(self, scopes: Scopes, given: Mapping[str, Bounds] | None = None, *, in_call: bool = False) -> None:
@@ -76,10 +76,8 @@ class Counter:
         ``in_call``: bounds need hold only for entries in calls of the function, so that constants at the entry are
         known.
         """
-        self.scopes = scopes
+        super().__init__(scopes, in_call=in_call)
         self.given = dict(given or {})
-        self.constants = {h: _constants(scopes, h) for h in scopes.by_header} if in_call else {}
-        self.variables = frozenset(scopes.graph.variables)
         self._known: dict[tuple[str, str, What], Bounds] = {}
         self._working: set[tuple[str, str, What]] = set()
         self._iteration_measures: dict[str, list[Term]] = {}
@@ -111,36 +109,6 @@ class Counter:
         constants = self.constants.get(base)
         return bound.at(constants) if constants else bound
 
-    def scope(self, header: str) -> Scope | None:
-        """The scope of a loop, where it could be executed."""
-        found = self.scopes.scopes[header]
-        return None if isinstance(found, Refused) else found
-
-    def changed(self, base: str) -> frozenset[Var]:
-        """The variables that change while a loop runs."""
-        scope = self.scope(base)
-        return scope.changed if scope is not None else self.variables
-
-    def effect(self, base: str, measure: Term, done: Iteration | SymbolicState, known: Condition = TRUE) -> Step | None:
-        """What an iteration, or a way, inside the loop ``base`` does to a measure, over what does not change in that
-        loop.
-        """
-        holds = both(done.holds if isinstance(done, SymbolicState) else done.condition, known)
-        found = step(measure, done.values, done.passed, holds, self.variables, self.changed(base))
-        if found is not None and self.reads_written(base, found.by if isinstance(found, Grows) else found.value):
-            return None
-        return found
-
-    def reads_written(self, base: str, term: Term) -> bool:
-        """Whether the term reads memory that the loop ``base`` may write, or the function for the empty name."""
-        arrays = {node.array for node in walk(term) if isinstance(node, Read)}
-        if not arrays:
-            return False
-        graph = self.scopes.graph
-        loop = self.scopes.by_header.get(base)
-        written = written_objects(graph, graph.blocks if loop is None else loop.blocks)
-        return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
-
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def _found(self, base: str, header: str, what: What) -> Iterator[Bound]:
@@ -161,7 +129,7 @@ class Counter:
         if base != header and isinstance(what, str) and what != ITERATIONS:
             # Each entry of the loop may end in an iteration that is not complete, and uses up nothing.
             yield from self._in_iterations_and_at_the_end(base, header, target)
-            yield from self._lifted(base, header, what)
+            yield from lifted(self, base, header, what)
             return
         measures = self._measures(base, scope, target)
         direct = [bound for measure in measures for bound in self._ranked(base, scope, target, measure)]
@@ -169,14 +137,9 @@ class Counter:
             direct += [bound for measure in measures for bound in self._progressing(scope, target, measure)]
         yield from direct
         if base != header:
-            yield from self._lifted(base, header, what)
+            yield from lifted(self, base, header, what)
         elif all(bound.when is not TRUE or by_types(bound.term) for bound in direct):
             yield from self._by_parts(header, what, target)
-
-    def _lifted(self, base: str, header: str, what: What) -> Iterator[Bound]:
-        from loopless.bounds.nested import lifted
-
-        yield from lifted(self, base, header, what)
 
     def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
         """Iterations and entries."""
@@ -290,33 +253,7 @@ class Counter:
         if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):
             yield from by_progression(measure, scope.iterations, self.variables)
 
-    def grown(self, base: str, growing: Sequence[tuple[tuple[str, int], Term]]) -> Bound | None:
-        """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
-        loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
-        the level.
-        """
-        terms: list[Term] = []
-        when: list[Condition] = []
-        for header in dict.fromkeys(place[0] for place, _ in growing):
-            own = [(place[1], by) for place, by in growing if place[0] == header]
-            constant = [(number, by.value) for number, by in own if isinstance(by, Const)]
-            parts: list[tuple[Term, tuple[int, ...]]] = [(by, (n,)) for n, by in own if not isinstance(by, Const)]
-            below = 0
-            for level in sorted({value for _, value in constant}):
-                reached = tuple(sorted(number for number, value in constant if value >= level))
-                parts.append((const(level - below), reached))
-                below = level
-            for by, numbers in parts:
-                times = self.count(base, header, numbers)
-                if not times:
-                    return None
-                terms.append(mul(by, times[0].term))
-                when.append(times[0].when)
-        return Bound(add(*terms), conjunction(when))
-
     def _changed_by(self, header: str) -> frozenset[Var]:
-        from loopless.paths.build import changed_variables
-
         return changed_variables(self.scopes.graph, self.scopes.by_header[header])
 
     def _stays(self, base: str, measure: Term) -> bool:
@@ -401,20 +338,10 @@ class Counter:
             times = self.count(base, header, (number,))
             if not times:
                 return None
-            # The way to what is counted raises the measure in each phase.
+            # The path to what is counted raises the measure in each phase.
             parts.append(mul(times[0].term, plus(positive(ceiling(value, divisor)), before)))
             when.append(times[0].when)
         return Bound(plus(*parts), conjunction(when))
-
-
-def _constants(scopes: Scopes, header: str) -> dict[Var, Term]:
-    """The variables that are constants at every entry of a loop in a call of the function."""
-    around = scopes.scopes[scopes.parent(header) or ""]
-    if isinstance(around, Refused):
-        return {}
-    states = around.visits.get(header, ())
-    common = [frozenset((v, t) for v, t in state.values.items() if isinstance(t, Const)) for state in states]
-    return dict(frozenset.intersection(*common)) if common else {}
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ it. What is found on the relaxation is proved on the conditions and updates of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,7 +61,7 @@ MAX_TRANSITIONS: Final = 40
 MAX_CONJUNCTS: Final = 40
 """Longer conditions are not split. A guess."""
 
-MAX_TURNS: Final = 3
+MAX_WRAPS: Final = 3
 """A reduction that may add or subtract at most so many multiples of its modulus is split by their number. A guess."""
 
 
@@ -101,18 +101,51 @@ class System:
     fixed: Mapping[Var, Term]
 
 
-UNTOLD = ("unknown", "unsupported")
+@dataclass(frozen=True, slots=True)
+class TransitionGraph:
+    """The transitions of a ``system`` between headers: the one of a loop, or several that lead to one another.
+
+    By the ids of paths: ``source`` and ``target``, the headers between which their transitions go, and of those that
+    are iterations of a loop ``back``, its header.
+    """
+
+    system: System
+    source: Mapping[str, str]
+    target: Mapping[str, str]
+    back: Mapping[str, str]
+
+    def source_of(self, transition: Transition) -> str:
+        """The header at which a transition begins."""
+        return self.source[transition.path.id]
+
+    def target_of(self, transition: Transition) -> str:
+        """The header to which a transition leads."""
+        return self.target[transition.path.id]
+
+    def within(self, headers: Collection[str]) -> TransitionGraph:
+        """The transitions that begin and end at ``headers``."""
+        inside = (t for t in self.system.transitions if self.source_of(t) in headers and self.target_of(t) in headers)
+        return replace(self, system=replace(self.system, transitions=tuple(inside)))
+
+
+def loop_graph(made: System) -> TransitionGraph:
+    """The transitions of a loop, all from its header back to it."""
+    headers = dict.fromkeys((path.id for path in made.paths.iterative), made.paths.loop.header)
+    return TransitionGraph(made, headers, headers, headers)
+
+
+NOT_FOLLOWED = ("unknown", "unsupported")
 """Kinds of exits of which it is not known that the run leaves the loop there."""
 
 
-def with_untold(paths: LoopPaths) -> LoopPaths:
+def with_not_followed(paths: LoopPaths) -> LoopPaths:
     """The paths with what nothing is known of as iterations after which every variable may have any value."""
-    untold = [path for path in paths.exits if path.exit is not None and path.exit.kind in UNTOLD]
+    not_followed = [path for path in paths.exits if path.exit is not None and path.exit.kind in NOT_FOLLOWED]
     plain = paths.uncounted()
-    if not untold:
+    if not not_followed:
         return plain
     made = []
-    for path in untold:
+    for path in not_followed:
         values = {var: Var(f"?{path.id} {var.name}", var.type) for var in plain.state}
         unknowns = tuple(Unknown(value, Origin.UNSUPPORTED, value.name, None) for value in values.values())
         made.append(replace(path, exit=None, update=values, unknowns=(*path.unknowns, *unknowns), result=None))
@@ -255,20 +288,20 @@ def _choices(node: Node, whole: Condition) -> list[tuple[Condition, Term]] | Non
             below = floor_div if node.op == "trunc_div" else mod
             return [(greater_equal(a, ZERO), below(a, b)), (less(a, ZERO), neg(below(neg(a), b)))]
         case Wrap():
-            return _turns(node, whole)
+            return _wraps(node, whole)
         case _:
             return None
 
 
-def _turns(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
+def _wraps(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
     width, least, most = node.type.width, node.type.min, node.type.max
     low, high = range_under(node.arg, whole)
     if width is None or least is None or most is None or low is None or high is None:
         return None
     first, last = (low - least) >> width, (high - least) >> width
-    if last - first >= MAX_TURNS:
+    if last - first >= MAX_WRAPS:
         return None
-    values = [add(node.arg, const(-turn << width)) for turn in range(first, last + 1)]
+    values = [add(node.arg, const(-times << width)) for times in range(first, last + 1)]
     return [(between(least, value, most), value) for value in values]
 
 

@@ -144,7 +144,7 @@ class Claims:
         kinds = {name if isinstance(detail, _Case) else name.split()[0] for name, detail in hits}
         if len(kinds) != 1:
             found = ", ".join(sorted(kinds)) or "no region"
-            return Verdict("", compared=False, mismatch=f"the state lies in {found}; the loop: {_told(truth)}")
+            return Verdict("", compared=False, mismatch=f"the state lies in {found}; the loop: {_outcome(truth)}")
         name, detail = hits[0]
         if isinstance(detail, _Case) and not detail.claim.exact:
             return Verdict("over-approximate", compared=False)  # nothing is claimed of the run
@@ -155,11 +155,11 @@ class Claims:
         if truth.status in ("timeout", "unknown"):
             return Verdict(name, compared=False)
         if truth.status != name:
-            return Verdict(name, compared=True, mismatch=f"said {name}; the loop: {_told(truth)}")
+            return Verdict(name, compared=True, mismatch=f"said {name}; the loop: {_outcome(truth)}")
         if name == "undefined" and truth.line:
             lines = {getattr(part, "line", 0) for _, part in hits}
             if 0 not in lines and truth.line not in lines:
-                wrong = f"said undefined in line {lines}; the loop: {_told(truth)}"
+                wrong = f"said undefined in line {lines}; the loop: {_outcome(truth)}"
                 return Verdict(name, compared=True, mismatch=wrong)
         return Verdict(name, compared=True)
 
@@ -174,7 +174,7 @@ class Claims:
             wrong = f"{name} says {iterations} iterations; the loop is still running after {truth.iterations}"
             return Verdict("case", compared=early, mismatch=wrong if early else "")
         wrong = self._difference(case, iterations, rest, truth, dict(zip(self.variables, values, strict=True)))
-        wrong = f"{name} says {wrong}; the loop: {_told(truth)}" if wrong else ""
+        wrong = f"{name} says {wrong}; the loop: {_outcome(truth)}" if wrong else ""
         region = "case" if case.paths or not iterations else UNCOUNTED
         return Verdict(region, compared=True, mismatch=wrong)
 
@@ -260,7 +260,7 @@ def _listed(writer: Expressions, terms: Sequence[Term]) -> str:
     return ", ".join(writer.term(term) for term in terms)
 
 
-def _told(truth: Truth) -> str:
+def _outcome(truth: Truth) -> str:
     if truth.status != "ok":
         return f"{truth.status} after {truth.iterations} iterations ({truth.reason})"
     values = ", ".join(f"{var.name}'={value}" for var, value in truth.values.items())

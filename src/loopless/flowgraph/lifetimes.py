@@ -317,6 +317,6 @@ def _read_later(
 
 
 def _repeated(function: ir.Function) -> frozenset[str]:
-    """The blocks that control may come to more than once."""
+    """The blocks that control may reach more than once."""
     successors = {block.label: list(block.successors) for block in function.blocks}
     return frozenset(label for cycle in cycles(successors) for label in cycle)

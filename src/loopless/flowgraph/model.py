@@ -242,7 +242,7 @@ Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Alloc
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way from one block to ``target`` where ``condition`` holds; ``assigns`` happen in parallel on the way."""
+    """An edge from one block to ``target`` where ``condition`` holds; ``assigns`` happen in parallel on the way."""
 
     condition: Condition
     target: str
@@ -302,8 +302,8 @@ class Parameter:
 class LoopInfo:
     """A natural loop. ``name`` is ``file:function:line:column`` with a suffix where that is not unique.
 
-    ``blocks`` includes those of inner loops; ``exits`` are (block, index of its edge); blocks inside without a way back
-    to the header that end the run (return, abort) belong to the loop's exits too, see ``loopless.paths``.
+    ``blocks`` includes those of inner loops; ``exits`` are (block, index of its edge); blocks inside without a path
+    back to the header that end the run (return, abort) belong to the loop's exits too, see ``loopless.paths``.
     """
 
     name: str

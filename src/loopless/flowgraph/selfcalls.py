@@ -82,7 +82,7 @@ class Ways:
         self.graph = graph
 
     def reached(self, labels: Iterable[str]) -> set[str]:
-        """The blocks that a run may come to from there, those included."""
+        """The blocks that a run may reach from there, those included."""
         return reached(self.graph.blocks, labels)
 
     def after(self, site: Site) -> After | None:
@@ -121,7 +121,7 @@ class Ways:
 
 
 def reached(blocks: Mapping[str, Block], labels: Iterable[str]) -> set[str]:
-    """The blocks that a run may come to from ``labels``, those included."""
+    """The blocks that a run may reach from ``labels``, those included."""
     return set(reachable(labels, lambda label: blocks[label].successors))
 
 

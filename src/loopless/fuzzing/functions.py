@@ -53,7 +53,7 @@ def compose_function(subject: Subject, row: FunctionRow) -> FunctionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Someone who says what a call comes to: ``name`` is "interpreter", "summary" or "whole"."""
+    """Someone who says what a call returns: ``name`` is "interpreter", "summary" or "whole"."""
 
     name: str
     evaluation: Evaluation | Interpreted
@@ -94,7 +94,7 @@ class Bench:
         return found
 
     def native(self, rows: Sequence[Arguments], stream: Sequence[int]) -> list[Outcome]:
-        """What native runs come to."""
+        """What native runs return."""
         return self.oracle.run_many(self.graph.source_name, [Run(args, stream) for args in rows])
 
     def difference(self, voices: Sequence[Voice], native: Outcome) -> str:

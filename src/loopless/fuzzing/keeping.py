@@ -38,7 +38,7 @@ def keep_program(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -
     keep.mkdir(parents=True, exist_ok=True)
     path = path_of(keep, row)
     program = plan.program(row.seed)
-    facts = {"profile": row.profile, "seed": row.seed, "wrong": _told(row)}
+    facts = {"profile": row.profile, "seed": row.seed, "wrong": _mismatches(row)}
     if row.status == "crash" and "Traceback" not in row.note:  # its process died, and so would this one
         _write(path, print_program(program), facts)
         return path
@@ -76,10 +76,10 @@ def _arguments(args: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in args)
 
 
-def _told(row: Row) -> list[str]:
-    told = [f"{state}: {why}" for loop in row.loops for state, why in loop.mismatches]
-    told += [f"{args}: {why}" for args, why in (row.function.mismatches if row.function is not None else [])]
-    return [*told, *row.note.splitlines()]
+def _mismatches(row: Row) -> list[str]:
+    found = [f"{state}: {why}" for loop in row.loops for state, why in loop.mismatches]
+    found += [f"{args}: {why}" for args, why in (row.function.mismatches if row.function is not None else [])]
+    return [*found, *row.note.splitlines()]
 
 
 def _loop_fails(row: Row, known: Sequence[Counts], folder: Path, path: Path) -> Callable[[Case], bool]:

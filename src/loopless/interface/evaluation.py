@@ -15,7 +15,7 @@ from loopless.report.evaluation import evaluation_json, evaluation_text
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation(Shown):
-    """What one call of a function comes to; ``print`` shows it as ``loopless eval`` does."""
+    """The outcome of one call of a function; ``print`` shows it as ``loopless eval`` does."""
 
     found: EvaluationValue
     """All that was found out."""

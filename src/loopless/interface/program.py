@@ -134,7 +134,7 @@ class Loop(Shown):
 
     @property
     def paths(self) -> LoopPaths | Refused:
-        """The ways through the loop's body."""
+        """The paths through the loop's body."""
         answer = self._ask(_PATHS)
         return answer.paths if answer.paths is not None else self._refused(_PATHS, answer)
 

@@ -105,7 +105,7 @@ class Summary(_Summarized):
 
     @property
     def paths(self) -> LoopPaths:
-        """The ways through the loop's body that ``trace`` speaks of."""
+        """The paths through the loop's body that ``trace`` speaks of."""
         return self._value.paths
 
     @property

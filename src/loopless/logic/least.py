@@ -148,12 +148,12 @@ def _function(extreme: isl.Map) -> isl.PwAff:
     outputs = extreme.dim(isl.dim_type.out)
     if outputs > 1:
         extreme = extreme.project_out(isl.dim_type.out, 1, outputs - 1)
-    ways = [lambda: extreme.coalesce().as_pw_multi_aff(), extreme.as_pw_multi_aff]
+    conversions = [lambda: extreme.coalesce().as_pw_multi_aff(), extreme.as_pw_multi_aff]
     if max((part.dim(isl.dim_type.div) for part in extreme.get_basic_maps()), default=0) >= _MANY_DIVISIONS:
-        ways.insert(0, lambda: _part_by_part(extreme))
-    for way in ways:
+        conversions.insert(0, lambda: _part_by_part(extreme))
+    for convert in conversions:
         try:
-            found = way()
+            found = convert()
             if found.as_map().is_subset(extreme) and extreme.domain().is_subset(found.domain()):
                 return found.get_at(0)
         except isl.Error as error:

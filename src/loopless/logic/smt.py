@@ -83,10 +83,11 @@ def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | No
     """
     if condition is TRUE:
         return Outcome(Answer.YES, Model({}, {}))
-    ways = _ways(condition)
+    translations = _translations(condition)
     most = min(timeout_ms * STEPS_PER_MS, MAX_STEPS)
-    for way in ways:
-        outcome = _ask(condition, way, max(timeout_ms // len(ways), 1), (steps or most) // len(ways))
+    share = len(translations)
+    for kind in translations:
+        outcome = _ask(condition, kind, max(timeout_ms // share, 1), (steps or most) // share)
         if outcome.answer is not Answer.UNKNOWN:
             return outcome
     return Outcome(Answer.UNKNOWN)
@@ -107,10 +108,10 @@ def valid(condition: Condition, given: Condition = TRUE, timeout_ms: int = 1000)
             return outcome
 
 
-Way = type[IntegerTranslation] | type[BitTranslation]
+Translation = type[IntegerTranslation] | type[BitTranslation]
 
 
-def _ways(condition: Condition) -> tuple[Way, ...]:
+def _translations(condition: Condition) -> tuple[Translation, ...]:
     """The translations worth trying, best first."""
     if not BitTranslation.applies(condition):
         return (IntegerTranslation,)
@@ -127,11 +128,11 @@ def _is_nonlinear(node: Node) -> bool:
     return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
 
 
-def _ask(condition: Condition, way: Way, timeout_ms: int, steps: int) -> Outcome:
+def _ask(condition: Condition, kind: Translation, timeout_ms: int, steps: int) -> Outcome:
     import z3  # type: ignore[import-untyped]
 
     context = z3.Context()
-    translation = way(z3, context)
+    translation = kind(z3, context)
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)
     solver.set(random_seed=1, timeout=timeout_ms, rlimit=steps)

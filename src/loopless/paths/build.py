@@ -49,7 +49,7 @@ _EXIT_ORDER = (
 )
 
 Inners = Callable[[LoopInfo, tuple[Var, ...], Condition, bool], Inner | Refused]
-"""What an inner loop comes to where a condition holds at its entry, for the variables whose values behind it matter;
+"""What an inner loop does where a condition holds at its entry, for the variables whose values behind it matter;
 True where all of its checks do."""
 
 
@@ -294,13 +294,13 @@ def _merge(
         kept = tuple((v, t) for v, t in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed)
         kept = tuple((v, t) for v, t in kept if t is not v)
         values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
-        told = spoken_of(path.state.unknowns, values)
-        groups.setdefault((kept, told, path.result, path.state.exact), []).append(path)
+        shown_unknowns = spoken_of(path.state.unknowns, values)
+        groups.setdefault((kept, shown_unknowns, path.result, path.state.exact), []).append(path)
     merged = []
-    for (kept, told, result, exact), group in groups.items():
+    for (kept, shown_unknowns, result, exact), group in groups.items():
         condition = conjunction(join([f.state.condition for f in group]))
         every = dict.fromkeys(unknown for f in group for unknown in f.state.unknowns)
-        unknowns = tuple(u for u in every if u in told or u in spoken_of(every, [condition]))
+        unknowns = tuple(u for u in every if u in shown_unknowns or u in spoken_of(every, [condition]))
         lines = tuple(sorted({line for f in group for line in f.state.lines}))
         update = {v: simplest(t, condition) for v, t in kept}
         shown = simplest(result, condition) if result is not None else None

@@ -125,7 +125,7 @@ def _alternatives(condition: Condition) -> list[Condition]:
                 continue
             rest = [part for part in parts if part is not either]
             known = Known(rest)
-            split += [conjunction((*rest, known.decide(way))) for way in either.args]
+            split += [conjunction((*rest, known.decide(part))) for part in either.args]
         split = _absorbed([arm for arm in split if arm is not FALSE])
         if len(split) > _MOST_ALTERNATIVES or split == arms:
             return arms

@@ -59,7 +59,7 @@ class Body(Execution[State]):
         steps: Callable[[LoopInfo, Condition], Inner | Refused],
         given: Condition = TRUE,
     ) -> None:
-        """``steps`` gives what an inner loop comes to where some condition holds; ``given`` holds at the header."""
+        """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header."""
         super().__init__(graph, live, loop.blocks, str(loop.loc) if loop.loc is not None else loop.name)
         self.loop = loop
         self.relevant = relevant

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flint import fmpz_mat, fmpz_mod_ctx, fmpz_mod_mat
-
 from loopless import terms as t
 from loopless.recurrences.expoly import NoClosedForm, times
-from loopless.terms import EvaluationError, IntType, Monomial, Term, Var, Wrap
+from loopless.terms import EvaluationError, IntType, Monomial, Term, Var, Wrap, powers
 from loopless.terms.evaluate import MAX_BITS, Reader
 
 MAX_MONOMIALS = 48
@@ -47,9 +45,12 @@ class LinearSystem:
             for j, coefficient in row.items():
                 matrix[i][j] = t.evaluate(coefficient, values, reader)
         entry = [t.evaluate(t.from_polynomial({m: 1}), values, reader) for m in self.basis]
-        if self.wrap is None or self.wrap.width is None:
-            return _over_integers(matrix, entry, k)
-        return self.wrap.wrap(_modulo(matrix, entry, k, 1 << self.wrap.width))
+        if self.wrap is not None and self.wrap.width is not None:
+            return self.wrap.wrap(powers.repeated(matrix, entry, k, 1 << self.wrap.width))
+        try:
+            return powers.repeated(matrix, entry, k, limit=MAX_BITS)
+        except ValueError as error:
+            raise EvaluationError(str(error)) from None
 
     def power(self, count: Term) -> Term | None:
         """The target after ``count`` iterations as a power of the matrix; None where that is too large to be read."""
@@ -65,33 +66,6 @@ class LinearSystem:
         for _ in range(k - 1):
             current = {v: t.substitute(term, current) for v, term in self.update.items()}
         return current[self.target]
-
-
-def _over_integers(matrix: list[list[int]], entry: list[int], k: int) -> int:
-    power = fmpz_mat(matrix)
-    vector = fmpz_mat([[value] for value in entry])
-    while True:
-        if k & 1:
-            vector = power * vector
-        k >>= 1
-        if not k:
-            return int(vector[0, 0])
-        power = power * power
-        if max(abs(int(value)).bit_length() for value in power.entries()) > MAX_BITS:
-            raise EvaluationError(f"a value has more than {MAX_BITS} bits")
-
-
-def _modulo(matrix: list[list[int]], entry: list[int], k: int, modulus: int) -> int:
-    context = fmpz_mod_ctx(modulus)
-    power = fmpz_mod_mat([[value % modulus for value in row] for row in matrix], context)
-    vector = fmpz_mod_mat([[value % modulus] for value in entry], context)
-    while True:
-        if k & 1:
-            vector = power * vector
-        k >>= 1
-        if not k:
-            return int(vector[0, 0])
-        power = power * power
 
 
 def linearize(target: Var, update: Mapping[Var, Term], changing: frozenset[Var], wrap: IntType | None) -> LinearSystem:

@@ -43,9 +43,9 @@ def _lines(answer: FunctionAnswer) -> list[str]:
     for region in summary.diverges:
         lines += region_lines("diverges", region.when, f" (in {short_loop(region.loop, summary)})", names)
     lines += gap_lines(summary, names)
-    told = [f"    {names.name(input.var)}: {origin(input)}" for input in summary.inputs if origin(input)]
-    told += names.where()
-    lines += ["  where", *told] if told else []
+    origins = [f"    {names.name(input.var)}: {origin(input)}" for input in summary.inputs if origin(input)]
+    origins += names.where()
+    lines += ["  where", *origins] if origins else []
     found = assumptions_of(summary)
     return [*lines, *(["  assuming", *(f"    {assumption}" for assumption in found)] if found else [])]
 

@@ -80,7 +80,7 @@ def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int
 
 
 def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
-    """The number that a bound comes to at the given values, else for all values of the types, if it is small."""
+    """The number that a bound evaluates to at the given values, else for all values of the types, if it is small."""
     value = number_at(found, term, when, given)
     if value is None and term is not None and when is TRUE:
         most = range_of(term)[1]

@@ -228,20 +228,20 @@ class _Writer:
 
     def _relations(self, written: Sequence[_Written]) -> Iterator[str]:
         left = [case for case in written if case.exit.kind != _SILENT]
-        ways = list(dict.fromkeys(case.exit for case in left))
+        exits = list(dict.fromkeys(case.exit for case in left))
         lost = f"; none where {self.name}.residual holds" if self.summary.residual else ""
         whole = f"The loop: from these entry values it is left with these exit values{lost}."
-        if len(ways) <= 1:
-            yield from _comment(f"{whole} It {exit_words(ways[0])}." if ways else whole)
+        if len(exits) <= 1:
+            yield from _comment(f"{whole} It {exit_words(exits[0])}." if exits else whole)
             yield self._relation(self.name, [self._case_holds(case) for case in left])
             yield from self._usage()
             return
-        for number, way in enumerate(ways, start=1):
-            yield from _comment(f"Exit {number}: it {exit_words(way)}.")
-            mine = [self._case_holds(case) for case in left if case.exit == way]
+        for number, exit in enumerate(exits, start=1):
+            yield from _comment(f"Exit {number}: it {exit_words(exit)}.")
+            mine = [self._case_holds(case) for case in left if case.exit == exit]
             yield self._relation(f"{self.name}.exit{number}", mine)
         yield from _comment(f"{whole} By any of its exits.")
-        calls = [self._call_both(f"{self.name}.exit{number}") for number in range(1, len(ways) + 1)]
+        calls = [self._call_both(f"{self.name}.exit{number}") for number in range(1, len(exits) + 1)]
         yield f"(define-fun {self.name} ({self._parameters()}) Bool\n  {_joined('or', calls, 'false')})"
         yield from self._usage()
 

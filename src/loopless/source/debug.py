@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from loopless.source.ir import Loc
+from loopless.source.loc import Loc
 
 
 class Kind(Enum):

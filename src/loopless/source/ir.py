@@ -5,88 +5,27 @@ Names are without their sigils (``%x`` is ``"x"``, ``@f`` is ``"f"``) and withou
 functions and globals compare by identity (two equal stores are still two stores); types, values and places by content.
 """
 
+# Types and places stand below what speaks of them (layouts, debug types), and are names of this module too.
+# ruff: noqa: PLC0414
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from loopless.source.debug import DebugType, DebugTypes, DebugVariable
-    from loopless.source.layout import DataLayout
-
-# ---------------------------------------------------------------------------------------------------------- types
-
-
-@dataclass(frozen=True, slots=True)
-class VoidT:
-    """No value."""
-
-
-@dataclass(frozen=True, slots=True)
-class IntT:
-    """An integer of ``bits`` bits; LLVM's integers have no sign, the instruction or the debug type has."""
-
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class PtrT:
-    """A pointer (opaque: it does not say to what)."""
-
-    address_space: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FloatT:
-    """A floating-point type; ``kind`` is LLVM's word (``float``, ``double``, ``x86_fp80`` …)."""
-
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayT:
-    """``count`` elements one after the other (``count`` 0: a flexible array member)."""
-
-    count: int
-    element: Type
-
-
-@dataclass(frozen=True, slots=True)
-class StructT:
-    """A structure; ``name`` is None for a literal one. Unions are structures too (clang picks their largest member)."""
-
-    fields: tuple[Type, ...]
-    packed: bool = False
-    name: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VectorT:
-    """A SIMD vector."""
-
-    count: int
-    element: Type
-    scalable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionT:
-    """The type of a function; stands only where a call spells it out."""
-
-    result: Type
-    params: tuple[Type, ...]
-    variadic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OpaqueT:
-    """A type without a size: a structure that is only declared, ``label``, ``token``, ``metadata``, ``target(…)``."""
-
-    name: str
-
-
-Type = VoidT | IntT | PtrT | FloatT | ArrayT | StructT | VectorT | FunctionT | OpaqueT
+from loopless.source.debug import DebugType, DebugTypes, DebugVariable
+from loopless.source.ir_types import ArrayT as ArrayT
+from loopless.source.ir_types import FloatT as FloatT
+from loopless.source.ir_types import FunctionT as FunctionT
+from loopless.source.ir_types import IntT as IntT
+from loopless.source.ir_types import OpaqueT as OpaqueT
+from loopless.source.ir_types import PtrT as PtrT
+from loopless.source.ir_types import StructT as StructT
+from loopless.source.ir_types import Type as Type
+from loopless.source.ir_types import VectorT as VectorT
+from loopless.source.ir_types import VoidT as VoidT
+from loopless.source.layout import DataLayout
+from loopless.source.loc import Loc as Loc
 
 # --------------------------------------------------------------------------------------------------------- values
 
@@ -225,34 +164,6 @@ Value = (
     | Aggregate
     | OtherConst
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Loc:
-    """A place in the source. ``line`` 0 means that the compiler made the code up (a join, say).
-
-    ``file`` is spelled as the user spelled it where it is one of the given files. ``function`` is the source function
-    that contains the place; for inlined code that is the callee, and ``inlined_at`` is the place of the call.
-    ``scopes``: the blocks of the source around the place (see :mod:`loopless.source.scopes`), none where not known.
-    """
-
-    file: str
-    line: int
-    column: int
-    function: str = ""
-    inlined_at: Loc | None = None
-    scopes: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-    @property
-    def outermost(self) -> Loc:
-        """The place in the function that holds the instruction: where the inlined call stands, or this place."""
-        loc = self
-        while loc.inlined_at is not None:
-            loc = loc.inlined_at
-        return loc
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import assert_never
 
-from loopless.source.ir import (
+from loopless.source.ir_types import (
     ArrayT,
     FloatT,
     FunctionT,

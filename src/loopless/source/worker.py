@@ -88,8 +88,8 @@ class Worker:
             return ""
         self._stderr.seek(0)
         lines = [s.strip() for s in self._stderr.read().decode("utf-8", "replace").splitlines()]
-        told = [s for s in lines if "error" in s.lower() or "assert" in s.lower()]
-        return f": {(told or lines)[-1]}" if lines else ""
+        errors = [s for s in lines if "error" in s.lower() or "assert" in s.lower()]
+        return f": {(errors or lines)[-1]}" if lines else ""
 
     def forget(self) -> None:
         """In a forked process: leave the parent's child alone, but hold no end of its pipes open."""

@@ -204,7 +204,7 @@ class CaseBuilder(Cases):
     def _totals(self, transition: GuardedTransition) -> tuple[Obligation, ...] | Refused:
         """What the final values of accumulators that move one way only require."""
         found = []
-        for total in self.system.totals:
+        for total in self.system.monotone:
             if total.var in transition.transformer.lost and total.var not in transition.control:
                 return Refused(Reason.OVERFLOW_UNDECIDED, self.place, transition.transformer.lost[total.var])
             value = self._values(transition).get(total.var, total.var)
@@ -223,7 +223,7 @@ class CaseBuilder(Cases):
     def _checked(self, region: Region, obligations: tuple[Obligation, ...], given: Condition = TRUE) -> Condition:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
         found = [(self._needed(region, obligation.condition), obligation.exit) for obligation in obligations]
-        needed = [(self._told(region, condition), exit) for condition, exit in found if condition is not TRUE]
+        needed = [(self._with_premise(region, condition), exit) for condition, exit in found if condition is not TRUE]
         kind, line = first_to_fail([exit for _, exit in needed])
         holds: Condition = TRUE
         for (known, condition), _ in needed:
@@ -233,7 +233,7 @@ class CaseBuilder(Cases):
             holds = conjunction((holds, known, condition))
         return holds
 
-    def _told(self, region: Region, condition: Condition) -> tuple[Condition, Condition]:
+    def _with_premise(self, region: Region, condition: Condition) -> tuple[Condition, Condition]:
         """What holds in the region and the other needs to be right, and ``condition`` with named terms put back."""
         known, shown = Revealed(region).parts(condition)
         return self.system.names.condition(known), self.system.names.condition(shown)
@@ -262,7 +262,7 @@ class CaseBuilder(Cases):
             self.give_up(transition.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
             return
         rest = self._needed(transition.where, later(view.rest, values))
-        when = conjunction((self.system.shown(transition.where), holds, *self._told(transition.where, rest)))
+        when = conjunction((self.system.shown(transition.where), holds, *self._with_premise(transition.where, rest)))
         if when is FALSE:
             return
         taken = Taken(
@@ -358,7 +358,7 @@ class CaseBuilder(Cases):
         turning = isinstance(again.transformer, Turns)
         forms, lost = (again.transformer.values, again.transformer.lost) if turning else closed_forms(again)
         found: list[tuple[Obligation, Term, bool]] = []
-        for total in self.system.totals:
+        for total in self.system.monotone:
             if total.var in lost:
                 raise Lost(lost[total.var])
             value = forms.get(total.var, total.var)

@@ -43,38 +43,39 @@ def summarize_function(
     where that is all of them the function is refused. ``memory``: whether what callers see of memory must be told; it
     never is, so that entry states that reach a write to it are in the residual, unless nobody asks.
     """
-    ways = FunctionPaths(graph, outcomes, callees or (lambda _: None), memory=memory)
+    paths = FunctionPaths(graph, outcomes, callees or (lambda _: None), memory=memory)
     with budget(OPERATIONS):
-        ways.run()
+        paths.run()
     with budget(SIMPLIFYING):
-        summary = _summary(ways)
+        summary = _summary(paths)
     if not summary.cases and not summary.diverges and not summary.undefined and len(summary.residual) == 1:
         return summary.residual[0].why
     return summary
 
 
-def _summary(ways: FunctionPaths) -> FunctionSummary:
-    graph = ways.graph
-    cases, residual = _cases(ways)
-    ended = [(f.exit, f.state) for f in ways.finished if f.exit is not None]
+def _summary(paths: FunctionPaths) -> FunctionSummary:
+    graph = paths.graph
+    cases, residual = _cases(paths)
+    ended = [(f.exit, f.state) for f in paths.finished if f.exit is not None]
     failed = [(exit, state) for exit, state in ended if exit.kind == "undefined"]
     undefined = _grouped(((exit.detail, exit.line), state) for exit, state in failed if state.exact)
     # Of regions nothing can be said but that runs come there: where that is not sure they are residual.
-    unsure = [state for state in (*(s for _, s in failed), *(s for s, _ in ways.diverging)) if not state.exact]
-    inexact = Refused(Reason.NO_CLOSED_FORM, ways.where, "a loop or call on the way goes by an over-approximation")
-    gaps = _grouped((why, state) for state, why in (*ways.residual, *residual, *((state, inexact) for state in unsure)))
+    unsure = [state for state in (*(s for _, s in failed), *(s for s, _ in paths.diverging)) if not state.exact]
+    inexact = Refused(Reason.NO_CLOSED_FORM, paths.where, "a loop or call on the way goes by an over-approximation")
+    left = (*paths.residual, *residual, *((state, inexact) for state in unsure))
+    gaps = _grouped((why, state) for state, why in left)
     regions = (
-        tuple(Diverges(when, loop) for loop, when in _grouped((loop, s) for s, loop in ways.diverging if s.exact)),
+        tuple(Diverges(when, loop) for loop, when in _grouped((loop, s) for s, loop in paths.diverging if s.exact)),
         tuple(Undefined(when, kind, line) for (kind, line), when in undefined),
         tuple(Residual(when, why) for why, when in gaps),
     )
     occurring = _occurring(cases, regions)
-    states = [f.state for f in ways.finished] + [s for s, _ in ways.residual] + [s for s, _ in ways.diverging]
+    states = [f.state for f in paths.finished] + [s for s, _ in paths.residual] + [s for s, _ in paths.diverging]
     changed = {var for case in cases for var in case.then}
     named = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     return FunctionSummary(
         graph.source_name,
-        ways.where,
+        paths.where,
         graph.parameters,
         _inputs(graph, occurring, {u.var: u for s in states for u in s.unknowns}),
         cases,
@@ -85,14 +86,14 @@ def _summary(ways: FunctionPaths) -> FunctionSummary:
     )
 
 
-def _cases(ways: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[FunctionPath, Refused]]]:
+def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[FunctionPath, Refused]]]:
     """The cases, finished paths of equal transformer being one; and the paths whose result has no name."""
     groups: dict[tuple[object, ...], list[tuple[FunctionPath, FunctionCase]]] = {}
     residual: list[tuple[FunctionPath, Refused]] = []
-    for finished in ways.finished:
+    for finished in paths.finished:
         if finished.exit is None or finished.exit.kind == "undefined":
             continue
-        case = _case(ways, finished)
+        case = _case(paths, finished)
         if isinstance(case, Refused):
             residual.append((finished.state, case))
             continue
@@ -101,7 +102,7 @@ def _cases(ways: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[Fu
         groups.setdefault(key, []).append((finished.state, case))
     cases = []
     for group in groups.values():
-        state = ways.union([state for state, _ in group])
+        state = paths.union([state for state, _ in group])
         first = group[0][1]
         when = _when([state for state, _ in group])
         if when is FALSE:
@@ -130,28 +131,28 @@ def _plain(term: Term, when: Condition) -> Term:
     return without_wraps(decided(term, when), when)
 
 
-def _case(ways: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase | Refused:
+def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase | Refused:
     """The transformer of one path, without its condition."""
     state, exit = finished.state, finished.exit
     assert exit is not None
     result, points_to = finished.result, ""
     if finished.result_object is not None:
         owner = finished.result_object
-        known = ways.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        known = paths.graph.objects.get(owner.value) if isinstance(owner, Const) else None
         if known is None:
-            return Refused(Reason.POINTER, ways.where, "the pointer that is returned may point into several objects")
+            return Refused(Reason.POINTER, paths.where, "the pointer that is returned may point into several objects")
         points_to = known.name
     then: dict[Var, Term] = {}
     if exit.kind in _FINAL:
         values = state.values
-        then = {v: values[v] for v in sorted(values, key=_key) if v in ways.seen and values[v] is not v}
-    counts = {name: state.values[counter] for counter, name in ways.counters.items() if counter in state.values}
+        then = {v: values[v] for v in sorted(values, key=_key) if v in paths.seen and values[v] is not v}
+    counts = {name: state.values[counter] for counter, name in paths.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
     return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact)
 
 
 def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, Condition]]:
-    """The conditions of ways that end alike, each once."""
+    """The conditions of paths that end alike, each once."""
     groups: dict[_K, list[FunctionPath]] = {}
     for end, state in ends:
         groups.setdefault(end, []).append(state)

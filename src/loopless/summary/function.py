@@ -120,7 +120,7 @@ class FunctionSummary:
         raise AssertionError(f"the regions of {self.name} do not cover {values}")
 
     def __call__(self, /, **inputs: int) -> dict[str, int]:
-        """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
+        """The outcome of a call, by name: the final values of what changes, and the value returned as ``return``.
 
         Raises ValueError where the call does not return, or nothing exact is said, with the reason; KeyError for a
         name that is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.

@@ -257,7 +257,7 @@ def digits(n: Term, base: int, factor: Term, count: Term) -> Term:
 
 
 def divided(count: Term, x: Term, a: Term, c: int, b: Term) -> Term:
-    """What ``x`` comes to by doing x = (x + ``a``) / c + ``b``, with C's quotient, max(``count``, 0) times; c ≥ 2."""
+    """The value of ``x`` after doing x = (x + ``a``) / c + ``b``, with C's quotient, max(``count``, 0) times; c ≥ 2."""
     if isinstance(count, Const) and count.value <= EXPANDED:
         for _ in range(count.value):
             x = add(trunc_div(add(x, a), const(c)), b)

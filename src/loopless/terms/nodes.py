@@ -19,14 +19,28 @@ _LONG_KEY = 160
 
 
 class Node:
-    """A term or a condition. ``key`` is a text that orders nodes the same way in every run."""
+    """A term or a condition. ``key`` is a text that orders nodes the same way in every run.
 
-    __slots__ = ("__weakref__", "_fields", "_range", "_variables", "key")
+    A class of nodes names its fields, in the order in which it interns them; they are slots, which are read faster
+    than properties. Nobody sets them but :meth:`_intern`.
+    """
+
+    __slots__ = ("__weakref__", "_range", "_variables", "key")
     _table: ClassVar[dict[tuple[Any, ...], Node]] = {}
-    _fields: tuple[Any, ...]
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    _setters: ClassVar[tuple[Callable[[Any, Any], None], ...]]
     key: str
     _range: Any
     _variables: frozenset[Var] | None
+    written: ClassVar[Callable[[Node], str]]
+    """How a node is shown. :mod:`loopless.terms.printing`, which knows all nodes, puts its ``text`` here."""
+
+    def __init_subclass__(cls) -> None:
+        cls._setters = tuple(getattr(cls, name).__set__ for name in cls.__match_args__)
+
+    @property
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)
 
     @classmethod
     def _intern(cls, *fields: Any) -> Self:
@@ -34,7 +48,8 @@ class Node:
         found = Node._table.get(table_key)
         if found is None:
             found = object.__new__(cls)
-            found._fields = fields
+            for put, field in zip(cls._setters, fields):  # noqa: B905
+                put(found, field)
             found._range = None
             found._variables = None
             found.key = _shorten(found._make_key())
@@ -71,6 +86,9 @@ class Node:
     def __lt__(self, other: Node) -> bool:
         return self.key < other.key
 
+    def __repr__(self) -> str:
+        return Node.written(self)
+
 
 def _shorten(key: str) -> str:
     if len(key) <= _LONG_KEY:
@@ -103,25 +121,17 @@ class Term(Node):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        from loopless.terms.printing import text  # local: printing imports nodes
-
-        return text(self)
-
 
 class Const(Term):
     """An integer constant."""
 
-    __slots__ = ()
+    __match_args__ = ("value",)
+    __slots__ = __match_args__
+    value: int
+    """The constant."""
 
     def __new__(cls, value: int) -> Const:
         return cls._intern(int(value))
-
-    @property
-    def value(self) -> int:
-        """The constant."""
-        value: int = self._fields[0]
-        return value
 
     def _make_key(self) -> str:
         return f"#{self.value}"
@@ -130,22 +140,15 @@ class Const(Term):
 class Var(Term):
     """A variable: ``name`` as users see it, ``type`` its range. Two variables of one name and type are the same."""
 
-    __slots__ = ()
+    __match_args__ = ("name", "type")
+    __slots__ = __match_args__
+    name: str
+    """The name that users see."""
+    type: IntType
+    """The type, whose range every value of the variable respects."""
 
     def __new__(cls, name: str, type: IntType) -> Var:
         return cls._intern(name, type)
-
-    @property
-    def name(self) -> str:
-        """The name that users see."""
-        name: str = self._fields[0]
-        return name
-
-    @property
-    def type(self) -> IntType:
-        """The type, whose range every value of the variable respects."""
-        found: IntType = self._fields[1]
-        return found
 
     def _make_key(self) -> str:
         return f"{self.name}:{self.type}"
@@ -158,16 +161,13 @@ Monomial = tuple[tuple[Term, int], ...]
 class Sum(Term):
     """A polynomial: ``items`` are pairs of a monomial and its non-zero integer coefficient, in a fixed order."""
 
-    __slots__ = ()
+    __match_args__ = ("items",)
+    __slots__ = __match_args__
+    items: tuple[tuple[Monomial, int], ...]
+    """Monomials with their coefficients."""
 
     def __new__(cls, items: tuple[tuple[Monomial, int], ...]) -> Sum:
         return cls._intern(items)
-
-    @property
-    def items(self) -> tuple[tuple[Monomial, int], ...]:
-        """Monomials with their coefficients."""
-        items: tuple[tuple[Monomial, int], ...] = self._fields[0]
-        return items
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -211,23 +211,16 @@ two's complement of unbounded integers; ``shl``/``shr`` are a·2^b and floor(a/2
 class Op(Term):
     """An operator of :data:`OPERATORS` applied to terms."""
 
-    __slots__ = ()
+    __match_args__ = ("op", "args")
+    __slots__ = __match_args__
+    op: str
+    """The operator."""
+    args: tuple[Term, ...]
+    """The operands."""
 
     def __new__(cls, op: str, args: tuple[Term, ...]) -> Op:
         assert op in OPERATORS, op
         return cls._intern(op, args)
-
-    @property
-    def op(self) -> str:
-        """The operator."""
-        op: str = self._fields[0]
-        return op
-
-    @property
-    def args(self) -> tuple[Term, ...]:
-        """The operands."""
-        args: tuple[Term, ...] = self._fields[1]
-        return args
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -240,22 +233,15 @@ class Op(Term):
 class Wrap(Term):
     """``arg`` reduced modulo 2^width into the range of ``type``."""
 
-    __slots__ = ()
+    __match_args__ = ("arg", "type")
+    __slots__ = __match_args__
+    arg: Term
+    """What is reduced."""
+    type: IntType
+    """Into whose range."""
 
     def __new__(cls, arg: Term, type: IntType) -> Wrap:
         return cls._intern(arg, type)
-
-    @property
-    def arg(self) -> Term:
-        """What is reduced."""
-        arg: Term = self._fields[0]
-        return arg
-
-    @property
-    def type(self) -> IntType:
-        """Into whose range."""
-        found: IntType = self._fields[1]
-        return found
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -268,32 +254,21 @@ class Wrap(Term):
 class Ite(Term):
     """``then`` where ``condition`` holds, else ``otherwise``."""
 
-    __slots__ = ()
+    __match_args__ = ("condition", "then", "otherwise")
+    __slots__ = __match_args__
+    condition: Condition
+    """What decides."""
+    then: Term
+    """The value where it holds."""
+    otherwise: Term
+    """The value elsewhere."""
 
     def __new__(cls, condition: Condition, then: Term, otherwise: Term) -> Ite:
         return cls._intern(condition, then, otherwise)
 
     @property
-    def condition(self) -> Condition:
-        """What decides."""
-        condition: Condition = self._fields[0]
-        return condition
-
-    @property
-    def then(self) -> Term:
-        """The value where it holds."""
-        then: Term = self._fields[1]
-        return then
-
-    @property
-    def otherwise(self) -> Term:
-        """The value elsewhere."""
-        otherwise: Term = self._fields[2]
-        return otherwise
-
-    @property
     def children(self) -> tuple[Node, ...]:
-        return self._fields
+        return (self.condition, self.then, self.otherwise)
 
     def _make_key(self) -> str:
         return f"ite({self.condition.key},{self.then.key},{self.otherwise.key})"
@@ -302,28 +277,17 @@ class Ite(Term):
 class Read(Term):
     """The element of ``type`` at byte ``offset`` of the memory object ``array``, which nothing in reach changes."""
 
-    __slots__ = ()
+    __match_args__ = ("array", "offset", "type")
+    __slots__ = __match_args__
+    array: str
+    """The name of the object."""
+    offset: Term
+    """The byte offset of the element."""
+    type: IntType
+    """The element's type."""
 
     def __new__(cls, array: str, offset: Term, type: IntType) -> Read:
         return cls._intern(array, offset, type)
-
-    @property
-    def array(self) -> str:
-        """The name of the object."""
-        array: str = self._fields[0]
-        return array
-
-    @property
-    def offset(self) -> Term:
-        """The byte offset of the element."""
-        offset: Term = self._fields[1]
-        return offset
-
-    @property
-    def type(self) -> IntType:
-        """The element's type."""
-        found: IntType = self._fields[2]
-        return found
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -338,25 +302,17 @@ class Condition(Node):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        from loopless.terms.printing import text  # local: printing imports nodes
-
-        return text(self)
-
 
 class Truth(Condition):
     """True or false."""
 
-    __slots__ = ()
+    __match_args__ = ("value",)
+    __slots__ = __match_args__
+    value: bool
+    """Which of the two."""
 
     def __new__(cls, value: bool) -> Truth:  # noqa: FBT001  the value is all there is
         return cls._intern(bool(value))
-
-    @property
-    def value(self) -> bool:
-        """Which of the two."""
-        value: bool = self._fields[0]
-        return value
 
     def _make_key(self) -> str:
         return "true" if self.value else "false"
@@ -365,23 +321,16 @@ class Truth(Condition):
 class Compare(Condition):
     """``term`` ≤ 0, = 0 or ≠ 0: ``relation`` is "le", "eq" or "ne"."""
 
-    __slots__ = ()
+    __match_args__ = ("relation", "term")
+    __slots__ = __match_args__
+    relation: str
+    """How the term relates to 0."""
+    term: Term
+    """What is compared with 0."""
 
     def __new__(cls, relation: str, term: Term) -> Compare:
         assert relation in ("le", "eq", "ne"), relation
         return cls._intern(relation, term)
-
-    @property
-    def relation(self) -> str:
-        """How the term relates to 0."""
-        relation: str = self._fields[0]
-        return relation
-
-    @property
-    def term(self) -> Term:
-        """What is compared with 0."""
-        term: Term = self._fields[1]
-        return term
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -394,19 +343,17 @@ class Compare(Condition):
 class And(Condition):
     """All of ``args``, at least two, in the order in which they were built."""
 
-    __slots__ = ()
+    __match_args__ = ("args",)
+    __slots__ = __match_args__
+    args: tuple[Condition, ...]
+    """The conjuncts."""
 
     def __new__(cls, args: tuple[Condition, ...]) -> And:
-        return cls._intern(*args)
-
-    @property
-    def args(self) -> tuple[Condition, ...]:
-        """The conjuncts."""
-        return self._fields
+        return cls._intern(args)
 
     @property
     def children(self) -> tuple[Node, ...]:
-        return self._fields
+        return self.args
 
     def _make_key(self) -> str:
         return "and(" + ",".join(a.key for a in self.args) + ")"
@@ -415,19 +362,17 @@ class And(Condition):
 class Or(Condition):
     """Some of ``args``, at least two, in the order in which they were built."""
 
-    __slots__ = ()
+    __match_args__ = ("args",)
+    __slots__ = __match_args__
+    args: tuple[Condition, ...]
+    """The disjuncts."""
 
     def __new__(cls, args: tuple[Condition, ...]) -> Or:
-        return cls._intern(*args)
-
-    @property
-    def args(self) -> tuple[Condition, ...]:
-        """The disjuncts."""
-        return self._fields
+        return cls._intern(args)
 
     @property
     def children(self) -> tuple[Node, ...]:
-        return self._fields
+        return self.args
 
     def _make_key(self) -> str:
         return "or(" + ",".join(a.key for a in self.args) + ")"

@@ -53,6 +53,9 @@ def text(node: Node) -> str:
     return f"{shown} where {', '.join(f'{name} = {value}' for name, value in parts.values)}" if parts.values else shown
 
 
+Node.written = text
+
+
 def brief(node: Node) -> str:
     """``node`` in C syntax for a sentence: only said to be long where it has more than :data:`MAX_BRIEF` parts."""
     parts = sum(1 for _ in islice(walk(node), MAX_BRIEF + 1))

@@ -23,7 +23,7 @@ def range_of(term: Term) -> Range:
     if term._range is None:
         for node in walk(term, _has_range):
             if isinstance(node, Term):
-                node._range = _told(_compute(node))
+                node._range = _writable(_compute(node))
     found: Range = term._range
     return found
 
@@ -32,7 +32,7 @@ def _has_range(node: Node) -> bool:
     return node._range is not None
 
 
-def _told(found: Range) -> Range:
+def _writable(found: Range) -> Range:
     """``found`` without ends that are too large to be written as constants."""
     low, high = (None if end is not None and end.bit_length() > _MAX_BITS else end for end in found)
     return low, high

@@ -63,9 +63,9 @@ def _by_summary(summary: FunctionSummary, variable: Var, start: Term) -> Cost | 
     """The growth in all calls that end, if the summary has few enough cases."""
     if summary.residual or not summary.exact:
         return None
-    told = [case for case in summary.cases if case.kind != "assumption"]
-    ends = disjunction(case.when for case in told)
-    pieces = [(case.when, sub(case.then.get(variable, variable), start)) for case in told]
+    cases = [case for case in summary.cases if case.kind != "assumption"]
+    ends = disjunction(case.when for case in cases)
+    pieces = [(case.when, sub(case.then.get(variable, variable), start)) for case in cases]
     if not pieces:
         return None
     values: dict[Term, list[Condition]] = {}

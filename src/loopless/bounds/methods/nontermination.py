@@ -38,19 +38,23 @@ from loopless.terms import (
 )
 
 MAX_STEPS: Final = 5
-"""So often a candidate is cut down. A guess."""
+"""So often a candidate is cut down. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in a third of the
+time, doubled as many in twice the time."""
 
 MAX_FOUND: Final = 3
-"""So many recurrent sets are given. A guess."""
+"""So many recurrent sets are given. A guess: halved it gives 7 sets for 9, for as many loops."""
 
 MAX_PARTS: Final = 12
-"""Sets of more parts are given up. A guess."""
+"""Sets of more parts are given up. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in 0.7 times the
+time, doubled as many in 1.2 times the time."""
 
 MAX_EXTREMES: Final = 4
-"""The ends of so many parameters' ranges are tried. A guess."""
+"""The ends of so many parameters' ranges are tried. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
+loops, in about the same time."""
 
 OPERATIONS: Final = 400_000
-"""What isl may do for one candidate: some 50 ms."""
+"""What isl may do for one candidate: some 50 ms. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
+loops, in about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +173,10 @@ def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
     unknown = {u.var for p in paths.all for u in p.unknowns}
     if not condition.variables.isdisjoint(unknown):
         return None
-    ways: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
-    for way in ways:
-        if way(paths, condition):
-            inputs = {u.name for p in paths.iterative for u in p.unknowns} if way is _by_choice else set()
+    kinds: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
+    for recurs in kinds:
+        if recurs(paths, condition):
+            inputs = {u.name for p in paths.iterative for u in p.unknowns} if recurs is _by_choice else set()
             return Recurrent(condition, tuple(sorted(inputs)), paths.assumptions)
     return None
 

@@ -2,7 +2,7 @@
 
 The function takes the run's services, the frame of the activation, and the initial values of all variables; it returns
 the result or raises :class:`loopless.check.interpreter.values.Stop`. Variables are Python locals, exact integers; loops
-are Python loops (see :mod:`loopless.check.interpreter.block_order`). Every way back counts an iteration, and asks the
+are Python loops (see :mod:`loopless.check.interpreter.block_order`). Every back edge counts an iteration, and asks the
 services now and then, and whenever the state may have repeated itself, whether to go on.
 """
 
@@ -290,7 +290,7 @@ class _Writer(StatementWriter):
         out(f"if n: {nowhere}" if grouped else f"else: {nowhere}" if edges else nowhere)
 
     def _edge(self, label: str, edge: Edge, region: Region, *, inline: bool = True) -> None:
-        """Assignments, the count of a way back, and the transfer of control."""
+        """Assignments, the count of a back edge, and the transfer of control."""
         out, target = self.out, edge.target
         self._assigns(edge)
         self._count(label, edge)
@@ -306,7 +306,7 @@ class _Writer(StatementWriter):
             out("continue" if inside else "break")
 
     def _count(self, label: str, edge: Edge) -> None:
-        """Count a way back to a header, and ask whether to go on."""
+        """Count a back edge to a header, and ask whether to go on."""
         counted = False
         for at, loop in enumerate(self.flowgraph.loops):
             if loop.header == edge.target and label in loop.blocks:

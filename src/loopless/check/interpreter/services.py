@@ -171,7 +171,7 @@ class Services:
         return IntType(width, signed).wrap(stream[at])
 
     def step(self) -> None:
-        """A way back that belongs to no loop."""
+        """A back edge that belongs to no loop."""
         stepping("a way back is interpreted")
         self.charge(1)
 

@@ -111,8 +111,8 @@ class Round:
             return scale(COUNTER, added[0])
         prefix = [sum(added[:i]) for i in range(len(added))]
         period = const(len(added))
-        turns = scale(floor_div(self.place, period), sum(added))
-        return add(turns, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
+        rounds = scale(floor_div(self.place, period), sum(added))
+        return add(rounds, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
 
 
 def _run(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:

@@ -3,7 +3,7 @@
 Each conjunct is about one value that moves by a constant, plainly (checked arithmetic) or modulo 2^w (wrap-around). Its
 first failure is an expression (:mod:`loopless.summary.exit_time.linear`). The run ends at the least of these times, by
 the exit of that conjunct; if it is a check, that is undefined behaviour. Where none of them comes, the loop diverges.
-No set operation is needed, whatever the number of turns.
+No set operation is needed, however often values wrap around.
 """
 
 from __future__ import annotations

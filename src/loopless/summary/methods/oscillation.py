@@ -96,8 +96,8 @@ def _accelerated(
         if _wraps_often(group):
             found += group.members
             continue
-        members, totals = monotone_accumulators(list(group.members))
-        group = replace(group, members=tuple(members), totals=tuple(totals))
+        members, monotone = monotone_accumulators(list(group.members))
+        group = replace(group, members=tuple(members), monotone=tuple(monotone))
         try:
             with budget(OPERATIONS):
                 runs, ends = longest_runs(group)
@@ -121,7 +121,7 @@ def _wraps_often(group: Group) -> bool:
 
 
 def _is_known(transformer: Transformer) -> bool:
-    """Whether what variables come to, and whether the checks hold, has a form."""
+    """Whether the final values of variables, and whether the checks hold, have a form."""
     try:
         transformer.obligations()
     except (Lost, Undecided):
@@ -196,7 +196,7 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
         else:
             values[var] = form
-    checked = bool(group.totals) or any(member.transformer.checked for member in group.members)
+    checked = bool(group.monotone) or any(member.transformer.checked for member in group.members)
     return control, TurnForms(values | control, lost, tuple(ids), checked)
 
 
@@ -212,7 +212,8 @@ def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
 def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Obligation, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
     found = [
-        Obligation(total.fits(substitute(_value(total, forms), {COUNTER: count})), total.exit) for total in group.totals
+        Obligation(summed.fits(substitute(_value(summed, forms), {COUNTER: count})), summed.exit)
+        for summed in group.monotone
     ]
     alone = group.inside and len(group.members) == 2
     for member, (high, *_) in zip(group.members, group.signs, strict=True):
@@ -236,11 +237,11 @@ def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) ->
     return tuple(dict.fromkeys(found))
 
 
-def _value(total: MonotoneAccumulator, forms: TurnForms) -> Term:
-    """The value of a total after :data:`COUNTER` iterations. Raises :class:`Lost`."""
-    if total.var in forms.lost:
-        raise Lost(forms.lost[total.var])
-    return forms.values.get(total.var, total.var)
+def _value(summed: MonotoneAccumulator, forms: TurnForms) -> Term:
+    """The value of a monotone accumulator after :data:`COUNTER` iterations. Raises :class:`Lost`."""
+    if summed.var in forms.lost:
+        raise Lost(forms.lost[summed.var])
+    return forms.values.get(summed.var, summed.var)
 
 
 def _by_itself(
@@ -274,7 +275,7 @@ def _while_selected(selector: Selector, *, high: bool) -> Region:
 
 def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Obligation, ...]:
     """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
-    found = [Obligation(total.fits(_value(total, forms)), total.exit) for total in group.totals]
+    found = [Obligation(summed.fits(_value(summed, forms)), summed.exit) for summed in group.monotone]
     # Of a low and a high transition each is taken again and again; of several high ones perhaps one only.
     recurs = len(group.members) == 2
     each = [set(member.transformer.obligations()) for member in group.members]

@@ -120,7 +120,7 @@ def _never_ends(system: System, subsystem: frozenset[Var]) -> Region | None:
         ended=ended,
         rare=[],
         signs=[],
-        totals=[],
+        monotone=[],
     )
     never = Region.empty(kept)
     for segment in eliminate(alone, *accelerate_groups(alone)):
@@ -132,7 +132,7 @@ def _never_ends(system: System, subsystem: frozenset[Var]) -> Region | None:
 def without_idle(system: System) -> System:
     """The system with control variables that choose nothing as accumulators."""
     for var in sorted(system.control):
-        if not any(total.var is var for total in system.totals):
+        if not any(known.var is var for known in system.monotone):
             system = _without(system, var) or system
     return system
 
@@ -162,7 +162,7 @@ def _without(system: System, var: Var) -> System | None:
     ended = next(given)
     transitions = [transition.within(next(given)) for transition in merged.values()]
     exits = [replace(view, where=next(given)) for view in system.exits]
-    transitions, totals = monotone_accumulators(transitions)
+    transitions, monotone = monotone_accumulators(transitions)
     beside = system.beside
     if _cylinder(system.universe, var, Region.universe(system.variables)) is None:
         # That the variable chooses nothing may hold in these states only.
@@ -176,7 +176,7 @@ def _without(system: System, var: Var) -> System | None:
         transitions=transitions,
         exits=exits,
         ended=ended,
-        totals=[*system.totals, *(t for t in totals if all(t.var is not known.var for known in system.totals))],
+        monotone=[*system.monotone, *(t for t in monotone if all(t.var is not known.var for known in system.monotone))],
     )
 
 
@@ -242,7 +242,7 @@ def _in_smaller_parts(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
     found = part.smaller(smaller)
     builder, methods = found.cases, found.methods
     if not never.is_empty():
-        if system.totals or any(transition.transformer.obligations() for transition in system.transitions):
+        if system.monotone or any(transition.transformer.obligations() for transition in system.transitions):
             other = part.smaller(system.within(never))
             builder.include(other.cases)
             methods += other.methods

@@ -138,12 +138,12 @@ def _bounded(condition: Condition, term: Term, counter: Var, count: Term, region
         if move.sign == 1:
             return ends
         if move.first_nonpositive is not None:
-            turn = minimum(move.first_nonpositive, final)
-            at_turn = at_most_zero(substitute(term, {counter: turn}))
+            extreme = minimum(move.first_nonpositive, final)
+            at_extreme = at_most_zero(substitute(term, {counter: extreme}))
             if move.sign == -1:
-                return at_turn
+                return at_extreme
             convex = greater_equal(move.slope, ZERO)
-            return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_turn))))
+            return disjunction((conjunction((convex, ends)), conjunction((negate(convex), at_extreme))))
     known = _at_extremes(term, counter, count)
     if known is not None:
         return known

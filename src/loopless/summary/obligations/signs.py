@@ -31,7 +31,7 @@ from loopless.terms import (
 
 _MOST_RESIDUES: Final = 512
 """Combinations of remainders that are looked at one by one: milliseconds. A guess."""
-_MOST_TURNS: Final = 16
+_MOST_CHOICES: Final = 16
 """No more choices of bounds than this are tried. A guess."""
 
 
@@ -110,7 +110,7 @@ def _by_bounds(term: Term, region: Region) -> bool:
     """Whether no coefficient is negative over variables that are at least 0."""
     # From the last variable on, since a bound may be one of those before.
     choices = [_bounded(var, term, region) for var in sorted(term.variables, reverse=True)]
-    for chosen in itertools.islice(itertools.product(*choices), _MOST_TURNS):
+    for chosen in itertools.islice(itertools.product(*choices), _MOST_CHOICES):
         at = term
         for var, value in chosen:
             at = substitute(at, {var: value})

@@ -54,18 +54,15 @@ from loopless.terms import (
 class Auxiliary(Var):
     """A variable that stands for ``term``, which has a value everywhere."""
 
-    __slots__ = ()
+    __match_args__ = ("name", "type", "term")
+    __slots__ = ("term",)
+    term: Term
+    """What the auxiliary variable stands for, over the values before the transition that speaks of it; perhaps over
+    other auxiliary variables.
+    """
 
     def __new__(cls, term: Term) -> Auxiliary:
         return cls._intern(f"?{term.key}", INTEGERS, term)
-
-    @property
-    def term(self) -> Term:
-        """What the auxiliary variable stands for, over the values before the transition that speaks of it; perhaps over
-        other auxiliary variables.
-        """
-        term: Term = self._fields[2]
-        return term
 
 
 def auxiliaries_in(variables: Iterable[Var]) -> list[Auxiliary]:

@@ -1,1 +1,1 @@
-"""A loop as guarded transitions: systems, their steps, and what repeating a step comes to."""
+"""A loop as guarded transitions: systems, their steps, and the closed forms of repeating a step."""

@@ -1,6 +1,6 @@
 """Oscillating groups: transitions that take turns by the sign of a linear form that they move to and fro.
 
-What their runs come to is told in :mod:`loopless.summary.methods.oscillation`.
+The closed forms of their runs are found in :mod:`loopless.summary.methods.oscillation`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Group:
     signs: tuple[tuple[bool, ...], ...]
     inside: bool = False
     """Whether the members are restricted to where the selectors are in their intervals."""
-    totals: tuple[MonotoneAccumulator, ...] = ()
+    monotone: tuple[MonotoneAccumulator, ...] = ()
     """Sums whose checks along the run are left to what they come to."""
 
     @property

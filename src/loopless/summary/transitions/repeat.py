@@ -1,4 +1,4 @@
-"""The longest runs of one transition that may land in itself: how long they last, and what they come to."""
+"""The longest runs of one transition that may land in itself: how long they last, and their closed forms."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class System:
     """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
     lifted: tuple[LiftedCounter, ...] = ()
     """Counters that are numbers without bound here."""
-    totals: list[MonotoneAccumulator] = field(default_factory=list)
+    monotone: list[MonotoneAccumulator] = field(default_factory=list)
     """Accumulators and counters whose checks are left to their final values."""
     phases: list[list[GuardedTransition]] = field(default_factory=list)
     """The transitions, if only those of one phase are looked at as taking turns."""
@@ -112,7 +112,7 @@ class System:
             return (where & region).coalesce()
 
         restricted = [transition.within(part(transition.where)) for transition in self.transitions]
-        transitions, totals = monotone_accumulators(
+        transitions, monotone = monotone_accumulators(
             [transition for transition in restricted if not transition.where.is_empty()]
         )
         exits = [replace(view, where=part(view.where)) for view in self.exits]
@@ -121,7 +121,7 @@ class System:
             universe=part(self.universe),
             transitions=transitions,
             # Those found before stand for checks that the transitions no longer have.
-            totals=list(dict.fromkeys((*self.totals, *self._lifted_totals(), *totals))),
+            monotone=list(dict.fromkeys((*self.monotone, *self._lifted_monotone(), *monotone))),
             exits=[view for view in exits if not view.where.is_empty()],
             ended=part(self.ended),
             rare=[],
@@ -129,7 +129,7 @@ class System:
             phases=[],
         )
 
-    def _lifted_totals(self) -> list[MonotoneAccumulator]:
+    def _lifted_monotone(self) -> list[MonotoneAccumulator]:
         return [MonotoneAccumulator(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
 
     def shown(self, region: Region) -> Condition:

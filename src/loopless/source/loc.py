@@ -1,0 +1,33 @@
+"""Places in the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """A place in the source. ``line`` 0 means that the compiler made the code up (a join, say).
+
+    ``file`` is spelled as the user spelled it where it is one of the given files. ``function`` is the source function
+    that contains the place; for inlined code that is the callee, and ``inlined_at`` is the place of the call.
+    ``scopes``: the blocks of the source around the place (see :mod:`loopless.source.scopes`), none where not known.
+    """
+
+    file: str
+    line: int
+    column: int
+    function: str = ""
+    inlined_at: Loc | None = None
+    scopes: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def outermost(self) -> Loc:
+        """The place in the function that holds the instruction: where the inlined call stands, or this place."""
+        loc = self
+        while loc.inlined_at is not None:
+            loc = loc.inlined_at
+        return loc
