@@ -222,6 +222,7 @@ class _Counts:
     def _at_the_beginning(self, fact: _Fact) -> Iterator[_Count]:
         if fact.most is None:
             yield from self._unequal(fact, fact.linear, {})
+            yield from self._quotient(fact)
             return
         slack, sharp = self._slack(sub(const(fact.most), fact.linear))
         if slack is not None:
@@ -382,6 +383,16 @@ class _Counts:
         least = range_of(start)[0]
         count = start if least is not None and least >= 0 else wrap(start, IntType(width, signed=False))
         yield _Count(count, fact, exact=True)
+
+    def _quotient(self, fact: _Fact) -> Iterator[_Count]:
+        """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""
+        var = fact.linear
+        most = range_of(var)[1]
+        if isinstance(var, Var) and var in self.after and most is not None:
+            times, value = _divisions(self.after[var], var, most), self.after[var]
+            if times is not None and isinstance(value, Op) and value.op != "bit_and":
+                to_zero = value.op == "trunc_div"
+                yield _Count(const(times + 1), fact, when=TRUE if to_zero else greater_equal(var, ZERO))
 
     def _is_remainder(self, var: Var) -> bool:
         """Whether a variable becomes the remainder of another by it, and the other what it was: after two iterations it

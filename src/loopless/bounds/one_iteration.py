@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.model import LARGE
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
@@ -258,13 +259,22 @@ class _Walk:
                     if taken is None:
                         return None
                     facts = taken.facts
-                case Check() | Store() | Fill() | Copy() | Expire():
+                case Check(condition=condition):
+                    facts = self._checked(facts, _substituted(condition, values))
+                case Store() | Fill() | Copy() | Expire():
                     pass
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
                     self._unknown(statement, values)
         return Point(values, facts)
+
+    def _checked(self, facts: Facts, condition: Condition) -> Facts:
+        """Behind a check: what it says of small numbers, as of the ends of an array or of a shift."""
+        for part in conjuncts(condition):
+            if isinstance(part, Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
+                facts = facts.under(part, self.intervals) or facts
+        return facts
 
     def _unknown(self, statement: Statement, values: dict[Var, Term]) -> None:
         for target in defined_by(statement):

@@ -143,8 +143,8 @@ def _answers(
     effort, inductions = effort_for(functions, settings), [inductions_of(function) for function in functions]
     found = [_without_summaries(function) for function in functions]
     counts: Sequence[Counts] = [{} for _ in functions]
-    if method == "all":
-        found = _summarized(functions, found, inductions, effort, until)
+    if method == "all" and not effort.hurried:
+        found = _summarized(functions, inductions, effort, until)
         counts = counts_alone(functions, found, effort.settings, until)
     known = [Known(alone, own if method == "all" else {}) for alone, own in zip(counts, inductions, strict=True)]
     jobs = [
@@ -167,44 +167,18 @@ def _without_summaries(function: Function) -> FunctionAnswer:
 
 
 def _summarized(
-    functions: Sequence[Function],
-    without: Sequence[FunctionAnswer],
-    inductions: Sequence[Inductions],
-    effort: Effort,
-    until: float | None,
+    functions: Sequence[Function], inductions: Sequence[Inductions], effort: Effort, until: float | None
 ) -> list[FunctionAnswer]:
-    """The answers with the summaries of loops, and of functions of which all loops were asked for."""
+    """The summaries of loops and functions; those of loops that are counted already have less time."""
     loops = [loop for function in functions for loop in function.loops]
     counted = {n for own in inductions for n, found in own.items() if found.exact is not None}
     still_open = [loop for loop in loops if loop.name not in counted]
-    others = [loop for loop in loops if loop.name in counted and not effort.hurried]
-    if effort.hurried:
-        still_open = [loop for loop in still_open if loop.id.inlined_from is None]
+    others = [loop for loop in loops if loop.name in counted]
     question = Question(classify=False, past_calls=True)
     found = dict(zip(still_open, answer_all(still_open, question, effort.settings, until), strict=True))
     found |= zip(others, answer_all(others, question, effort.settled, until), strict=True)
-    own = [
-        tuple(found.get(loop, blank) for loop, blank in zip(function.loops, answer.loops, strict=True))
-        for function, answer in zip(functions, without, strict=True)
-    ]
-    whole = [f for f in functions if all(loop in found for loop in f.loops)]
-    answers = dict(
-        zip(
-            whole,
-            composed(
-                whole,
-                [o for f, o in zip(functions, own, strict=True) if f in set(whole)],
-                effort.settings,
-                until,
-                memory=False,
-            ),
-            strict=True,
-        )
-    )
-    return [
-        answers.get(function) or replace(answer, loops=loops)
-        for function, answer, loops in zip(functions, without, own, strict=True)
-    ]
+    own = [tuple(found[loop] for loop in function.loops) for function in functions]
+    return composed(functions, own, effort.settings, until, memory=False)
 
 
 def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: Overrun) -> FunctionBound:

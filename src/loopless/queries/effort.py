@@ -24,7 +24,7 @@ LEAST_S: Final = 0.15
 LEAST_FOR_SUMMARY_S: Final = 0.3
 """No search for a summary has less time than this."""
 HURRIED_S: Final = 0.5
-"""Where each search has less time than this, what has a count already is not summarized. A guess."""
+"""Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
 SETTLED_S: Final = 2.0
 """The time for the summary of a loop whose iterations are counted already. A guess."""
 
@@ -36,8 +36,7 @@ Inductions = Mapping[str, Counted]
 class Effort:
     """The limits of a request: ``settings`` for what is open, ``settled`` for loops whose count is known already.
 
-    ``hurried``: there are so many loops that only those are summarized that are open and stand in the function's text:
-    not copies of inlined functions.
+    ``hurried``: there are so many loops that none is summarized for its bounds.
     """
 
     settings: Settings
