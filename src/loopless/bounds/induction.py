@@ -20,7 +20,7 @@ from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.model import Check, Flowgraph
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
@@ -78,7 +78,7 @@ class Counted:
 
 def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
     """By the names of the loops of a function, what induction variables say of them."""
-    wanted = deciding(graph)
+    wanted = deciding(graph, _indices(graph))
     live = live_at_entry(graph.blocks, frozenset())
     drifts: dict[str, Drift] = {}
     wholes: dict[str, Whole | Refused] = {}
@@ -94,6 +94,12 @@ def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
         wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
         _carry_outwards(graph, wholes, found)
     return found
+
+
+def _indices(graph: Flowgraph) -> frozenset[Var]:
+    """The variables that checks say are inside of an array: what runs out of it ends a loop, too."""
+    checks = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Check))
+    return frozenset().union(*(check.condition.variables for check in checks if check.kind == "bounds"))
 
 
 def _carry_outwards(

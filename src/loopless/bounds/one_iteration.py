@@ -260,7 +260,8 @@ class _Walk:
                         return None
                     facts = taken.facts
                 case Check(condition=condition):
-                    facts = self._checked(facts, _substituted(condition, values))
+                    if condition.variables <= self.wanted:  # else some values in it are not followed
+                        facts = self._checked(facts, _substituted(condition, values))
                 case Store() | Fill() | Copy() | Expire():
                     pass
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
