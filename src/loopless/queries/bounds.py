@@ -43,7 +43,7 @@ from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.call_graph import NOT_BY_NAME
-from loopless.queries.effort import Effort, Inductions, effort_for, inductions_of
+from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
@@ -147,18 +147,23 @@ def _answers(
         found = _summarized(functions, inductions, effort, until)
         counts = counts_alone(functions, found, effort.settings, until)
     known = [Known(alone, own if method == "all" else {}) for alone, own in zip(counts, inductions, strict=True)]
+    asked = list(zip(functions, found, known, strict=True))
+    searched = effort.searched(functions, inductions)
     jobs = [
         functools.partial(_job, function.program, function.program.functions.index(function), answer, beside, method)
-        for function, answer, beside in zip(functions, found, known, strict=True)
+        for function, answer, beside in asked
+        if function in searched
     ]
-    results = work(jobs, effort.settings, until)
-    return [
-        replace(
-            result if isinstance(result, FunctionBound) else _overrun(function, answer, beside, result),
-            summary=answer.summary,
-        )
-        for function, answer, beside, result in zip(functions, found, known, results, strict=True)
-    ]
+    results = dict(zip((f for f in functions if f in searched), work(jobs, effort.settings, until), strict=True))
+    answers = []
+    for function, answer, beside in asked:
+        result = results.get(function)
+        if result is None:
+            result = _failed(function, answer, beside, Refused(Reason.TIME_LIMIT, function.place, NOT_SEARCHED))
+        elif isinstance(result, Overrun):
+            result = _overrun(function, answer, beside, result)
+        answers.append(replace(result, summary=answer.summary))
+    return answers
 
 
 def _without_summaries(function: Function) -> FunctionAnswer:
@@ -228,9 +233,22 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
         for (loop, n), entry in zip(names, entries, strict=True)
     )
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
-    whole = of_all([loop.call for loop in loops])
-    found = FunctionBound(function.name, function.place, loops, whole, shown, refused=refused)
-    return replace(found, ambiguous=_ambiguous(function, None, found))
+    granted: tuple[str, ...] = ()
+    beyond = _beyond(function)
+    if not isinstance(graph, Refused):
+        shown |= _names_of(graph)
+        granted = _granted(function, graph)
+    whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=TRUE)
+    found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
+    return replace(found, ambiguous=_ambiguous(function, None if isinstance(graph, Refused) else graph, found))
+
+
+def _names_of(graph: Flowgraph) -> dict[Var, str]:
+    return {var: info.shown for var, info in graph.variables.items() if info.is_source}
+
+
+def _granted(function: Function, graph: Flowgraph) -> tuple[str, ...]:
+    return (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
 
 
 def bound_function(
@@ -337,17 +355,16 @@ class _Search:
                     _recurrent(loop, entry) if asked and not ends else (),
                 )
             )
-        shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = _beyond(function)
-        granted = (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
         if beyond is not None:
             whole = Claim(None, gap=TRUE)
         wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
         over_inputs = None
         if beyond is None and whole.upper is not None and not whole.has_gap:
             over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
-        result = FunctionBound(function.name, function.place, tuple(loops), whole, shown, granted, beyond)
+        names, granted = _names_of(graph), _granted(function, graph)
+        result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
         result = replace(result, wider=wider, over_inputs=over_inputs)
         return replace(result, ambiguous=_ambiguous(function, graph, result))
 

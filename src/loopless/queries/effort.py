@@ -7,7 +7,7 @@ searched for in turn, and the time for each falls with the number of loops that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,11 +19,18 @@ from loopless.refusals import Refused
 
 FEW: Final = 8
 """So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
-LEAST_S: Final = 0.15
-"""No search for a bound has less time than this. Nearly all one-iteration scopes of zlib's loops take no longer."""
+LEAST_S: Final = 0.5
+"""No search for the bounds of a function has less time than this: 0.15 s did not suffice for one of zlib's."""
+TOGETHER_S: Final = 5.0
+"""In a hurry, the time for all searches together. A guess."""
+NOT_SEARCHED: Final = (
+    "so many loops were asked for at once that no search was made beyond induction variables; "
+    "ask for this function alone with --function, or for --thorough"
+)
+"""Why there is no more, of functions that were left out."""
 LEAST_FOR_SUMMARY_S: Final = 0.3
 """No search for a summary has less time than this."""
-HURRIED_S: Final = 0.5
+HURRIED_S: Final = 1.0
 """Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
 SETTLED_S: Final = 2.0
 """The time for the summary of a loop whose iterations are counted already. A guess."""
@@ -42,6 +49,25 @@ class Effort:
     settings: Settings
     settled: Settings
     hurried: bool = False
+
+    def searched(self, functions: Sequence[Function], inductions: Sequence[Inductions]) -> Collection[Function]:
+        """The functions of which bounds are searched for: in a hurry the smallest of those with open loops, as many as
+        the time for all together allows.
+        """
+        if not self.hurried or self.settings.loop_timeout_s is None:
+            return functions
+        still_open = [
+            function
+            for function, own in zip(functions, inductions, strict=True)
+            if any(loop.name not in own for loop in function.loops if loop.id.inlined_from is None)
+        ]
+        most = max(1, int(TOGETHER_S / self.settings.loop_timeout_s))
+        return sorted(still_open, key=_size)[:most]
+
+
+def _size(function: Function) -> int:
+    graph = function.graph()
+    return 0 if isinstance(graph, Refused) else len(graph.blocks)
 
 
 def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
