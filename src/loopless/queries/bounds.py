@@ -133,14 +133,15 @@ def answer_bounds(
     """The bounds of ``functions``, in their order, each under its limits."""
     from loopless.queries.settled import settled
 
-    return settled(functions, lambda some: _answers(some, method, settings, until))
+    effort = effort_for(functions, settings)
+    return settled(functions, lambda some: _answers(some, method, effort, until))
 
 
 def _answers(
-    functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
+    functions: Sequence[Function], method: str, effort: Effort, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds as far as each function says by itself."""
-    effort, inductions = effort_for(functions, settings), [inductions_of(function) for function in functions]
+    inductions = [inductions_of(function) for function in functions]
     found = [_without_summaries(function) for function in functions]
     counts: Sequence[Counts] = [{} for _ in functions]
     if method == "all" and not effort.hurried:

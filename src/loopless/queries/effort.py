@@ -21,7 +21,7 @@ FEW: Final = 8
 """So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
 LEAST_S: Final = 0.5
 """No search for the bounds of a function has less time than this: 0.15 s did not suffice for one of zlib's."""
-TOGETHER_S: Final = 5.0
+TOGETHER_S: Final = 3.0
 """In a hurry, the time for all searches together. A guess."""
 NOT_SEARCHED: Final = (
     "so many loops were asked for at once that no search was made beyond induction variables; "
