@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.facts import Facts, split
-from loopless.bounds.model import LARGE, Bound, Bounds, kept, positive, size
+from loopless.bounds.model import LARGE, Bound, Bounds, kept, least, positive, size
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
@@ -74,6 +75,8 @@ class Counted:
     exact: Term | None = None
     any_entry: Bounds = ()
     total: Bounds = ()
+    reads: Reads = NO_READS
+    """Where there is no bound: what is read anew in each iteration and alone decides how long the loop runs."""
 
 
 def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
@@ -81,15 +84,18 @@ def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
     wanted = deciding(graph, _indices(graph))
     live = live_at_entry(graph.blocks, frozenset())
     drifts: dict[str, Drift] = {}
+    bounded: set[str] = set()
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        whole = wholes[loop.header] = whole_iteration(graph, loop, wanted, live, drifts)
+        whole = wholes[loop.header] = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded))
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
         drifts[loop.header] = whole.drift()
-        found[loop.name] = counted(whole)
+        found[loop.name] = counts = counted(whole)
+        if least(counts.bounds) is not None:
+            bounded.add(loop.header)
     if any(isinstance(counts, Counted) and counts.bounds for counts in found.values()):
         wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
         _carry_outwards(graph, wholes, found)
@@ -141,6 +147,8 @@ def counted(whole: Whole) -> Counted:
         return Counted((Bound(ZERO, method=NAME),), ZERO)
     counts = list(_Counts(whole).all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
+    if least(bounds) is None:
+        return Counted(bounds, reads=whole.reads)
     return Counted(bounds, _exact(whole, [count for count in counts if count.exact and count.when is TRUE]))
 
 

@@ -8,10 +8,12 @@ less than what paths say (:mod:`loopless.bounds.scopes`), and holds for all of t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.bounds.choices import NO_READS, Choices, Move, Reads, free_objects
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
 from loopless.bounds.model import LARGE
 from loopless.flowgraph.liveness import defined_by
@@ -19,6 +21,7 @@ from loopless.flowgraph.model import (
     Assign,
     Assume,
     Block,
+    Call,
     Check,
     Copy,
     Expire,
@@ -94,7 +97,8 @@ class Whole:
     ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
     take it. ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
-    symbols lie. For a function as a whole, without a ``loop``, there are no iterations.
+    symbols lie. ``reads``: where what is read anew in each iteration alone decides how long the loop runs, what that
+    is. For a function as a whole, without a ``loop``, there are no iterations.
     """
 
     loop: LoopInfo | None
@@ -104,6 +108,7 @@ class Whole:
     intervals: Intervals
     changed: frozenset[Var]
     entered: Mapping[str, Point] = field(default_factory=dict)
+    reads: Reads = NO_READS
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
@@ -122,14 +127,15 @@ def whole_iteration(
     wanted: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
     inner: Mapping[str, Drift],
+    bounded: frozenset[str] = frozenset(),
 ) -> Whole | Refused:
     """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
     ways that are not followed.
 
     ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
-    their headers.
+    their headers; ``bounded``: which of these surely come to an end.
     """
-    return _Walk(graph, loop, wanted, live, inner).whole()
+    return _Walk(graph, loop, wanted, live, inner, bounded=bounded).whole()
 
 
 @dataclass(slots=True)
@@ -154,7 +160,7 @@ class _Unfollowed(Exception):
         self.refused = refused
 
 
-@dataclass(slots=True)
+@dataclass
 class _Walk:
     graph: Flowgraph
     loop: LoopInfo | None
@@ -164,6 +170,26 @@ class _Walk:
     intervals: Intervals = field(default_factory=Intervals)
     origins: dict[Var, _Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
+    bounded: frozenset[str] = frozenset()
+    """The headers of loops inside that have a bound."""
+    choices: Choices = field(default_factory=Choices)
+    waiting: dict[str, list[Point]] = field(default_factory=dict)
+    entered: dict[str, Point] = field(default_factory=dict)
+    back: list[Point] = field(default_factory=list)
+    exits: list[Facts] = field(default_factory=list)
+
+    @functools.cached_property
+    def start(self) -> str:
+        return self.graph.entry if self.loop is None else self.loop.header
+
+    @functools.cached_property
+    def labels(self) -> frozenset[str]:
+        return frozenset(self.graph.blocks) if self.loop is None else self.loop.blocks
+
+    @functools.cached_property
+    def inner(self) -> dict[str, LoopInfo]:
+        """The loops inside, by their headers."""
+        return {info.header: info for info in self.graph.loops if self.loop is None or info.blocks < self.labels}
 
     def whole(self) -> Whole | Refused:
         try:
@@ -172,56 +198,75 @@ class _Walk:
             return unfollowed.refused
 
     def _whole(self) -> Whole:
-        loop = self.loop
-        start, labels = (self.graph.entry, frozenset(self.graph.blocks)) if loop is None else (loop.header, loop.blocks)
-        inner = {info.header: info for info in self.graph.loops if loop is None or info.blocks < labels}
-        directly = {info.header for info in inner.values() if info.parent == (None if loop is None else loop.header)}
+        loop, start, labels = self.loop, self.start, self.labels
         written = written_objects(self.graph, labels)
-        order = reverse_postorder({label: self._following(label, labels, inner) for label in labels}, start)
-        waiting: dict[str, list[Point]] = {start: [Point(self._at_entry())]}
-        entered: dict[str, Point] = {}
-        back: list[Point] = []
-        exits: list[Facts] = []
+        self.choices = Choices(free_objects(self.graph, written), writes=bool(written) or written.anything)
+        order = reverse_postorder({label: self._following(label) for label in labels}, start)
+        self.waiting[start] = [Point(self._at_entry())]
         for label in order:
-            points = waiting.pop(label, None)
+            points = self.waiting.pop(label, None)
             if points is None:
                 continue
-            point = self._joined(self.live[label], points)
-            if label in inner:
-                if label in directly:
-                    entered[label] = point
-                point = self._passed_over(inner[label], point)
+            meeting = _Meeting(tuple(point.facts for point in points))
+            point = self._joined(self.live[label], points, meeting)
+            if label in self.inner:
+                if self.inner[label].parent == (None if loop is None else start):
+                    self.entered[label] = point
+                point = self._passed_over(self.inner[label], point)
             block = self.graph.blocks[label]
             after = self._through(block, point, written)
-            if after is None or block.end is not None:
-                continue
-            for edge in block.edges:
-                found = self._alternatives(after, _substituted(edge.condition, after.values))
-                taken = self._one(found, after)
-                if taken is None:
-                    continue
-                target = edge.target
-                stopped = obstacle(self.graph.blocks[target])
-                if stopped is not None:
-                    raise _Unfollowed(stopped)
-                if target == start and loop is not None:
-                    back.append(self._along(taken, edge.assigns))
-                elif target not in labels:
-                    exits += [point.facts for point in found]
-                elif not (target in inner and label in inner[target].blocks):
-                    waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
-        if waiting:
+            if after is not None and block.end is None:
+                self._onward(block, after, meeting)
+        if self.waiting:
             detail = "jumps enter a cycle at several places"
             place = self.graph.loc if loop is None else loop.loc
             raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
         if loop is None:
-            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), entered)
-        changed = changed_variables(self.graph, loop)
-        if not back:  # no iteration is ever completed
-            return Whole(loop, NO_FACTS.impossible(), {}, tuple(exits), self.intervals, changed, entered)
-        end = self._joined(self.live[start], back)
+            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered)
+        changed, exits = changed_variables(self.graph, loop), tuple(self.exits)
+        if not self.back:  # no iteration is ever completed
+            return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered)
+        end = self._joined(self.live[start], self.back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
-        return Whole(loop, end.facts, after_all, tuple(exits), self.intervals, changed, entered)
+        reads = self.choices.reads((start, 0), order, changed)
+        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads)
+
+    def _onward(self, block: Block, after: Point, meeting: _Meeting) -> None:
+        """Over the edges of a block."""
+        leaves = any(isinstance(statement, Call) and statement.leaves for statement in block.statements)
+        for edge in block.edges:
+            condition, target = _substituted(edge.condition, after.values), edge.target
+            found = self._alternatives(after, condition)
+            taken = self._one(found, after)
+            if taken is None:
+                continue
+            stopped = obstacle(self.graph.blocks[target])
+            if stopped is not None:
+                raise _Unfollowed(stopped)
+            goal: bool | tuple[str, int] = False
+            if self.loop is not None and target == self.start:
+                self.back.append(self._along(taken, edge.assigns))
+                goal = True
+            elif target not in self.labels:
+                self.exits += [point.facts for point in found]
+            elif self._is_back_edge(block.label, target):
+                goal = target in self.bounded
+            else:
+                goal = target, len(self.waiting.get(target, ()))
+                self.waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
+            self._may_choose(block.label, meeting, Move(condition, goal if not leaves else False))
+
+    def _is_back_edge(self, label: str, target: str) -> bool:
+        """Whether an edge leads back to the header of a loop inside."""
+        return target in self.inner and label in self.inner[target].blocks
+
+    def _may_choose(self, label: str, meeting: _Meeting, move: Move) -> None:
+        """A way on from a block, for each of the ways by which it was come to."""
+        for way in range(len(meeting.facts)):
+            brought = {symbol: values[way] for symbol, values in meeting.values.items()}
+            condition = _substituted(move.condition, brought) if brought else move.condition
+            if condition is not FALSE:
+                self.choices.moves.setdefault((label, way), []).append(Move(condition, move.goal))
 
     def _at_entry(self) -> dict[Var, Term]:
         """A pointer parameter points to the start of what it points to."""
@@ -230,13 +275,13 @@ class _Walk:
         parameters = self.graph.parameters
         return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
 
-    def _following(self, label: str, labels: frozenset[str], inner: Mapping[str, LoopInfo]) -> list[str]:
+    def _following(self, label: str) -> list[str]:
         return [
             target
             for target in self.graph.blocks[label].successors
-            if target in labels
-            and not (self.loop is not None and target == self.loop.header)
-            and not (target in inner and label in inner[target].blocks)
+            if target in self.labels
+            and not (self.loop is not None and target == self.start)
+            and not self._is_back_edge(label, target)
         ]
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -280,7 +325,8 @@ class _Walk:
     def _unknown(self, statement: Statement, values: dict[Var, Term]) -> None:
         for target in defined_by(statement):
             if target in self.wanted:
-                values[target] = self.intervals.symbol(target.type)
+                symbol = values[target] = self.intervals.symbol(target.type)
+                self.choices.note(symbol, statement)
 
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)
@@ -364,13 +410,13 @@ class _Walk:
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 
-    def _joined(self, live: frozenset[Var], points: Sequence[Point]) -> Point:
+    def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: _Meeting | None = None) -> Point:
         if len(points) == 1:
             values = {v: t for v, t in points[0].values.items() if v in live}
             return Point(values, points[0].facts)
         values = {}
         changed = {var for point in points for var in point.values if var in live}
-        meeting = _Meeting(tuple(point.facts for point in points))
+        meeting = meeting or _Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
             values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)

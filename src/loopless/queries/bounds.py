@@ -19,6 +19,7 @@ from loopless.bounds import (
     claim_of_call,
     least,
 )
+from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.joint_claims import (
     all_runs_count,
     always,
@@ -89,6 +90,8 @@ class LoopBound:
     recurrent: tuple[Recurrent, ...] = ()
     """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
     calls: Calls = NO_CALLS
+    reads: Reads = NO_READS
+    """Where no bound on one entry is known: what decides how long the loop runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +211,11 @@ def _of_summary(
 ) -> LoopBound:
     name = loop.loop.name
     entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, name, known.total(name)))
-    missing, lacking = (None if found.upper is not None else refused for found in (entry, call))
-    return LoopBound(loop, entry, call, known.any_entry(name, (), always(call)), refused=missing, refused_call=lacking)
+    reads = known.reads(name, entry)
+    why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
+    missing, lacking = (None if found.upper is not None else why for found in (entry, call))
+    any_entry = known.any_entry(name, (), always(call))
+    return LoopBound(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
 def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
@@ -343,6 +349,8 @@ class _Search:
             call = bounded_by_inputs(somewhere(claim_of_call(answer.summary, loop.loop.name, total)), total, inputs)
             if asked and lacks_lower(call):
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
+            reads = self.known.reads(loop.loop.name, entry)
+            why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
             loops.append(
                 LoopBound(
                     loop,
@@ -350,10 +358,11 @@ class _Search:
                     call,
                     self.known.any_entry(loop.loop.name, bounds.any_entry, always(call)),
                     line_bounds(graph, bounds),
-                    (bounds.refused or _partly(loop)) if entry.has_gap else None,
-                    (bounds.refused_total or _partly(loop)) if call.has_gap else None,
+                    (why or bounds.refused or _partly(loop)) if entry.has_gap else None,
+                    (why or bounds.refused_total or _partly(loop)) if call.has_gap else None,
                     from_header(graph, bounds.loop),
                     _recurrent(loop, entry) if asked and not ends else (),
+                    reads=reads,
                 )
             )
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.model import least
 from loopless.queries.program import Function
 from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings
@@ -59,10 +60,15 @@ class Effort:
         still_open = [
             function
             for function, own in zip(functions, inductions, strict=True)
-            if any(loop.name not in own for loop in function.loops if loop.id.inlined_from is None)
+            if any(_is_open(own.get(loop.name)) for loop in function.loops if loop.id.inlined_from is None)
         ]
         most = max(1, int(TOGETHER_S / self.settings.loop_timeout_s))
         return sorted(still_open, key=_size)[:most]
+
+
+def _is_open(counted: Counted | None) -> bool:
+    """Whether no bound is known, and a counter may bound the loop."""
+    return counted is None or (least(counted.bounds) is None and not counted.reads.inputs)
 
 
 def _size(function: Function) -> int:
@@ -107,4 +113,5 @@ def inductions_of(function: Function) -> Inductions:
     found = attempted(lambda: induction_counts(graph))
     if isinstance(found, Overrun):
         return {}
-    return {name: counted for name, counted in found.items() if isinstance(counted, Counted) and counted.bounds}
+    counts = {name: counted for name, counted in found.items() if isinstance(counted, Counted)}
+    return {name: counted for name, counted in counts.items() if counted.bounds or counted.reads.sources}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
+from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.induction import NAME, Counted
 from loopless.bounds.model import Bounds, by_types, least, size
@@ -28,6 +29,11 @@ class Known:
     def bounds(self) -> dict[str, Bounds]:
         """Bounds on the iterations of one entry."""
         return {name: found.bounds for name, found in self.counted.items()}
+
+    def reads(self, name: str, entry: Claim) -> Reads:
+        """What is read anew and alone decides how long a loop runs, where no bound is known but the end of a type."""
+        bounded = entry.upper is not None and not entry.has_gap and not by_types(entry.upper)
+        return NO_READS if bounded or name not in self.counted else self.counted[name].reads
 
     def total(self, name: str, bounds: Bounds = ()) -> Bounds:
         """Bounds on the iterations in a call: others, where there are some that always hold and are not larger."""

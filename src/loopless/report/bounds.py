@@ -122,6 +122,8 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         word = "need not end" if states.chosen else "never ends"
         about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else ""
         lines += _endless(word, states.condition, about, names)
+    if bound.reads.sources and bound.entry.upper is not None:
+        lines.append(f"  {bound.reads}")
     if bound.answer.loop.parent is not None and bound.any_entry is not None:
         lines.append(f"  any entry: at most {names.text(bound.any_entry)}")
     same = {bound.call.upper, bound.entry.upper}
@@ -264,6 +266,8 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
                 {"when": expression(states.condition, names), "chosen": list(states.chosen)}
                 for states in bound.recurrent
             ],
+            "reads": list(bound.reads.sources),
+            "by_inputs": bound.reads.inputs,
         },
         "edges": [
             {
