@@ -11,13 +11,14 @@ from scev import is_bound
 
 from loopless.bounds.model import LARGE
 
-EXACT, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, REFUSED = CLASSES = (
+EXACT, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUSED = CLASSES = (
     "exact count",
     "bounded under no condition",
     "end of a type",
     "bounded under a condition",
     "runs as long as an input chooses",
     "shown not to end",
+    "decided by memory that it may write",
     "refused",
 )
 """What a loop's bound can be, the best first; each loop is one of these."""
@@ -53,9 +54,13 @@ def bound_row(loop: Mapping[str, Any]) -> Row:
         kind, of, upper, when = min(found, key=lambda one: CLASSES.index(one[0]))
         method = (entry["method"] if of == "entry" else loop["method"]) or ""
         condition = "" if when is None or _always(when) else _whole(when)
+        if kind in (BY_TYPE, SOMETIMES) and entry.get("by_inputs"):
+            kind = CHOSEN
         row |= {"class": kind, "of": of, "upper": _whole(upper), "when": condition, "method": method}
-    elif any(states["chosen"] for states in entry["never_ends"]):
+    elif any(states["chosen"] for states in entry["never_ends"]) or entry.get("by_inputs"):
         row["class"] = CHOSEN
+    elif entry.get("reads"):
+        row["class"] = BY_MEMORY
     elif entry["never_ends"] or loop["diverges"]:
         row["class"] = ENDLESS
     return row

@@ -1,0 +1,84 @@
+"""Loops that run as long as what they read lets them, and loops of which that must not be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopless.bounds.induction import Counted, induction_counts
+from loopless.check.interpreter.run import Interpreter
+from loopless.queries.program import load
+from loopless.refusals import Refused
+
+INPUTS = "extern int __VERIFIER_nondet_int(void); extern void sink(int *);\n#define in() __VERIFIER_nondet_int()\n"
+
+
+def graph_of(tmp_path, body: str):
+    file = tmp_path / "a.c"
+    file.write_text(INPUTS + body)
+    program = load(file)
+    graph = program["f"].graph()
+    assert not isinstance(graph, Refused)
+    return program, graph
+
+
+def reads_of(tmp_path, body: str, loop: int = 0):
+    _, graph = graph_of(tmp_path, body)
+    found = induction_counts(graph)[graph.loops[loop].name]
+    assert isinstance(found, Counted)
+    return found.reads
+
+
+CHOSEN = [
+    ("unsigned f(void) { unsigned n = 0; while (in() != -1) n++; return n; }", 0),
+    ("unsigned f(void) { unsigned n = 0; int c; do { c = in(); n++; } while (c > 5); return n; }", 6),
+    ("unsigned f(void) { unsigned n = 0; for (;;) { if (in() == 7) return n; n++; } }", 0),
+    ("unsigned f(void) { unsigned n = 0; while (in() && in() > 3) n++; return n; }", 9),
+    ("unsigned f(unsigned m) { unsigned n = 0; while (in()) { if (n > m) n = 0; else n += 2; } return n; }", 1),
+    ("unsigned f(void) { unsigned n = 0; for (;;) { unsigned j; if (in() < 0) break; for (j = 0; j < 3; j++) n++; } return n; }", 2),
+    ("unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }", 5),
+]
+
+
+@pytest.mark.parametrize(("body", "value"), CHOSEN)
+def test_inputs_choose(tmp_path, body, value):
+    """And where each input is ``value``, the loop does not stop by itself."""
+    program, graph = graph_of(tmp_path, body)
+    outer = next(loop for loop in graph.loops if loop.depth == 1)
+    found = induction_counts(graph)[outer.name]
+    assert isinstance(found, Counted)
+    assert found.reads.inputs and all("nondet" in source for source in found.reads.sources)
+    run = Interpreter(program.source.inlined, graph).run([5] * len(graph.parameters), [value] * 4000, max_steps=100_000)
+    assert run.iterations[outer.name] > 300
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int f(int n) { int i = 0; while (i != n && in()) i += 2; return i; }",
+        "int f(int n) { int i; for (i = 0; i < n; i++) if (in() < 0) break; return i; }",
+        "int f(int x) { while (x != 1) x = x & 1 ? 3 * x + 1 : x / 2; return x; }",
+        "int f(int x) { int c = in(); while (c > 0) { x ^= c; if (x == 3) c = 0; } return x; }",
+        "unsigned f(void) { unsigned n = 0; int c; do { c = in(); if (c == 1) n++; } while (c == 1 && n < 5); return n; }",
+        "unsigned f(void) { unsigned n = 0; int c; for (;;) { c = in(); if (c > 5) break; if (c < 6) break; n++; } return n; }",
+        "unsigned f(unsigned x) { unsigned n = 0; while (in()) { while (x != 3) x *= 5; n++; } return n; }",
+        "const int t[4] = {1, 1, 1, 0}; unsigned f(unsigned i) { unsigned n = 0; while (t[i & 3]) { i++; n++; } return n; }",
+        "int g; int f(int x) { while (g > 0) { x = -x; } return x; }",
+        "#include <stdlib.h>\nunsigned f(void) { unsigned n = 0; while (in()) { if (n > 9) exit(1); n++; } return n; }",
+        "float q; int f(void) { float x = q; int n = 0; while (x > 1) { x /= 2; n ^= 1; } return n; }",
+    ],
+)
+def test_what_else_decides_is_not_called_a_choice(tmp_path, body):
+    assert not reads_of(tmp_path, body).sources
+
+
+def test_memory_that_nobody_writes_is_chosen_from_outside(tmp_path):
+    found = reads_of(tmp_path, "unsigned long f(const char *s) { const char *p = s; while (*p) p++; return p - s; }")
+    assert found.inputs and found.sources == ("memory of s",)
+    assert str(found) == "it runs as long as what it reads lets it: memory of s"
+
+
+def test_memory_that_the_loop_may_write_is_no_input(tmp_path):
+    body = "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }"
+    found = reads_of(tmp_path, body)
+    assert found.sources and not found.inputs
+    assert str(found).startswith("memory that it may write decides how long it runs, which is not followed: memory at ")
