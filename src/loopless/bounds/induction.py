@@ -67,17 +67,19 @@ class Counted:
     """What induction variables say of a loop: ``bounds`` on the iterations of one entry, and their ``exact`` number in
     runs that end and meet no undefined behaviour.
 
-    ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call.
+    ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call. ``method``:
+    what gave the exact number.
     """
 
     bounds: Bounds = ()
     exact: Term | None = None
     any_entry: Bounds = ()
     total: Bounds = ()
+    method: str = NAME
 
 
-def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
-    """By the names of the loops of a function, what induction variables say of them."""
+def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
+    """By the names of the loops of a function, what induction variables say of them, beside what is ``given``."""
     wanted = deciding(graph)
     live = live_at_entry(graph.blocks, frozenset())
     drifts: dict[str, Drift] = {}
@@ -90,10 +92,20 @@ def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
             continue
         drifts[loop.header] = whole.drift()
         found[loop.name] = counted(whole)
+    for name, other in (given or {}).items():
+        found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) and counts.bounds for counts in found.values()):
         wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
         _carry_outwards(graph, wholes, found)
     return found
+
+
+def _beside(own: Counted | Refused, other: Counted) -> Counted:
+    """What is known by ``own``, and by ``other``, whose exact number is preferred."""
+    if isinstance(own, Refused):
+        return other
+    known = replace(own, any_entry=other.any_entry, total=other.total, bounds=kept((*other.bounds, *own.bounds)))
+    return known if other.exact is None else replace(known, exact=other.exact, method=other.method)
 
 
 def _carry_outwards(
@@ -119,8 +131,8 @@ def _carry_outwards(
             if not parent:
                 break
             header = parent
-        some = () if each is None else (Bound(each, method=NAME),)
-        whole = () if total is None else (Bound(total, method=NAME),)
+        some = counts.any_entry if each is None else (Bound(each, method=NAME),)
+        whole = counts.total if total is None else (Bound(total, method=NAME),)
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
 
