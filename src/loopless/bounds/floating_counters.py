@@ -12,7 +12,7 @@ Types other than ``float`` and ``double``, operations of a faster arithmetic and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,22 +24,23 @@ from loopless.bounds.floating_expressions import (
     Expression,
     alike,
     applied,
+    compares_with_number,
     counters,
     digits,
     evaluator,
     holder,
-    is_monotone,
+    order,
     shifts,
 )
 from loopless.bounds.floating_runs import MAX_STEPS, Run, completed
-from loopless.bounds.floats import KINDS, converted, number_of, same
+from loopless.bounds.floats import KINDS, converted, number_of
 from loopless.bounds.induction import Counted
 from loopless.bounds.model import Bound
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
 from loopless.source import ir
 from loopless.stepping import forbidden
-from loopless.terms import const
+from loopless.terms import Term, const
 
 NAME: Final = "floating counter"
 """What bounds are called that floating counters give."""
@@ -80,7 +81,8 @@ def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) 
         exact = exits <= later
         bounds = (Bound(const(count), method=NAME),)
         once = loop.parent is None and not graph.irreducible
-        found[loop.name] = Counted(bounds, const(count) if exact else None, bounds, bounds if once else (), NAME)
+        total, number = bounds if once else (), const(count) if exact else None
+        found[loop.name] = Counted(bounds, number, bounds, total, NAME, body.visits(tests, count))
     return found
 
 
@@ -194,6 +196,9 @@ class _Code:
             number = self.constant(i.operands[0], depth)
             known = isinstance(number, int) and (number >= 0 or i.op == "sitofp")
             return converted(int(number), i.type.kind) if known and number is not None else None
+        if i.op in ("phi", "select"):
+            values = [value for value, _ in i.incoming] if i.op == "phi" else i.operands[1:]
+            return None if i.flags else self._only(self.numbers(values, depth))
         op = operation_of(i)
         if op is None or not isinstance(i.type, ir.FloatT):
             return None
@@ -261,24 +266,17 @@ class _Loop:
     def __init__(self, code: _Code, header: str, latches: list[str]) -> None:
         self.code, self.header = code, header
         sources = code.sources
-        self.blocks = frozenset(
-            reachable((header, *latches), lambda label: sources[label] if label != header else ())
-        )
+        self.blocks = frozenset(reachable((header, *latches), lambda label: sources[label] if label != header else ()))
         self.entries = [label for label in sources[header] if label not in self.blocks]
         self.exits = [
-            (label, target)
-            for label in self.blocks
-            for target in code.following[label]
-            if target not in self.blocks
+            (label, target) for label in self.blocks for target in code.following[label] if target not in self.blocks
         ]
         inside = {
             label: [t for t in code.following[label] if t in self.blocks and t != header] for label in self.blocks
         }
         again = {label for cycle in cycles(inside) for label in cycle}
         self.once = frozenset(
-            label
-            for label in self.blocks - again
-            if all(code.dominates(label, latch) for latch in latches)
+            label for label in self.blocks - again if all(code.dominates(label, latch) for latch in latches)
         )
         """The blocks that each completed iteration comes past exactly once."""
 
@@ -295,6 +293,12 @@ class _Loop:
                 counts = {completed(run, start) for run, start in runs}
                 known = [count for count in counts if count is not None]
                 yield _Test(label, max(known) if len(known) == len(counts) else None, len(counts) == 1)
+
+    def visits(self, tests: Mapping[str, _Test], count: int) -> dict[str, Term]:
+        """How many iterations come to a block at most, the last one, which is left in between, included."""
+        limits = [label for label, test in tests.items() if test.most == count]
+        behind = {b for b in self.blocks if any(b != at and self.code.dominates(at, b) for at in limits)}
+        return {b: const(count if b in behind else count + 1) for b in self.blocks}
 
     def _comparison(self, label: str) -> Comparison | None:
         """The condition under which the loop is not left at a block."""
@@ -377,9 +381,8 @@ class _Loop:
             return []
         kind = self._kind(name)
         compute = evaluator(first)
-        run = Run(
-            lambda value: compute(value, value), holder(test), shifts(first), is_monotone(test), digits(first, kind)
-        )
+        stands = order(test) if shifts(first) and compares_with_number(test) else None
+        run = Run(lambda value: compute(value, value), holder(test), stands, digits(first, kind))
         return [(run, start) for start in starts]
 
     def _kind(self, name: str) -> str:
@@ -421,4 +424,4 @@ def _accesses(i: ir.Instruction, name: str, type: ir.Type) -> bool:
 
 
 def _is_same(a: float, b: float) -> bool:
-    return same(a, b) if isinstance(a, float) and isinstance(b, float) else type(a) is type(b) and a == b
+    return type(a) is type(b) and repr(a) == repr(b)  # which tells 0 from -0, and no NaN from another one

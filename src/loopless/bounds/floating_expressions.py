@@ -11,7 +11,6 @@ from loopless.bounds.floats import PREDICATES, operation, same
 OPERATIONS: Final = frozenset({"fadd", "fsub", "fmul", "fdiv", "fneg", "fabs", "fpext", "fptrunc"})
 _DIGITS: Final = {"float": 24, "double": 53}
 _CONVERSIONS: Final = frozenset({"fpext", "fptrunc"})
-_ORDERS: Final = frozenset({"olt", "ole", "ogt", "oge", "ult", "ule", "ugt", "uge"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +90,14 @@ def shifts(e: Expression) -> bool:
     return isinstance(e, Counter) and added == 1
 
 
-def is_monotone(test: Comparison) -> bool:
-    """Whether, while the counter grows (or falls), the comparison changes from true to false, or back, at most once:
-    it orders the counter, however it is converted, and a number.
-    """
+def compares_with_number(test: Comparison) -> bool:
+    """Whether one side is a counter, however it is converted, and the other one a number."""
     sides = [test.left, test.right]
     for index, side in enumerate(sides):
         while isinstance(side, Apply) and side.op in _CONVERSIONS:
             (side,) = side.args
         sides[index] = side
-    plain = any(isinstance(side, Counter) for side in sides) and any(isinstance(side, float) for side in sides)
-    return plain and test.predicate in _ORDERS
+    return any(isinstance(side, Counter) for side in sides) and any(isinstance(side, float) for side in sides)
 
 
 def evaluator(e: Expression) -> Callable[[float, float], float]:
@@ -139,3 +135,14 @@ def holder(test: Comparison) -> Callable[[float, float], bool]:
     if test.negated:
         return lambda now, later: not compare(left(now, later), right(now, later))
     return lambda now, later: compare(left(now, later), right(now, later))
+
+
+def order(test: Comparison) -> Callable[[float, float], int]:
+    """How the left side stands to the right one, as such a function: -1, 0 or 1; 2 where one is no number."""
+    left, right = evaluator(test.left), evaluator(test.right)
+
+    def stands(now: float, later: float) -> int:
+        a, b = left(now, later), right(now, later)
+        return -1 if a < b else 0 if a == b else 1 if a > b else 2
+
+    return stands

@@ -24,16 +24,15 @@ _FAR: Final = 1000
 class Run:
     """What decides about one way out of a loop.
 
-    ``update``: the counter behind an iteration, from that before; ``stays``: whether an iteration is completed, by both.
-    ``shifts``: ``update`` adds one constant, or subtracts it, and rounds, no more. ``monotone``: where the counter moves
-    in one direction, ``stays`` changes at most once. ``digits``: of the significands of the types in ``update``, the
-    shortest one's length in bits.
+    ``update``: the counter behind an iteration, from that before. ``stays``: whether an iteration is completed, by
+    both. ``order``: where ``update`` adds one constant, or subtracts it, and rounds, no more, and all that ``stays``
+    depends on is how the counter, however rounded, stands to one number: below (-1), at (0) or above it (1).
+    ``digits``: of the significands of the types in ``update``, the shortest one's length in bits.
     """
 
     update: Callable[[float], float]
     stays: Callable[[float, float], bool]
-    shifts: bool
-    monotone: bool
+    order: Callable[[float, float], int] | None
     digits: int
 
 
@@ -43,7 +42,6 @@ def completed(run: Run, start: float) -> int | None:
     """
     count, value = 0, start
     mark, next_mark = start, 1
-    together = run.monotone and run.shifts
     for step in range(1, MAX_STEPS + 1):
         after = run.update(value)
         if not run.stays(value, after):
@@ -53,14 +51,14 @@ def completed(run: Run, start: float) -> int | None:
         count, value = count + 1, after
         if step == next_mark:
             mark, next_mark = value, 2 * next_mark
-        jump = _together(run, value) if together else 0
+        jump = _together(run, value, run.order) if run.order is not None else 0
         if jump:
             by = run.update(value) - value
             count, value = count + jump, value + jump * by
     return None
 
 
-def _together(run: Run, value: float) -> int:
+def _together(run: Run, value: float, order: Callable[[float, float], int]) -> int:
     """How many iterations in a row, all completed, move ``value`` by the same amount; 0 where that is not known, or
     they are few. ``value`` must come of ``update``: so it lies on the grid of what is rounded next.
     """
@@ -80,16 +78,17 @@ def _together(run: Run, value: float) -> int:
     if times < 3:
         return 0
 
-    def completes(number: int) -> bool:
-        """Whether the iteration behind ``number`` steps is completed. All is exact: a number of units below 2^digits."""
-        return run.stays(value + number * by, value + (number + 1) * by)
+    def order_at(number: int) -> int:
+        """How the counter stands behind so many steps. All is exact, in units below 2^digits."""
+        return order(value + number * by, value + (number + 1) * by)
 
-    if not completes(0):
+    side = order_at(0)  # from which the counter moves away at most once
+    if not run.stays(value, after):
         return 0
-    if completes(times - 1):
+    if order_at(times - 1) == side:
         return times
-    known, failing = 0, times - 1
-    while failing - known > 1:
-        middle = (known + failing) // 2
-        known, failing = (middle, failing) if completes(middle) else (known, middle)
+    known, beyond = 0, times - 1
+    while beyond - known > 1:
+        middle = (known + beyond) // 2
+        known, beyond = (middle, beyond) if order_at(middle) == side else (known, middle)
     return known + 1

@@ -11,7 +11,7 @@ recurrences, ISSAC 1994), here also for steps in intervals and several exits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.facts import Facts, split
@@ -68,7 +68,7 @@ class Counted:
     runs that end and meet no undefined behaviour.
 
     ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call. ``method``:
-    what gave the exact number.
+    what gave the exact number. ``visits``: how many iterations come to a block, at most.
     """
 
     bounds: Bounds = ()
@@ -76,6 +76,7 @@ class Counted:
     any_entry: Bounds = ()
     total: Bounds = ()
     method: str = NAME
+    visits: Mapping[str, Term] = field(default_factory=dict)
 
 
 def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
@@ -104,7 +105,7 @@ def _beside(own: Counted | Refused, other: Counted) -> Counted:
     """What is known by ``own``, and by ``other``, whose exact number is preferred."""
     if isinstance(own, Refused):
         return other
-    known = replace(own, any_entry=other.any_entry, total=other.total, bounds=kept((*other.bounds, *own.bounds)))
+    known = replace(other, bounds=kept((*other.bounds, *own.bounds)), exact=own.exact, method=own.method)
     return known if other.exact is None else replace(known, exact=other.exact, method=other.method)
 
 
@@ -125,14 +126,17 @@ def _carry_outwards(
             if isinstance(around, Refused) or header not in around.entered:
                 each = total = None
                 break
-            entry = _Entry(graph, around, around.entered[header])
+            outer = found[by_header[parent].name] if parent else None
+            visits = outer.visits.get(header) if isinstance(outer, Counted) else None
+            entry = _Entry(graph, around, around.entered[header], visits)
             each = entry.at_most(each)
             total = None if total is None else entry.in_all(total)
             if not parent:
                 break
             header = parent
-        some = counts.any_entry if each is None else (Bound(each, method=NAME),)
-        whole = counts.total if total is None else (Bound(total, method=NAME),)
+        some = () if each is None else (Bound(each, method=NAME),)
+        whole = () if total is None else (Bound(total, method=NAME),)
+        some, whole = kept((*counts.any_entry, *some)), kept((*counts.total, *whole))
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
 
@@ -445,8 +449,8 @@ def _digits(value: int, base: int) -> int:
 class _Entry:
     """Where a loop is entered: in each iteration of the loop around it, or in the function."""
 
-    def __init__(self, graph: Flowgraph, around: Whole, point: Point) -> None:
-        self.around, self.point = around, point
+    def __init__(self, graph: Flowgraph, around: Whole, point: Point, visits: Term | None = None) -> None:
+        self.around, self.point, self.visits = around, point, visits
         labels = graph.blocks if around.loop is None else around.loop.blocks
         written = written_objects(graph, labels)
         self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
@@ -485,7 +489,7 @@ class _Entry:
         each = self.at_most(term)
         if each is None or self.around.loop is None:
             return each
-        entries = self._counts.visits(self.point.facts)
+        entries = self._counts.visits(self.point.facts) if self.visits is None else self.visits
         try:
             return None if entries is None else mul(entries, each)
         except TermTooLarge:
