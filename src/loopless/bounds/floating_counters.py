@@ -80,9 +80,10 @@ def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) 
         later = {test.label for test in tests.values() if test.unique and (test.most is not None or count <= MAX_STEPS)}
         exact = exits <= later
         bounds = (Bound(const(count), method=NAME),)
-        once = loop.parent is None and not graph.irreducible
+        regular = not graph.irreducible
+        once = loop.parent is None and regular
         total, number = bounds if once else (), const(count) if exact else None
-        found[loop.name] = Counted(bounds, number, bounds, total, NAME, body.visits(tests, count))
+        found[loop.name] = Counted(bounds, number, bounds, total, NAME, body.visits(tests, count) if regular else {})
     return found
 
 

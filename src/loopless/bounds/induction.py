@@ -134,8 +134,8 @@ def _carry_outwards(
             if not parent:
                 break
             header = parent
-        some = () if each is None else (Bound(each, method=NAME),)
-        whole = () if total is None else (Bound(total, method=NAME),)
+        some: Bounds = () if each is None else (Bound(each, method=NAME),)
+        whole: Bounds = () if total is None else (Bound(total, method=NAME),)
         some, whole = kept((*counts.any_entry, *some)), kept((*counts.total, *whole))
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
@@ -489,7 +489,8 @@ class _Entry:
         each = self.at_most(term)
         if each is None or self.around.loop is None:
             return each
-        entries = self._counts.visits(self.point.facts) if self.visits is None else self.visits
+        visits = [term for term in (self.visits, self._counts.visits(self.point.facts)) if term is not None]
+        entries = minimum(*visits) if visits else None
         try:
             return None if entries is None else mul(entries, each)
         except TermTooLarge:
