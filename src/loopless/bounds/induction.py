@@ -11,7 +11,7 @@ recurrences, ISSAC 1994), here also for steps in intervals and several exits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.choices import NO_READS, Reads
@@ -68,7 +68,8 @@ class Counted:
     """What induction variables say of a loop: ``bounds`` on the iterations of one entry, and their ``exact`` number in
     runs that end and meet no undefined behaviour.
 
-    ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call.
+    ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call. ``method``:
+    what gave the exact number. ``visits``: how many iterations come to a block, at most.
     """
 
     bounds: Bounds = ()
@@ -77,10 +78,12 @@ class Counted:
     total: Bounds = ()
     reads: Reads = NO_READS
     """Where there is no bound: what is read anew in each iteration and alone decides how long the loop runs."""
+    method: str = NAME
+    visits: Mapping[str, Term] = field(default_factory=dict)
 
 
-def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
-    """By the names of the loops of a function, what induction variables say of them."""
+def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
+    """By the names of the loops of a function, what induction variables say of them, beside what is ``given``."""
     wanted = deciding(graph, _indices(graph))
     live = live_at_entry(graph.blocks, frozenset())
     drifts: dict[str, Drift] = {}
@@ -94,8 +97,10 @@ def induction_counts(graph: Flowgraph) -> dict[str, Counted | Refused]:
             continue
         drifts[loop.header] = whole.drift()
         found[loop.name] = counts = counted(whole)
-        if least(counts.bounds) is not None:
+        if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)
+    for name, other in (given or {}).items():
+        found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) and counts.bounds for counts in found.values()):
         wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
         _carry_outwards(graph, wholes, found)
@@ -106,6 +111,14 @@ def _indices(graph: Flowgraph) -> frozenset[Var]:
     """The variables that checks say are inside of an array: what runs out of it ends a loop, too."""
     checks = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Check))
     return frozenset().union(*(check.condition.variables for check in checks if check.kind == "bounds"))
+
+
+def _beside(own: Counted | Refused, other: Counted) -> Counted:
+    """What is known by ``own``, and by ``other``, whose exact number is preferred."""
+    if isinstance(own, Refused):
+        return other
+    known = replace(other, bounds=kept((*other.bounds, *own.bounds)), exact=own.exact, method=own.method)
+    return known if other.exact is None else replace(known, exact=other.exact, method=other.method)
 
 
 def _carry_outwards(
@@ -125,14 +138,17 @@ def _carry_outwards(
             if isinstance(around, Refused) or header not in around.entered:
                 each = total = None
                 break
-            entry = _Entry(graph, around, around.entered[header])
+            outer = found[by_header[parent].name] if parent else None
+            visits = outer.visits.get(header) if isinstance(outer, Counted) else None
+            entry = _Entry(graph, around, around.entered[header], visits)
             each = entry.at_most(each)
             total = None if total is None else entry.in_all(total)
             if not parent:
                 break
             header = parent
-        some = () if each is None else (Bound(each, method=NAME),)
-        whole = () if total is None else (Bound(total, method=NAME),)
+        some: Bounds = () if each is None else (Bound(each, method=NAME),)
+        whole: Bounds = () if total is None else (Bound(total, method=NAME),)
+        some, whole = kept((*counts.any_entry, *some)), kept((*counts.total, *whole))
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
 
@@ -472,8 +488,8 @@ def _digits(value: int, base: int) -> int:
 class _Entry:
     """Where a loop is entered: in each iteration of the loop around it, or in the function."""
 
-    def __init__(self, graph: Flowgraph, around: Whole, point: Point) -> None:
-        self.around, self.point = around, point
+    def __init__(self, graph: Flowgraph, around: Whole, point: Point, visits: Term | None = None) -> None:
+        self.around, self.point, self.visits = around, point, visits
         labels = graph.blocks if around.loop is None else around.loop.blocks
         written = written_objects(graph, labels)
         self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
@@ -512,7 +528,8 @@ class _Entry:
         each = self.at_most(term)
         if each is None or self.around.loop is None:
             return each
-        entries = self._counts.visits(self.point.facts)
+        visits = [term for term in (self.visits, self._counts.visits(self.point.facts)) if term is not None]
+        entries = minimum(*visits) if visits else None
         try:
             return None if entries is None else mul(entries, each)
         except TermTooLarge:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless.bounds.floating_counters import floating_counts
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.bounds.model import least
 from loopless.queries.program import Function
@@ -106,12 +107,16 @@ def within(settings: Settings, seconds: float) -> Settings:
 
 
 def inductions_of(function: Function) -> Inductions:
-    """What induction variables say of the loops of a function; those of which they say nothing are missing."""
-    graph = function.graph()
+    """What induction variables, and floating-point counters, say of the loops of a function; those of which they say
+    nothing are missing.
+    """
+    graph, module = function.graph(), function.program.source.inlined
     if isinstance(graph, Refused):
         return {}
-    found = attempted(lambda: induction_counts(graph))
+    floating = attempted(lambda: floating_counts(module.functions[function.code.name], module, graph))
+    given = {} if isinstance(floating, Overrun) else floating
+    found = attempted(lambda: induction_counts(graph, given))
     if isinstance(found, Overrun):
-        return {}
+        return given
     counts = {name: counted for name, counted in found.items() if isinstance(counted, Counted)}
     return {name: counted for name, counted in counts.items() if counted.bounds or counted.reads.sources}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from loopless.bounds import Claim, claim
 from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import surely_at_most
-from loopless.bounds.induction import NAME, Counted
+from loopless.bounds.induction import Counted
 from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.flowgraph.model import Check, Flowgraph
 from loopless.queries.exit_counts import Counts
@@ -71,7 +71,7 @@ class Known:
             and by_types(exact) > by_types(found.upper)
         ):
             return found
-        return Claim(exact, exact, exact=True, undefined=_undefined(graph, name), method=NAME)
+        return Claim(exact, exact, exact=True, undefined=_undefined(graph, name), method=self.counted[name].method)
 
 
 def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:
