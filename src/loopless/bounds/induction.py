@@ -251,7 +251,23 @@ class _Counts:
         if slack is not None and sharp:
             linear, constant = split(sub(there, const(fact.most)))
             known = Facts({**self.whole.facts.most, linear: -constant}, self.whole.facts.unequal)
-            yield from self._falling(fact, slack, known, first, sharp=True)
+            yield from self._falling(fact, slack, known, first, sharp=self._never_falls_faster(slack))
+
+    def _never_falls_faster(self, slack: Term) -> bool:
+        """Whether an iteration that is not completed, of which no fact need hold, makes a linear term fall by no more
+        than others do: each part falls by a number, and where one wraps around the term only grows.
+        """
+        for monomial, coefficient in polynomial(slack).items():
+            if all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
+                continue
+            atom = monomial[0][0]
+            after = self._after(atom, self.whole.after)
+            if not isinstance(after, Wrap) or not isinstance(atom, Var | Wrap) or after.type != atom.type:
+                return False
+            by = sub(after.arg, atom)
+            if not isinstance(by, Const) or coefficient * by.value > 0:
+                return False
+        return True
 
     def _named(self, term: Term) -> bool:
         """Whether a term speaks of no symbols."""
@@ -288,17 +304,28 @@ class _Counts:
             return atom not in self.whole.intervals.symbols
         return self._after(atom) is not None
 
-    def _after(self, atom: Term) -> Term | None:
-        """What becomes of a variable, or of what a sum of variables is modulo 2^width."""
+    def _after(self, atom: Term, values: Mapping[Var, Term] | None = None) -> Term | None:
+        """What becomes of a variable, or of what a sum of variables is modulo 2^width. ``values``: others than those
+        behind completed iterations.
+        """
+        values = self.after if values is None else values
         if not isinstance(atom, Wrap):
-            return self.after.get(atom) if isinstance(atom, Var) else None
+            return values.get(atom) if isinstance(atom, Var) else None
+        # A quotient of a variable, say, is not what the quotient of the unreduced one is, even modulo 2^width.
+        atoms = {part for monomial in polynomial(atom.arg) for part, _ in monomial}
+        inside = frozenset[Var]().union(*(part.variables for part in atoms if not isinstance(part, Var)))
+        becomes = {
+            v: t if v in inside else _unreduced(t, v, atom.type.width)
+            for v, t in values.items()
+            if v in atom.variables
+        }
         try:
-            moved = substitute(atom.arg, {v: _unreduced(t, v, atom.type.width) for v, t in self.after.items()})
+            moved = substitute(atom.arg, becomes)
         except TermTooLarge:
             return None
         by = sub(moved, atom.arg)
         known = by.variables <= self.whole.intervals.symbols and self._named(atom)
-        known = known and (atom.variables & self.whole.changed) <= self.after.keys()
+        known = known and (atom.variables & self.whole.changed) <= values.keys()
         return Wrap(add(atom, by), atom.type) if known else None
 
     def _step(self, slack: Term, facts: Facts, *, held: bool) -> tuple[Term, Condition] | None:
@@ -358,15 +385,17 @@ class _Counts:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
         if not self._named(term):
             return
+        # Behind an iteration that is not completed, facts need not hold by which values were shown not to wrap around.
+        values = self.whole.after if first else self.after
         steps = 0
         widths = set()
         for monomial, coefficient in polynomial(term).items():
             if not monomial or all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
                 continue
             var = monomial[0][0]
-            if len(monomial) > 1 or monomial[0][1] > 1 or not isinstance(var, Var) or var not in self.after:
+            if len(monomial) > 1 or monomial[0][1] > 1 or not isinstance(var, Var) or var not in values:
                 return
-            value = self.after[var]
+            value = values[var]
             moved = sub(value.arg if isinstance(value, Wrap) and value.type == var.type else value, var)
             if not isinstance(moved, Const):
                 return
