@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds.facts import Facts, split
+from loopless.bounds.halving import divisions
 from loopless.bounds.model import LARGE, Bound, Bounds, kept, positive, size
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
@@ -31,7 +32,6 @@ from loopless.terms import (
     Const,
     IntType,
     Monomial,
-    Op,
     Read,
     Term,
     TermTooLarge,
@@ -257,10 +257,8 @@ class _Counts:
         """Whether an iteration that is not completed, of which no fact need hold, makes a linear term fall by no more
         than others do: each part falls by a number, and where one wraps around the term only grows.
         """
-        for monomial, coefficient in polynomial(slack).items():
-            if all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
-                continue
-            atom = monomial[0][0]
+        changing = ((m[0][0], c) for m, c in polynomial(slack).items() if not self._is_same(m))
+        for atom, coefficient in changing:
             after = self._after(atom, self.whole.after)
             if not isinstance(after, Wrap) or not isinstance(atom, Var | Wrap) or after.type != atom.type:
                 return False
@@ -268,6 +266,10 @@ class _Counts:
             if not isinstance(by, Const) or coefficient * by.value > 0:
                 return False
         return True
+
+    def _is_same(self, monomial: Monomial) -> bool:
+        """Whether no iteration changes it."""
+        return all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial)
 
     def _named(self, term: Term) -> bool:
         """Whether a term speaks of no symbols."""
@@ -311,14 +313,9 @@ class _Counts:
         values = self.after if values is None else values
         if not isinstance(atom, Wrap):
             return values.get(atom) if isinstance(atom, Var) else None
-        # A quotient of a variable, say, is not what the quotient of the unreduced one is, even modulo 2^width.
-        atoms = {part for monomial in polynomial(atom.arg) for part, _ in monomial}
-        inside = frozenset[Var]().union(*(part.variables for part in atoms if not isinstance(part, Var)))
-        becomes = {
-            v: t if v in inside else _unreduced(t, v, atom.type.width)
-            for v, t in values.items()
-            if v in atom.variables
-        }
+        # What a quotient of an unreduced variable is tells nothing, not even modulo 2^width.
+        inside = {v for m in polynomial(atom.arg) for part, _ in m if not isinstance(part, Var) for v in part.variables}
+        becomes = {v: t if v in inside else _unreduced(t, v, atom.type.width) for v, t in values.items()}
         try:
             moved = substitute(atom.arg, becomes)
         except TermTooLarge:
@@ -335,7 +332,7 @@ class _Counts:
         changed: list[Term] = []
         when: list[Condition] = []
         for monomial, coefficient in polynomial(slack).items():
-            if all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
+            if self._is_same(monomial):
                 continue
             var = monomial[0][0]
             after = self._after(var) if len(monomial) == 1 and monomial[0][1] == 1 else None
@@ -390,7 +387,7 @@ class _Counts:
         steps = 0
         widths = set()
         for monomial, coefficient in polynomial(term).items():
-            if not monomial or all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
+            if self._is_same(monomial):
                 continue
             var = monomial[0][0]
             if len(monomial) > 1 or monomial[0][1] > 1 or not isinstance(var, Var) or var not in values:
@@ -418,7 +415,7 @@ class _Counts:
         if not isinstance(linear, Var) or constant >= 0 or linear not in self.after:
             return
         most = range_of(linear)[1]
-        times = _divisions(self.after[linear], linear, most) if most is not None else None
+        times = divisions(self.after[linear], linear, most) if most is not None else None
         if times is not None:
             yield _Count(const(times), fact)
 
@@ -432,31 +429,6 @@ def _unreduced(value: Term, var: Var, width: int | None) -> Term:
 def _fallen(start: Term, by: int) -> Term:
     """How often a term that begins with ``start`` is at least 0, where it falls by at least ``by`` each time."""
     return maximum(ZERO, floor_div(add(start, const(by)), const(by)))
-
-
-def _divisions(value: Term, var: Var, most: int) -> int | None:
-    """How often a value of at most ``most`` is positive before it is divided, or loses a bit, to 0."""
-    if not isinstance(value, Op):
-        return None
-    match value.op, value.args:
-        case ("floor_div" | "trunc_div", (argument, Const(value=by))) if argument is var and by >= 2:
-            return _digits(most, by)
-        case "shr", (argument, Const(value=by)) if argument is var and by >= 1:
-            return _digits(most, 1 << by)
-        case "bit_and", args if var in args:
-            other = args[0] if args[1] is var else args[1]
-            below = other.arg if isinstance(other, Wrap) else other
-            return most.bit_length() if sub(below, var) is const(-1) else None
-        case _:
-            return None
-
-
-def _digits(value: int, base: int) -> int:
-    digits = 0
-    while value:
-        value //= base
-        digits += 1
-    return digits
 
 
 class _Entry:

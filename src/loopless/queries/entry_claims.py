@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
 from loopless.bounds.induction import NAME, Counted
+from loopless.bounds.joint_claims import may_be_undefined
 from loopless.bounds.model import Bounds, by_types, least
-from loopless.flowgraph.model import Check, Flowgraph
+from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
@@ -64,4 +65,4 @@ def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:
     if isinstance(graph, Refused):
         return TRUE
     blocks = next((loop.blocks for loop in graph.loops if loop.name == name), frozenset[str]())
-    return TRUE if any(isinstance(s, Check) for label in blocks for s in graph.blocks[label].statements) else FALSE
+    return TRUE if any(may_be_undefined(s) for label in blocks for s in graph.blocks[label].statements) else FALSE
