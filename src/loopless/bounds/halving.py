@@ -16,7 +16,9 @@ def divisions(value: Term, var: Var, most: int) -> int | None:
             return _digits(most, 1 << by)
         case "bit_and", args if var in args:
             other = args[0] if args[1] is var else args[1]
-            below = other.arg if isinstance(other, Wrap) else other
+            # Of a narrower type the difference may be -1, which takes no bit away.
+            whole = isinstance(other, Wrap) and other.type.width == var.type.width
+            below = other.arg if whole and isinstance(other, Wrap) else other
             return most.bit_length() if sub(below, var) is const(-1) else None
         case _:
             return None
