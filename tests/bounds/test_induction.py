@@ -158,6 +158,8 @@ NOTHING = {
     "either way": "(u8 i, u8 n, u8 j) { while (i != n) { if (j > 3) i++; else i--; } return i; }",
     "steps of 2 to what is unequal": "(u8 i, u8 n) { while (i != n) i += 2; return i; }",
     "halves of what is negative": "(i8 x) { while (x < -1) x >>= 1; return x; }",
+    "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
+    "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
     "half the way": "(u8 x, u8 y) { while (x != y) x /= 2; return x; }",
     "a load that the loop changes": "(u32 i, u32 *p) { while (i < p[1]) { p[i & 3] += 2; i++; } return i; }",
     "a load that a call may change": "void g(void); u32 s[2]; int f(u32 i) { while (i < s[i & 1]) { g(); i++; } return i; }",
@@ -175,6 +177,21 @@ def test_loops_of_which_nothing_is_known(name: str) -> None:
     _, found = counts(text if "int f(" in text else "int f" + text)
     assert found[0].exact is None
     assert not found[0].bounds
+
+
+INEXACT = {
+    "steps of 1 and 2": "int f(int i, int n, u8 k) { while (i < n) { if (k > 4) i++; else i += 2; } return i; }",
+    "a limit that is known by its range": "int f(u8 i, u8 k) { while (i < (k += 3) % 7) i++; return i; }",
+    "an exit of which nothing is known": "int f(int i, int n, u8 k) { while (i < n) { k *= 5; if (k == 3) break; i++; } return i; }",
+    "a condition that need not fail": "int f(int i, int n, int m) { while (i < n || i < m) { i++; if (i > 99) break; } return i; }",
+}
+
+
+@pytest.mark.parametrize("name", INEXACT)
+def test_bounds_that_are_not_exact_do_not_say_so(name: str) -> None:
+    _, (found,) = counts(INEXACT[name])
+    assert found.bounds
+    assert found.exact is None
 
 
 CAPPED = {
