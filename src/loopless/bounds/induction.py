@@ -10,13 +10,13 @@ recurrences, ISSAC 1994), here also for steps in intervals and several exits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.choices import NO_READS, Reads
-from loopless.bounds.facts import Facts, split
-from loopless.bounds.model import LARGE, Bound, Bounds, kept, least, positive, size
+from loopless.bounds.fact_counts import Count, Counts
+from loopless.bounds.model import LARGE, Bound, Bounds, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
@@ -25,38 +25,19 @@ from loopless.flowgraph.model import Check, Flowgraph
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
-    ONE,
     TRUE,
     ZERO,
-    Condition,
-    Const,
-    IntType,
-    Monomial,
-    Op,
     Read,
     Term,
     TermTooLarge,
     Var,
-    Wrap,
     add,
-    conjunction,
     const,
-    floor_div,
-    from_polynomial,
-    greater_equal,
-    less_equal,
-    maximum,
     minimum,
     mul,
-    neg,
-    polynomial,
-    range_of,
-    replace_terms,
-    scale,
     sub,
     substitute,
     walk,
-    wrap,
 )
 
 NAME: Final = "induction"
@@ -161,43 +142,16 @@ def counted(whole: Whole) -> Counted:
     """What is known of the iterations of one entry, over the values there."""
     if not whole.facts.possible:
         return Counted((Bound(ZERO, method=NAME),), ZERO)
-    counts = list(_Counts(whole).all())
+    counts = list(Counts(whole).all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
     if least(bounds) is None:
         return Counted(bounds, reads=whole.reads)
     return Counted(bounds, _exact(whole, [count for count in counts if count.exact and count.when is TRUE]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """``linear`` ≤ ``most``, or for None ``linear`` ≠ 0, in every completed iteration."""
-
-    linear: Term
-    most: int | None
-
-    def fails(self, facts: Facts, whole: Whole) -> bool:
-        """Whether it does not hold where ``facts`` do."""
-        if not facts.possible:
-            return True
-        intervals = whole.intervals
-        if self.most is None:
-            return facts.imply(self.linear, intervals) and facts.imply(neg(self.linear), intervals)
-        return facts.contradict(self.linear, self.most, intervals)
-
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """A bound on the iterations in which a fact holds from the first one on; ``exact``: it fails right behind them."""
-
-    term: Term
-    fact: _Fact
-    exact: bool = False
-    when: Condition = TRUE
-
-
-def _exact(whole: Whole, counts: Sequence[_Count]) -> Term | None:
+def _exact(whole: Whole, counts: Sequence[Count]) -> Term | None:
     """The least of the counts of facts, where every way out contradicts one of them."""
-    used: dict[_Count, None] = {}
+    used: dict[Count, None] = {}
     for facts in whole.exits:
         failing = next((count for count in counts if count.fact.fails(facts, whole)), None)
         if failing is None:
@@ -209,282 +163,6 @@ def _exact(whole: Whole, counts: Sequence[_Count]) -> Term | None:
     return terms[0] if len(terms) == 1 else minimum(*terms)
 
 
-class _Counts:
-    """The counts that the facts of a loop give."""
-
-    def __init__(self, whole: Whole) -> None:
-        self.whole = whole
-        self.after = {v: whole.intervals.unwrapped(t, whole.facts) for v, t in whole.after.items()}
-
-    def all(self) -> Iterator[_Count]:
-        """All counts. Those of what holds at the end of an iteration are about the value that it has then."""
-        facts = self.whole.facts
-        every = [_Fact(linear, most) for linear, most in facts.most.items()]
-        every += [_Fact(term, None) for term in facts.unequal]
-        for fact in every:
-            try:
-                yield from self._at_the_beginning(fact)
-                yield from self._at_the_end(fact)
-            except TermTooLarge:
-                continue
-
-    def visits(self, facts: Facts) -> Term | None:
-        """A bound on the visits of a place where ``facts`` hold, of which there is at most one in an iteration."""
-        found = [fact for linear, most in facts.most.items() for fact in self._strictly(_Fact(linear, most))]
-        found += [add(bound.term, ONE) for bound in counted(self.whole).bounds if bound.when is TRUE]
-        return min(found, key=lambda term: (size(term), term.key), default=None)
-
-    def _strictly(self, fact: _Fact) -> Iterator[Term]:
-        """The count of a fact that need not hold in iterations that do not come past."""
-        assert fact.most is not None
-        slack, _ = self._slack(sub(const(fact.most), fact.linear))
-        if slack is not None:
-            step = self.step(slack)
-            high = None if step is None else self.whole.intervals.range_of(step)[1]
-            if high is not None and high < 0:
-                yield _fallen(slack, -high)
-
-    def step(self, linear: Term) -> Term | None:
-        """By how much an iteration changes a linear term; None where that is not known, or it may wrap around."""
-        found = self._step(linear, self.whole.facts, held=False)
-        return None if found is None else found[0]
-
-    def _at_the_beginning(self, fact: _Fact) -> Iterator[_Count]:
-        if fact.most is None:
-            yield from self._unequal(fact, fact.linear, {})
-            yield from self._quotient(fact)
-            return
-        slack, sharp = self._slack(sub(const(fact.most), fact.linear))
-        if slack is not None:
-            yield from self._falling(fact, slack, self.whole.facts, {}, sharp=sharp)
-            if sharp:
-                yield from self._shrinking(fact, slack)
-
-    def _at_the_end(self, fact: _Fact) -> Iterator[_Count]:
-        """Where a fact speaks of what a variable will be, and of nothing else that changes."""
-        becomes: dict[Term, Term] = {
-            t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self._named(t)
-        }
-        changing = frozenset(self.whole.after) | self.whole.changed
-        there = replace_terms(fact.linear, becomes)
-        if there is fact.linear or not isinstance(there, Term):
-            return
-        spoken = there.variables & changing
-        if not replace_terms(fact.linear, dict.fromkeys(becomes, ZERO)).variables.isdisjoint(changing):
-            return
-        first = {v: self.whole.after[v] for v in spoken if v in self.whole.after}
-        if len(first) != len(spoken):
-            return
-        if fact.most is None:
-            yield from self._unequal(fact, there, first)
-            return
-        slack, sharp = self._slack(sub(const(fact.most), there))
-        if slack is not None and sharp:
-            linear, constant = split(sub(there, const(fact.most)))
-            known = Facts({**self.whole.facts.most, linear: -constant}, self.whole.facts.unequal)
-            yield from self._falling(fact, slack, known, first, sharp=True)
-
-    def _named(self, term: Term) -> bool:
-        """Whether a term speaks of no symbols."""
-        return term.variables.isdisjoint(self.whole.intervals.symbols)
-
-    # -- what is linear in induction variables ------------------------------------------------------------------------
-
-    def _slack(self, term: Term) -> tuple[Term | None, bool]:
-        """A term of variables, and of what does not change, that is at least as great as ``term``; and whether it is
-        the same. None where there is none.
-        """
-        changing = frozenset(self.whole.after) | self.whole.changed
-        symbols = self.whole.intervals.symbols
-        parts: dict[Monomial, int] = {}
-        beside, sharp = 0, True
-        for monomial, coefficient in polynomial(term).items():
-            single = len(monomial) == 1 and monomial[0][1] == 1
-            plain = all(
-                atom.variables.isdisjoint(changing) and atom.variables.isdisjoint(symbols) for atom, _ in monomial
-            )
-            if plain or (single and self._follows(monomial[0][0])):
-                parts[monomial] = coefficient
-                continue
-            low, high = self.whole.intervals.range_of(from_polynomial({monomial: 1}))
-            end = high if coefficient > 0 else low
-            if end is None or abs(end * coefficient) >= LARGE:
-                return None, False
-            beside, sharp = beside + coefficient * end, False
-        return add(from_polynomial(parts), const(beside)), sharp
-
-    def _follows(self, atom: Term) -> bool:
-        """Whether something is known of an atom behind an iteration, or it is a variable that the program has."""
-        if isinstance(atom, Var):
-            return atom not in self.whole.intervals.symbols
-        return self._after(atom) is not None
-
-    def _after(self, atom: Term) -> Term | None:
-        """What becomes of a variable, or of what a sum of variables is modulo 2^width."""
-        if not isinstance(atom, Wrap):
-            return self.after.get(atom) if isinstance(atom, Var) else None
-        try:
-            moved = substitute(atom.arg, {v: _unreduced(t, v, atom.type.width) for v, t in self.after.items()})
-        except TermTooLarge:
-            return None
-        by = sub(moved, atom.arg)
-        known = by.variables <= self.whole.intervals.symbols and self._named(atom)
-        known = known and (atom.variables & self.whole.changed) <= self.after.keys()
-        return Wrap(add(atom, by), atom.type) if known else None
-
-    def _step(self, slack: Term, facts: Facts, *, held: bool) -> tuple[Term, Condition] | None:
-        """By how much an iteration changes a linear term, and where nothing wraps around that it speaks of; ``held``:
-        whether the term is at least 0 in every completed iteration.
-        """
-        changed: list[Term] = []
-        when: list[Condition] = []
-        for monomial, coefficient in polynomial(slack).items():
-            if all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
-                continue
-            var = monomial[0][0]
-            after = self._after(var) if len(monomial) == 1 and monomial[0][1] == 1 else None
-            if after is None:
-                return None  # it is changed in a way of which nothing is known
-            value = self.whole.intervals.unwrapped(after, facts)
-            if isinstance(value, Wrap) and isinstance(var, Var | Wrap) and value.type == var.type:
-                fits = self._fits(var, sub(value.arg, var), slack, coefficient) if held else None
-                if fits is None:
-                    return None
-                when.append(fits)
-                value = value.arg
-            changed.append(scale(sub(value, var), coefficient))
-        return add(*changed), conjunction(when)
-
-    def _fits(self, var: Var | Wrap, by: Term, slack: Term, coefficient: int) -> Condition | None:
-        """Where ``var`` + ``by`` does not wrap around while ``slack`` ≥ 0, over what does not change."""
-        low, high = self.whole.intervals.range_of(by)
-        if by.variables - self.whole.intervals.symbols or abs(coefficient) != 1:
-            return None
-        rest = sub(slack, scale(var, coefficient))
-        if not rest.variables.isdisjoint(self.whole.changed) or var.type.max is None or var.type.min is None:
-            return None
-        if coefficient < 0 and low is not None and low >= 0 and high is not None:  # var ≤ rest
-            return less_equal(add(rest, const(high)), const(var.type.max))
-        if coefficient > 0 and high is not None and high <= 0 and low is not None:  # var ≥ -rest
-            return greater_equal(sub(const(low), rest), const(var.type.min))
-        return None
-
-    def _falling(
-        self, fact: _Fact, slack: Term, facts: Facts, first: Mapping[Var, Term], *, sharp: bool
-    ) -> Iterator[_Count]:
-        """``slack`` is at least 0 in every iteration, or behind it, where ``first`` says what the first one makes of
-        variables.
-        """
-        found = self._step(slack, facts, held=True)
-        if found is None:
-            return
-        step, when = found
-        low, high = self.whole.intervals.range_of(step)
-        if high is None or high >= 0:
-            return
-        start = substitute(slack, first) if first else slack
-        yield _Count(_fallen(start, -high), fact, sharp and low == high, when)
-
-    def _unequal(self, fact: _Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[_Count]:
-        """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
-        if not self._named(term):
-            return
-        steps = 0
-        widths = set()
-        for monomial, coefficient in polynomial(term).items():
-            if not monomial or all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial):
-                continue
-            var = monomial[0][0]
-            if len(monomial) > 1 or monomial[0][1] > 1 or not isinstance(var, Var) or var not in self.after:
-                return
-            value = self.after[var]
-            moved = sub(value.arg if isinstance(value, Wrap) and value.type == var.type else value, var)
-            if not isinstance(moved, Const):
-                return
-            steps += coefficient * moved.value
-            widths.add(var.type.width)
-        low, high = range_of(term)
-        if len(widths) != 1 or steps not in (1, -1) or low is None or high is None:
-            return
-        (width,) = widths
-        if width is None or low <= -(1 << width) or high >= 1 << width:
-            return
-        start = scale(substitute(term, first) if first else term, -steps)
-        least = range_of(start)[0]
-        count = start if least is not None and least >= 0 else wrap(start, IntType(width, signed=False))
-        yield _Count(count, fact, exact=True)
-
-    def _quotient(self, fact: _Fact) -> Iterator[_Count]:
-        """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""
-        var = fact.linear
-        most = range_of(var)[1]
-        if isinstance(var, Var) and var in self.after and most is not None:
-            times, value = _divisions(self.after[var], var, most), self.after[var]
-            if times is not None and isinstance(value, Op) and value.op != "bit_and":
-                to_zero = value.op == "trunc_div"
-                yield _Count(const(times + 1), fact, when=TRUE if to_zero else greater_equal(var, ZERO))
-
-    def _is_remainder(self, var: Var) -> bool:
-        """Whether a variable becomes the remainder of another by it, and the other what it was: after two iterations it
-        is less than half, once it is less than the other (Lamé's bound on Euclid's algorithm).
-        """
-        match self.after[var]:
-            case Op(op="mod" | "trunc_rem", args=(other, divisor)):
-                return divisor is var and isinstance(other, Var) and self.after.get(other) is var
-            case _:
-                return False
-
-    def _shrinking(self, fact: _Fact, slack: Term) -> Iterator[_Count]:
-        """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""
-        linear, constant = split(slack)
-        if not isinstance(linear, Var) or constant >= 0 or linear not in self.after:
-            return
-        most = range_of(linear)[1]
-        if most is None:
-            return
-        times = _divisions(self.after[linear], linear, most)
-        if times is None and self._is_remainder(linear):
-            times = 2 * most.bit_length() + 1
-        if times is not None:
-            yield _Count(const(times), fact)
-
-
-def _unreduced(value: Term, var: Var, width: int | None) -> Term:
-    """A term that is the new value modulo 2^width."""
-    plain = isinstance(value, Wrap) and value.type.width is not None and value.type.width == width == var.type.width
-    return value.arg if plain and isinstance(value, Wrap) else value
-
-
-def _fallen(start: Term, by: int) -> Term:
-    """How often a term that begins with ``start`` is at least 0, where it falls by at least ``by`` each time."""
-    return maximum(ZERO, floor_div(add(start, const(by)), const(by)))
-
-
-def _divisions(value: Term, var: Var, most: int) -> int | None:
-    """How often a value of at most ``most`` is positive before it is divided, or loses a bit, to 0."""
-    if not isinstance(value, Op):
-        return None
-    match value.op, value.args:
-        case ("floor_div" | "trunc_div", (argument, Const(value=by))) if argument is var and by >= 2:
-            return _digits(most, by)
-        case "shr", (argument, Const(value=by)) if argument is var and by >= 1:
-            return _digits(most, 1 << by)
-        case "bit_and", args if var in args:
-            other = args[0] if args[1] is var else args[1]
-            below = other.arg if isinstance(other, Wrap) else other
-            return most.bit_length() if sub(below, var) is const(-1) else None
-        case _:
-            return None
-
-
-def _digits(value: int, base: int) -> int:
-    digits = 0
-    while value:
-        value //= base
-        digits += 1
-    return digits
-
-
 class _Entry:
     """Where a loop is entered: in each iteration of the loop around it, or in the function."""
 
@@ -493,7 +171,7 @@ class _Entry:
         labels = graph.blocks if around.loop is None else around.loop.blocks
         written = written_objects(graph, labels)
         self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
-        self._counts = _Counts(around)
+        self._counts = Counts(around)
 
     def at_most(self, term: Term) -> Term | None:
         """A bound over the values at the entry of what is around, for all entries of the loop."""

@@ -9,7 +9,7 @@ from loopless.bounds import Bound, Bounds, Claim, least
 from loopless.bounds.compare import lesser
 from loopless.bounds.lower_asymptotics import reached
 from loopless.bounds.model import reads
-from loopless.flowgraph.model import Assume, Check, Flowgraph
+from loopless.flowgraph.model import Assume, Check, Copy, Flowgraph, Load, Statement
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, Var, add, conjunction, disjunction, ite
 
 
@@ -47,7 +47,20 @@ def lacks_lower(found: Claim) -> bool:
 
 def all_runs_count(graph: Flowgraph) -> bool:
     """Whether no run is left out of account, for an assumption or for undefined behaviour."""
-    return not any(isinstance(s, Assume | Check) for block in graph.blocks.values() for s in block.statements)
+    return not any(
+        isinstance(s, Assume) or may_be_undefined(s) for block in graph.blocks.values() for s in block.statements
+    )
+
+
+def may_be_undefined(statement: Statement) -> bool:
+    """Whether a run may meet undefined behaviour at a statement: a check, a truth value that is read, a copy."""
+    match statement:
+        case Load(type=type):
+            return type.width == 1
+        case Copy(apart=apart):
+            return apart
+        case _:
+            return isinstance(statement, Check)
 
 
 def at_least(found: Claim, iterations: Term, *, defined: bool, sure: bool) -> Claim:

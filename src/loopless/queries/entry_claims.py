@@ -9,8 +9,9 @@ from loopless.bounds import Claim, claim
 from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.induction import Counted
+from loopless.bounds.joint_claims import may_be_undefined
 from loopless.bounds.model import Bounds, by_types, least, size
-from loopless.flowgraph.model import Check, Flowgraph
+from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
@@ -79,4 +80,4 @@ def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:
     if isinstance(graph, Refused):
         return TRUE
     blocks = next((loop.blocks for loop in graph.loops if loop.name == name), frozenset[str]())
-    return TRUE if any(isinstance(s, Check) for label in blocks for s in graph.blocks[label].statements) else FALSE
+    return TRUE if any(may_be_undefined(s) for label in blocks for s in graph.blocks[label].statements) else FALSE

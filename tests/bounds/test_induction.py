@@ -1,0 +1,455 @@
+"""Counts of induction variables: against counts worked out by hand, all 8-bit states, and random programs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+
+from counted import Counted as Compared
+from counted import arguments_of, judge_calls, judge_entries, judge_entries_in_calls
+from loopless.bounds import FunctionBounds, LoopBounds
+from loopless.bounds.halving import divisions
+from loopless.bounds.induction import Counted, induction_counts
+from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.loop_alone import LoopAlone
+from loopless.check.states import constants, draw_states
+from loopless.errors import UsageError
+from loopless.flowgraph import Options, build
+from loopless.flowgraph.model import Flowgraph
+from loopless.refusals import Refused
+from loopless.source import load
+from loopless.terms import (
+    TRUE,
+    EvaluationError,
+    IntType,
+    Term,
+    Var,
+    bit_and,
+    const,
+    evaluate,
+    floor_div,
+    holds,
+    shift_right,
+    sub,
+    wrap,
+)
+from loops_in_c import graph
+
+TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; typedef unsigned u32;\n"
+ASSUME = "extern void __VERIFIER_assume(int);\n"
+
+
+def counts(text: str) -> tuple[Flowgraph, list[Counted]]:
+    """What induction variables say of the loops of ``f``, by line and column; none may be refused."""
+    g = graph(TYPES + ASSUME + text)
+    found = induction_counts(g)
+    ordered = [found[loop.name] for loop in sorted(g.loops, key=lambda loop: (loop.line, loop.column))]
+    assert not any(isinstance(one, Refused) for one in ordered)
+    return g, [one for one in ordered if isinstance(one, Counted)]
+
+
+def value(term: Term, given: dict[str, int]) -> int:
+    return evaluate(term, {var: given[var.name] for var in term.variables})
+
+
+def ceil(a: int, b: int) -> int:
+    return max(0, -(-a // b))
+
+
+Exact = Callable[[dict[str, int]], int]
+
+BY_HAND: dict[str, tuple[str, Exact]] = {
+    "up": ("(u8 i, u8 n) { while (i < n) i++; return i; }", lambda v: max(0, v["n"] - v["i"])),
+    "down": ("(u8 i, u8 n) { while (i > n) i--; return i; }", lambda v: max(0, v["i"] - v["n"])),
+    "to 0": ("(u8 i) { while (i) i--; return i; }", lambda v: v["i"]),
+    "step 3, which cannot wrap around": (
+        "(u8 i, u8 n) { while (i + 0 < (n & 127)) i += 3; return i; }",
+        lambda v: ceil(v["n"] % 128 - v["i"], 3),
+    ),
+    "unequal, up": ("(u8 i, u8 n) { while (i != n) i++; return i; }", lambda v: (v["n"] - v["i"]) % 256),
+    "unequal, signed down": ("(i8 i, i8 n) { while (i != n) i--; return i; }", lambda v: (v["i"] - v["n"]) % 256),
+    "unequal, both move": (
+        "(u8 i, u8 n) { while (i != n) { i += 3; n += 2; } return i; }",
+        lambda v: (v["n"] - v["i"]) % 256,
+    ),
+    "towards each other": (
+        "(u8 i, u8 n) { while (i < n) { i++; n--; } return i; }",
+        lambda v: ceil(v["n"] - v["i"], 2),
+    ),
+    "do, up": (
+        "(u8 i, u8 n) { do i++; while (i < n); return i; }",
+        lambda v: max(0, v["n"] - (v["i"] + 1) % 256),
+    ),
+    "do, down": (
+        "(u8 i, u8 n) { do i--; while (i > n); return i; }",
+        lambda v: max(0, (v["i"] - 1) % 256 - v["n"]),
+    ),
+    "do, unequal": (
+        "(u8 i, u8 n) { do i++; while (i != n); return i; }",
+        lambda v: (v["n"] - v["i"] - 1) % 256,
+    ),
+    "two exits": (
+        "(u8 i, u8 n, u8 j) { while (1) { if (i >= n) break; if (j == 0) return 1; i++; j--; } return i; }",
+        lambda v: min(max(0, v["n"] - v["i"]), v["j"]),
+    ),
+    "short-circuit": (
+        "(u8 i, u8 n, u8 j) { while (i < n && j > 0) { i++; j--; } return i; }",
+        lambda v: min(max(0, v["n"] - v["i"]), v["j"]),
+    ),
+    "a flag": (
+        "(u8 i, u8 n) { u8 more; do { more = 0; if (i < n) { more = 1; i++; } } while (more); return i; }",
+        lambda v: max(0, v["n"] - v["i"]),
+    ),
+    "a difference modulo 2^8": ("(u8 i, u8 n) { while ((u8)(n - i) > 0) i++; return i; }", lambda v: (v["n"] - v["i"]) % 256),
+    "a cast to signed": (
+        "(u8 i, i8 n) { while ((i8)i < n) i++; return i; }",
+        lambda v: max(0, v["n"] - ((v["i"] + 128) % 256 - 128)),
+    ),
+    "the same either way": (
+        "(u8 i, u8 n, u8 j) { while (i < n) { if (j > 4) i++; else { i += 2; i--; } } return i; }",
+        lambda v: max(0, v["n"] - v["i"]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_counts_worked_out_by_hand(name: str) -> None:
+    text, expected = BY_HAND[name]
+    _, (found,) = counts("int f" + text)
+    assert found.exact is not None
+    assert any(bound.when is TRUE for bound in found.bounds)
+    names = sorted({var.name for var in found.exact.variables})
+    signed = {var.name for var in found.exact.variables if var.type.signed}
+    edges = [0, 1, 2, 3, 5, 100, 126, 127, 128, 129, 200, 253, 254, 255]
+    for row in product(edges, repeat=len(names)):
+        given = {n: (x + 128) % 256 - 128 if n in signed else x for n, x in zip(names, row, strict=True)}
+        full = {"i": 0, "n": 0, "j": 0} | given
+        assert value(found.exact, full) == expected(full), given
+
+
+def test_the_text_of_a_count() -> None:
+    _, (found,) = counts("int f(u8 i, u8 n) { while (i < n) i++; return i; }")
+    assert str(found.exact) == "max(0, n - i)"
+    assert [str(bound.term) for bound in found.bounds] == ["max(0, n - i)"]
+
+
+def test_a_narrow_counter_that_may_pass_its_limit_is_bounded_where_it_does_not() -> None:
+    _, (found,) = counts("int f(u8 i, u8 n) { while (i < n) i += 3; return i; }")
+    assert found.exact is None
+    (bound,) = found.bounds
+    # From n = 254 on there are i below n with i + 3 > 255.
+    for n in range(256):
+        given = dict.fromkeys(bound.when.variables, n)
+        assert holds(bound.when, given) == (n <= 253)
+    assert value(bound.term, {"i": 2, "n": 9}) == 3
+
+
+def test_a_limit_that_any_value_meets_gives_nothing_for_it() -> None:
+    _, (found,) = counts("int f(u8 i, u8 n) { while (i <= n) i++; return i; }")
+    assert found.exact is None
+    assert all(not holds(bound.when, dict.fromkeys(bound.when.variables, 255)) for bound in found.bounds)
+
+
+NOTHING = {
+    "either way": "(u8 i, u8 n, u8 j) { while (i != n) { if (j > 3) i++; else i--; } return i; }",
+    "steps of 2 to what is unequal": "(u8 i, u8 n) { while (i != n) i += 2; return i; }",
+    "halves of what is negative": "(i8 x) { while (x < -1) x >>= 1; return x; }",
+    "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
+    "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
+    "half the way": "(u8 x, u8 y) { while (x != y) x /= 2; return x; }",
+    "a load that the loop changes": "(u32 i, u32 *p) { while (i < p[1]) { p[i & 3] += 2; i++; } return i; }",
+    "a load that a call may change": "void g(void); u32 s[2]; int f(u32 i) { while (i < s[i & 1]) { g(); i++; } return i; }",
+    # For i from 254 on, i / 2 falls to 0.
+    "a quotient below a reduction": "(u8 i, u8 n, u8 m) { while ((u8)(i / 2 + m) < n) i += 2; return i; }",
+    # 0x100 & (signed char)(0x100 - 1) is 0x100.
+    "bits that a narrower type takes away": "(int x) { while (x > 0) x &= (i8)(x - 1); return x; }",
+    "what wraps around inside": "(u8 n, u8 m) { u8 i = 0; while (i < n) { u8 j = m; while (j) { j--; i += 5; } i++; } return i; }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_loops_of_which_nothing_is_known(name: str) -> None:
+    text = NOTHING[name]
+    _, found = counts(text if "int f(" in text else "int f" + text)
+    assert found[0].exact is None
+    assert not found[0].bounds
+
+
+INEXACT = {
+    "steps of 1 and 2": "int f(int i, int n, u8 k) { while (i < n) { if (k > 4) i++; else i += 2; } return i; }",
+    "a limit that is known by its range": "int f(u8 i, u8 k) { while (i < (k += 3) % 7) i++; return i; }",
+    "an exit of which nothing is known": "int f(int i, int n, u8 k) { while (i < n) { k *= 5; if (k == 3) break; i++; } return i; }",
+    "a condition that need not fail": "int f(int i, int n, int m) { while (i < n || i < m) { i++; if (i > 99) break; } return i; }",
+}
+
+
+@pytest.mark.parametrize("name", INEXACT)
+def test_bounds_that_are_not_exact_do_not_say_so(name: str) -> None:
+    _, (found,) = counts(INEXACT[name])
+    assert found.bounds
+    assert found.exact is None
+
+
+CAPPED = {
+    # i = 2^32 - 1 is never reached by a load of 8 bits, but the limit changes: only the type bounds the count.
+    "a load that a store changes": "int f(u8 i, u8 *p, u8 n) { while (i < p[n & 3]) { p[n & 1] = i; i++; } return i; }",
+    "a volatile limit": "int f(u8 i) { volatile u8 v = 9; while (i < v) i++; return i; }",
+}
+
+
+@pytest.mark.parametrize("name", CAPPED)
+def test_a_limit_that_changes_is_known_by_its_type_alone(name: str) -> None:
+    _, (found,) = counts(CAPPED[name])
+    assert found.exact is None
+    assert [value(bound.term, {"i": 5}) for bound in found.bounds] == [250]
+
+
+def test_halving_and_losing_bits() -> None:
+    for text, most in (
+        ("(u8 x) { while (x) x /= 2; return x; }", 8),
+        ("(u8 x) { while (x > 0) x >>= 3; return x; }", 3),
+        ("(u32 x) { while (x) x /= 10; return x; }", 10),  # 4 294 967 295 has ten digits
+        ("(int x) { while (x > 0) x &= x - 1; return x; }", 31),
+        ("(u8 x, u8 y) { while (x & y) x >>= 1; return x; }", 8),
+    ):
+        _, (found,) = counts("int f" + text)
+        assert [bound.term for bound in found.bounds] == [const(most)], text
+        assert found.exact is None
+
+
+def test_divisions_are_counted_as_they_happen() -> None:
+    x = Var("x", IntType(8, signed=False))
+    for divisor in (2, 3, 7, 255):
+        steps = divisions(floor_div(x, const(divisor)), x, 255)
+        value, done = 255, 0
+        while value > 0:
+            value, done = value // divisor, done + 1
+        assert steps == done
+    assert divisions(floor_div(x, const(1)), x, 255) is None
+    assert divisions(shift_right(x, const(0)), x, 255) is None
+    wide = Var("w", IntType(32, signed=True))
+    assert divisions(bit_and(wide, sub(wide, const(1))), wide, wide.type.max or 0) == 31
+    assert divisions(bit_and(wide, sub(wide, const(2))), wide, wide.type.max or 0) is None
+    assert divisions(bit_and(wide, wrap(sub(wide, const(1)), IntType(8, signed=True))), wide, 1000) is None
+
+
+BEHIND = {
+    "two variables": "u8 jo = j, io = i; i += 61; j += 120; if (j < 2 * i) break;"
+    " __VERIFIER_assume(jo <= 50); __VERIFIER_assume(io <= 20);",
+    "one is reduced twice": "u16 io = x; x = (u8)x - 1; if (x == n) break; __VERIFIER_assume(io <= 255); i = 0; j = 0;",
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_a_step_that_only_assumptions_behind_the_exit_keep_from_wrapping_is_not_exact(name: str) -> None:
+    """From i = 0 and j = 50 the second iteration ends by the first exit, since j wraps around in it; from x = 0 and
+    n = 254 too. In iterations that are completed nothing does.
+    """
+    g, (found,) = counts(f"int f(u8 i, u8 j, u16 x, u16 n) {{ while (1) {{ {BEHIND[name]} }} return 0; }}")
+    (loop,) = g.loops
+    alone = LoopAlone(g, loop)
+    state = {v: {"i": 0, "j": 50, "x": 0, "n": 254}.get(v.name, 0) for v in alone.entry}
+    truth = alone.run(state, max_steps=100)
+    assert (truth.status, truth.iterations) == ("ok", 1)
+    assert found.exact is None or evaluate(found.exact, state) == 1
+    for bound in found.bounds:
+        assert evaluate(bound.term, state) >= 1 or not holds(bound.when, state)
+
+
+def test_an_invariant_load_is_a_limit() -> None:
+    _, (found,) = counts("int f(u32 i, u32 *p, u8 k) { while (i < p[k & 3]) i++; return i; }")
+    assert found.exact is not None
+
+    def reader(name: str, offset: int, type: IntType) -> int:
+        assert (name, offset) == ("p", 8)
+        return 20
+
+    given = {var: {"i": 3, "k": 6}.get(var.name, 0) for var in found.exact.variables}
+    assert evaluate(found.exact, given, reader) == 17
+
+
+NESTS = {
+    "rectangle": ("for (u8 i = 0; i < n; i++) for (u8 j = 0; j < m; j++);", lambda n, m: (n, m, n * m)),
+    "triangle": ("for (u8 i = 0; i < n; i++) for (u8 j = 0; j < i; j++);", lambda n, m: (n, max(0, n - 1), n * max(0, n - 1))),
+    "entered at times": (
+        "for (u8 i = 0; i < n; i++) if (i < m) for (u8 j = 0; j < n; j++);",
+        lambda n, m: (n, n, m * n),
+    ),
+    "entered once": ("for (u8 i = 0; i < n; i++) if (i == m) { for (u8 j = 0; j < n; j++); return 1; }", None),
+    "a limit that falls": ("int k = m; for (u8 i = 0; i < n; i++) { for (int j = 0; j < k; j++); k -= 3; }", lambda n, m: (n, m, n * m)),
+    "inner ones move the outer counter": (
+        "int i = 0; while (i < n) { i++; for (u8 j = 0; j < m; j++) i += 2; }",
+        lambda n, m: (n, m, n * m),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, (_, totals) in NESTS.items() if totals is not None])
+def test_totals_of_nests(name: str) -> None:
+    text, totals = NESTS[name]
+    _, (outer, inner) = counts(f"int f(u8 n, u8 m) {{ {text} return 0; }}")
+    for n, m in product((0, 1, 2, 7, 200, 255), repeat=2):
+        given = {"n": n, "m": m}
+        found = [min(value(b.term, given) for b in bounds) for bounds in (outer.total, inner.any_entry, inner.total)]
+        assert tuple(found) == totals(n, m)
+
+
+def test_a_limit_that_rises_around_is_not_carried_out() -> None:
+    """k reaches m + 3·n: no entry takes as few as at first."""
+    _, (_, inner) = counts(
+        "int f(u8 n, u8 m) { int k = m; for (u8 i = 0; i < n; i++) { for (int j = 0; j < k; j++); k += 3; } return 0; }"
+    )
+    assert inner.bounds
+    assert not inner.any_entry
+    assert not inner.total
+
+
+def test_what_is_read_inside_is_not_carried_over_writes() -> None:
+    text = (
+        "int f(u8 *p, u8 n) { for (u8 i = 0; i < 5; i++) { for (u8 j = 0; j < p[n & 3]; j++); p[i] += 9; } return 0; }"
+    )
+    _, (outer, inner) = counts(text)
+    assert inner.exact is not None
+    assert [value(bound.term, {}) for bound in outer.total] == [5]
+    assert not inner.any_entry
+    assert not inner.total
+
+
+# -- every state of 8 bits --------------------------------------------------------------------------------------------
+
+BRUTE = {
+    "up by 7": "while (i < n) i += 7;",
+    "down by 5": "while (i > n) i -= 5;",
+    "up to and with": "while (i <= n) i++;",
+    "do, up by 7": "do i += 7; while (i < n);",
+    "do, down by 3, unequal": "do i -= 3; while (i != n);",
+    "a sum modulo 2^8": "while ((u8)(i + 10) < n) i++;",
+    "a difference of signed": "while ((i8)(n - i) > 3) i += 4;",
+    "a difference, steps of 5": "while ((u8)(n - i) > 3) i += 5;",
+    "a quotient": "while ((u8)(i / 2 + n) < 77) i += 2;",
+    "a complement": "while ((u8)~i > n) i++;",
+    "twice": "while (2 * i < n) i++;",
+    "either of two steps": "while (i < n) { if (n & 1) i += 2; else i += 3; }",
+    "two limits": "while (i != n && i < 100) i++;",
+    "bits": "while (i > n) i &= i - 1;",
+    "shifts": "while (i >> 2) i >>= 1;",
+    "left in the middle": "while (1) { i++; if (i == n) break; if (i > 200) return 1; i++; }",
+    "a flag of two": "int a, b; do { a = b = 0; if (i < n) { i++; a = 1; } if (n > i) { n--; b = 1; } } while (a && b);",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BRUTE)
+def test_all_states_of_8_bits(name: str) -> None:
+    g, (found,) = counts(f"int f(u8 i, u8 n) {{ {BRUTE[name]} return i; }}")
+    (loop,) = g.loops
+    alone = LoopAlone(g, loop)
+    states = [{v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry} for i in range(256) for n in range(0, 256, 5)]
+    for state in states if found.bounds or found.exact is not None else ():
+        truth = alone.run(state, max_steps=4000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                assert truth.status != "diverges"
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term))
+        if found.exact is not None and truth.status == "ok":
+            assert truth.iterations == evaluate(found.exact, state), (state, str(found.exact))
+
+
+def test_most_of_the_loops_above_are_known() -> None:
+    found = {name: counts(f"int f(u8 i, u8 n) {{ {text} return i; }}")[1][0] for name, text in BRUTE.items()}
+    assert sum(bool(one.bounds) for one in found.values()) >= 10
+    assert sum(one.exact is not None for one in found.values()) >= 5
+
+
+# -- random programs --------------------------------------------------------------------------------------------------
+
+
+def known(g: Flowgraph) -> tuple[dict[str, Counted], FunctionBounds]:
+    found = {name: one for name, one in induction_counts(g).items() if isinstance(one, Counted)}
+    of = {loop.name: found.get(loop.name, Counted()) for loop in g.loops}
+    loops = {
+        loop.name: LoopBounds(loop, of[loop.name].bounds, of[loop.name].any_entry, of[loop.name].total)
+        for loop in g.loops
+    }
+    return found, FunctionBounds(loops)
+
+
+def at(term: Term, values: dict[Var, int]) -> int | None:
+    try:
+        return evaluate(term, values)
+    except EvaluationError:  # it speaks of memory or of globals
+        return None
+
+
+def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, interpreter: Interpreter) -> int:
+    """How often exact counts were compared: of runs of the function, of the loop alone; and bounds on any entry."""
+    compared = 0
+    for arguments in rows:
+        entered: dict[str, list[dict[Var, int]]] = {}
+        run = interpreter.run(
+            arguments,
+            nondet,
+            max_steps=4_000,
+            on_loop=lambda loop, state, entered=entered: entered.setdefault(loop.name, []).append(dict(state)),
+        )
+        inputs = arguments_of(g, arguments)
+        for name, states in entered.items():
+            one, truth = found.get(name, Counted()), run.iterations.get(name, 0)
+            tops = [at(bound.term, inputs) for bound in one.any_entry]
+            assert all(top is None or truth <= top * len(states) for top in tops), (name, arguments, truth, tops)
+            each = [at(one.exact, state) for state in states] if one.exact is not None else [None]
+            if run.status == "ok" and None not in each:
+                assert truth == sum(x for x in each if x is not None), (name, arguments, truth, str(one.exact))
+                compared += 1
+    for loop in g.loops:
+        exact = found.get(loop.name, Counted()).exact
+        if exact is None:
+            continue
+        try:
+            alone = LoopAlone(g, loop)
+        except UsageError:
+            continue
+        variables = sorted(set(exact.variables) | set(alone.entry), key=lambda v: v.key)
+        for state in draw_states(variables, constants([exact]), 1, 25):
+            truth_alone = alone.run(state, max_steps=4_000)
+            if truth_alone.status == "ok":
+                assert truth_alone.iterations == at(exact, state), (loop.name, state, str(exact))
+                compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_random_programs(tmp_path, profile: str) -> None:
+    bounds, exact = Compared(), 0
+    for seed in range(9000, 9006):
+        file = tmp_path / f"{seed}.c"
+        file.write_text(print_program(generate(seed, PROFILES[profile])))
+        program = load([file])
+        g = build(program.inlined.functions["f"], program.inlined, Options())
+        if isinstance(g, Refused):
+            continue
+        found, claimed = known(g)
+        chosen, nondet = random.Random(seed), nondet_stream(seed)
+        rows = [[_drawn(parameter, chosen) for parameter in g.parameters] for _ in range(5)]
+        interpreter = Interpreter(program.inlined, g, options=Options())
+        for more in (
+            judge_entries(g, claimed, seed, 20),
+            judge_calls(g, rows, nondet, claimed, interpreter, 4_000),
+            judge_entries_in_calls(g, rows, nondet, claimed, interpreter, 4_000),
+        ):
+            bounds.compared += more.compared
+        exact += judge_exact(g, found, rows, nondet, interpreter)
+    if profile in ("everything", "nests", "nests-8", "composed", "arrays", "undefined"):
+        assert bounds.compared > 20
+        assert exact > 10
+
+
+def _drawn(parameter, chosen: random.Random) -> object:
+    if parameter.object is not None:
+        return [chosen.choice((0, 1, 3, -2, 9, 40, 127)) for _ in range(64)]
+    low, high = parameter.type.min or -1000, parameter.type.max or 1000
+    drawn = (chosen.choice((low, high, 0, 1, 255, 127)), chosen.randint(-200, 200), chosen.randint(-3, 20))
+    return parameter.type.wrap(drawn[chosen.randrange(3)])
