@@ -37,7 +37,7 @@ enough that little is taken in between."""
 _MEGABYTE: Final = 1 << 20
 """In bytes."""
 _LIBRARIES_MB: Final = 128
-"""Address space for libraries that a child loads when it needs them; what they use of memory counts. A guess."""
+"""Address space for libraries that a child loads when it needs them. A guess."""
 _USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
@@ -321,10 +321,13 @@ class _Child:
 
 
 def _resident(process: int | None) -> int:
-    """The resident memory of a process in bytes; 0 where the system does not say."""
+    """The memory of a process in bytes, without files that are mapped into it, as libraries are: these the system takes
+    out of memory and brings back as it likes. 0 where the system does not say.
+    """
     try:
         with open(f"/proc/{process}/statm", encoding="ascii") as file:  # noqa: PTH123  # fifty times a second
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            resident, mapped = map(int, file.read().split()[1:3])
+            return (resident - mapped) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
 
