@@ -120,6 +120,21 @@ def test_what_is_shared_with_the_parent_is_not_counted(monkeypatch):
     assert len(seen) > 2
 
 
+def test_a_child_that_is_not_ready_yet_is_not_over_its_memory(monkeypatch):
+    """Where its parent has much memory, and the machine is busy."""
+    settle = limits_module._settle
+
+    def slowly(*args):
+        time.sleep(0.4)
+        settle(*args)
+
+    kept = b"x" * (48 << 20)
+    monkeypatch.setattr(limits_module, "_may_fork", lambda: True)
+    monkeypatch.setattr(limits_module, "_settle", slowly)
+    assert run_all([functools.partial(quick, 3)], Limits(10, 16)) == [9]
+    assert len(kept) > 0
+
+
 def starved(kind):
     if kind == "memory":
         raise MemoryError

@@ -271,7 +271,7 @@ class _Child:
                 continue
             return kind, value
         limit = self.limits.memory_mb
-        if limit is not None:
+        if limit is not None and self.ready:  # before, it has what it shares with its parent
             self._peak = max(self._peak, self._memory())
             if self._peak - self._base > limit * _MEGABYTE:
                 return self._overrun(Reason.MEMORY_LIMIT, _memory_detail(limit))
