@@ -160,6 +160,8 @@ NOTHING = {
     "halves of what is negative": "(i8 x) { while (x < -1) x >>= 1; return x; }",
     "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
     "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
+    "a limit that moves beyond the type": "(u8 i, int j) { while (i < j) { i += 3; j++; } return i; }",
+    "halves, 0 too": "(int x) { while (x >= 0) x /= 2; return x; }",
     "half the way": "(u8 x, u8 y) { while (x != y) x /= 2; return x; }",
     "a load that the loop changes": "(u32 i, u32 *p) { while (i < p[1]) { p[i & 3] += 2; i++; } return i; }",
     "a load that a call may change": "void g(void); u32 s[2]; int f(u32 i) { while (i < s[i & 1]) { g(); i++; } return i; }",
@@ -306,6 +308,33 @@ def test_a_limit_that_rises_around_is_not_carried_out() -> None:
     assert inner.bounds
     assert not inner.any_entry
     assert not inner.total
+
+
+def test_a_counter_that_wraps_around_comes_past_again() -> None:
+    """Of 600 iterations i < 10 holds in 10 of the first 256, of the second, and of the last 88."""
+    _, (_, inner) = counts(
+        "int f(u8 i, u8 m) { for (int c = 0; c < 600; c++) { if (i < m) for (u8 j = 0; j < 1; j++); i++; } return 0; }"
+    )
+    assert all(value(bound.term, {"i": 0, "m": 10}) >= 30 for bound in inner.total)
+
+
+def test_a_loop_in_front_of_the_exit_is_entered_once_more() -> None:
+    _, (_, inner) = counts(
+        "int f(u8 n, u8 m) { int i = 0; while (1) { for (u8 j = 0; j < m; j++); if (i >= n) break; i++; } return i; }"
+    )
+    assert [value(bound.term, {"n": 5, "m": 7}) for bound in inner.total] == [42]
+
+
+def test_no_bound_on_a_call_speaks_of_what_it_reads() -> None:
+    """k is an input of each iteration: of an entry nothing is known but its type, which is too wide to say anything."""
+    g, (_, inner) = counts(
+        "extern int __VERIFIER_nondet_int(void);"
+        "int f(u8 n) { for (u8 i = 0; i < n; i++) { int k = __VERIFIER_nondet_int(); for (int j = 0; j < k; j++); }"
+        "return 0; }"
+    )
+    assert inner.bounds
+    assert all(bound.term.variables <= set(g.variables) for bound in inner.any_entry)
+    assert not inner.any_entry
 
 
 def test_what_is_read_inside_is_not_carried_over_writes() -> None:
