@@ -310,12 +310,33 @@ def test_a_limit_that_rises_around_is_not_carried_out() -> None:
     assert not inner.total
 
 
-def test_a_counter_that_wraps_around_comes_past_again() -> None:
-    """Of 600 iterations i < 10 holds in 10 of the first 256, of the second, and of the last 88."""
-    _, (_, inner) = counts(
-        "int f(u8 i, u8 m) { for (int c = 0; c < 600; c++) { if (i < m) for (u8 j = 0; j < 1; j++); i++; } return 0; }"
-    )
-    assert all(value(bound.term, {"i": 0, "m": 10}) >= 30 for bound in inner.total)
+@pytest.mark.parametrize(
+    ("text", "given", "truth"),
+    [
+        # Of 600 iterations i < 10 holds in 10 of the first 256, of the second, and of the last 88.
+        (
+            "int f(u8 i, u8 m, int n) { for (int c = 0; c < n; c++) { if (i < m) for (u8 j = 0; j < 1; j++); i++; } return 0; }",
+            {"i": 0, "m": 10, "n": 600},
+            30,
+        ),
+        # What does not change holds each time.
+        (
+            "int f(u8 m, int n) { for (int c = 0; c < n; c++) { if (m > 3) for (u8 j = 0; j < m; j++); } return 0; }",
+            {"m": 4, "n": 10},
+            40,
+        ),
+    ],
+)
+def test_a_place_is_come_past_as_often_as_its_facts_allow(text: str, given: dict[str, int], truth: int) -> None:
+    _, (_, inner) = counts(text)
+    assert inner.total
+    assert all(value(bound.term, given) >= truth for bound in inner.total)
+
+
+def test_an_iteration_that_is_never_completed_is_counted_as_none() -> None:
+    _, (found,) = counts("int f(u8 i, u8 n) { while (i < n) { i++; if (i >= 1) break; } return i; }")
+    assert found.exact is not None
+    assert value(found.exact, {}) == 0
 
 
 def test_a_loop_in_front_of_the_exit_is_entered_once_more() -> None:
