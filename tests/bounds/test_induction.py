@@ -388,6 +388,7 @@ BRUTE = {
     "bits": "while (i > n) i &= i - 1;",
     "shifts": "while (i >> 2) i >>= 1;",
     "left in the middle": "while (1) { i++; if (i == n) break; if (i > 200) return 1; i++; }",
+    "a limit as it was before": "u8 o; do { o = n; i++; n -= 5; } while (i < o && o >= 5);",
     "a flag of two": "int a, b; do { a = b = 0; if (i < n) { i++; a = 1; } if (n > i) { n--; b = 1; } } while (a && b);",
 }  # fmt: skip
 
