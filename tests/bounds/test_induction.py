@@ -161,6 +161,7 @@ NOTHING = {
     "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
     "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
     "a limit that moves beyond the type": "(u8 i, int j) { while (i < j) { i += 3; j++; } return i; }",
+    "either of two has a bit": "(u8 x, u8 y) { while (x | y) x >>= 1; return x; }",
     "halves, 0 too": "(int x) { while (x >= 0) x /= 2; return x; }",
     "half the way": "(u8 x, u8 y) { while (x != y) x /= 2; return x; }",
     "a load that the loop changes": "(u32 i, u32 *p) { while (i < p[1]) { p[i & 3] += 2; i++; } return i; }",
@@ -221,6 +222,14 @@ def test_halving_and_losing_bits() -> None:
         _, (found,) = counts("int f" + text)
         assert [bound.term for bound in found.bounds] == [const(most)], text
         assert found.exact is None
+
+
+def test_more_exits_than_are_told_apart_are_all_seen() -> None:
+    """One of the ways on has no limit, the last of twelve."""
+    ways = " || ".join([*(f"(i < n && k == {at})" for at in range(11)), "k == 11"])
+    _, (found,) = counts(f"int f(u32 i, u32 n, u8 k) {{ while ({ways}) i++; return i; }}")
+    assert not found.bounds
+    assert found.exact is None
 
 
 def test_divisions_are_counted_as_they_happen() -> None:
@@ -315,7 +324,7 @@ def test_a_limit_that_rises_around_is_not_carried_out() -> None:
     [
         # Of 600 iterations i < 10 holds in 10 of the first 256, of the second, and of the last 88.
         (
-            "int f(u8 i, u8 m, int n) { for (int c = 0; c < n; c++) { if (i < m) for (u8 j = 0; j < 1; j++); i++; } return 0; }",
+            "int f(u8 i, u8 m, int n) { for (int c = 3; c < n + 3; c++) { if (i < m) for (u8 j = 0; j < 1; j++); i++; } return 0; }",
             {"i": 0, "m": 10, "n": 600},
             30,
         ),
