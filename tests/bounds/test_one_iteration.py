@@ -69,6 +69,20 @@ def test_steps_of_several_ways_are_an_interval() -> None:
     assert named(g, whole.drift()) == {"i": (1, 5)}
 
 
+def test_an_end_that_is_not_known_on_one_way_is_not_known() -> None:
+    text = """int f(int i, int n, u8 k, u8 m) {
+        while (i < n) { if (k > 3) i++; else for (u8 j = 0; j < m; j++) i--; k++; }
+        return i;
+    }"""
+    g, found = wholes(text)
+    assert named(g, found[outermost(g).header].drift())["i"] == (None, 1)
+
+
+def test_a_reduction_into_a_narrower_type_is_a_change() -> None:
+    g, whole = only("int f(u32 x, u32 n, u8 k) { while (x < n) { if (k > 3) x = (u8)(x + 1); k++; } return x; }")
+    assert "x" not in named(g, whole.drift())
+
+
 def test_a_way_that_sets_a_variable_leaves_nothing_of_it() -> None:
     g, whole = only("int f(int i, int n, u8 k) { while (i < n) { if (k > 3) i += 1; else i = k; } return i; }")
     assert named(g, whole.drift()) == {}
