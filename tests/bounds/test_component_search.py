@@ -9,9 +9,11 @@ from itertools import product
 import pytest
 
 from headers_walked import arguments, walk
-from loopless.bounds.component_search import Component, _class, _least
+from loopless.bounds.component_search import Component
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph, cutpoints_of
+from loopless.bounds.lexicographic import _degree
 from loopless.bounds.methods.components import CallSearch
+from loopless.bounds.size_bounds import least_of
 from loopless.terms import ONE, ZERO, IntType, Var, add, const, evaluate, floor_div, maximum, minimum, mul
 from loops_in_c import graph, variable
 
@@ -312,9 +314,9 @@ N, M = Var("n", IntType(32)), Var("m", IntType(32))
 
 
 def test_the_least_of_known_bounds() -> None:
-    assert _least([None, N, None]) is N
-    assert _least([None, None]) is None and _least([]) is None
-    assert _least([N, const(3)]) == minimum(N, const(3))
+    assert least_of([None, N, None]) is N
+    assert least_of([None, None]) is None and least_of([]) is None
+    assert least_of([N, const(3)]) == minimum(N, const(3))
 
 
 @pytest.mark.parametrize(
@@ -329,4 +331,4 @@ def test_the_least_of_known_bounds() -> None:
     ],
 )
 def test_classes_are_degrees(bound: object, degree: int) -> None:
-    assert _class(bound) == degree  # type: ignore[arg-type]
+    assert _degree(bound) == degree  # type: ignore[arg-type]
