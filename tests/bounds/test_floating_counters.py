@@ -23,6 +23,8 @@ from loopless.queries.program import load
 from loopless.stepping import no_stepping
 from loopless.terms import Const, Term
 
+pytestmark = pytest.mark.slow  # each case is compiled and run
+
 EXACT = {
     "tenths in float": "int n = 0; for (float x = 0.0f; x < 10; x += 0.1f) n++; return n;",
     "tenths in double": "int n = 0; for (double x = 0.0; x < 10; x += 0.1) n++; return n;",

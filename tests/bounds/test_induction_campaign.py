@@ -21,6 +21,8 @@ from loopless.refusals import Refused
 from loopless.source import load
 from loopless.terms import EvaluationError, Term, Var, evaluate
 
+pytestmark = pytest.mark.slow  # random programs
+
 
 def known(g: Flowgraph) -> tuple[dict[str, Counted], FunctionBounds]:
     found = {name: one for name, one in induction_counts(g).items() if isinstance(one, Counted)}

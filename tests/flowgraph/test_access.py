@@ -15,6 +15,8 @@ from loopless.refusals import Reason
 from loopless.terms import const
 from runs_of_text import came_out, ends, flowgraph, statements
 
+pytestmark = pytest.mark.slow  # run natively
+
 BOUNDS, OUTSIDE, NULL, CONSTANT, BOOL, LENGTH = (
     f"undefined: {kind}"
     for kind in ("bounds", "pointer overflow", "null pointer", "const write", "invalid bool", "array length")

@@ -12,6 +12,8 @@ from loopless.flowgraph.model import Check, Expire
 from loopless.source import ir
 from runs_of_text import came_out, flowgraph, module, statements
 
+pytestmark = pytest.mark.slow  # run natively
+
 GONE = "undefined: dangling pointer"
 PROGRAMS = """
 struct link { int *to; };
