@@ -11,7 +11,7 @@ import pytest
 from headers_walked import arguments, walk
 from loopless.bounds.component_search import Component
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph, cutpoints_of
-from loopless.bounds.lexicographic import _degree
+from loopless.bounds.lexicographic import LexicographicSearch, _degree
 from loopless.bounds.methods.components import CallSearch
 from loopless.bounds.size_bounds import least_of
 from loopless.terms import ONE, ZERO, IntType, Var, add, const, evaluate, floor_div, maximum, minimum, mul
@@ -117,7 +117,7 @@ def test_what_has_no_known_end_is_not_counted(text: str) -> None:
 def test_part_of_a_component_may_be_counted() -> None:
     """x goes down n times in all; how often y is drawn anew between, nothing says."""
     _, (component,) = searched(DRAWN.format("x > 0", "if (nondet()) x--; else y = nondet();"))
-    x = next(v for v in component.variables if v.name == "x")
+    x = next(v for v in component.ranked.variables if v.name == "x")
     down = [t for t in component.transitions if x in t.path.update]
     rest = [t for t in component.transitions if t not in down]
     assert down and rest and component.often(rest) is None and component.often(component.transitions) is None
@@ -148,7 +148,9 @@ def test_no_run_takes_more_and_no_value_is_above(name: str) -> None:
     search, order = searched(RUN[name])
     by_path = {t.path.id: (component, t) for component in order for t in component.transitions}
     each = Counter(t.path.id for component in order for t in component.transitions)
-    most_after = {(t.name, v): c.after(t, v) for c, t in by_path.values() if each[t.path.id] == 1 for v in c.variables}
+    most_after = {
+        (t.name, v): c.after(t, v) for c, t in by_path.values() if each[t.path.id] == 1 for v in c.ranked.variables
+    }
     compared = tight = sized = 0
     for row in product(SMALL, repeat=len(g.parameters)):
         entry = arguments(g, row)
@@ -157,7 +159,7 @@ def test_no_run_takes_more_and_no_value_is_above(name: str) -> None:
         for place, state, path in walk(search.cutpoints, entry):
             if before is not None:
                 component, t = before
-                for var in component.variables:
+                for var in component.ranked.variables:
                     most = most_after.get((t.name, var))
                     if most is not None and var in state:
                         assert state[var] <= evaluate(most, entry), (row, place, var, most)
@@ -166,7 +168,7 @@ def test_no_run_takes_more_and_no_value_is_above(name: str) -> None:
             if before is not None:
                 taken[path.id] += 1
         for component in order:
-            for counted in component.counted:
+            for counted in component.ranked.counted:
                 group = [t for t in component.transitions if t.name in counted.names]
                 truth, most = sum(taken[p] for p in {t.path.id for t in group}), evaluate(counted.bound, entry)
                 assert truth <= most, (row, counted)
@@ -182,13 +184,14 @@ def test_headers_that_lead_to_one_another_are_together_and_come_in_order() -> No
     g = graph(RUN["in turn"])
     search, order = searched(RUN["in turn"])
     headers = [loop.header for loop in g.loops]
-    assert [component.headers for component in order] == [[header] for header in headers]
+    assert [component.headers for component in order] == [{header} for header in headers]
     first, second = order
-    assert [component.headers for component, _ in first.entering] == [[ENTRY]]
+    assert [component.headers for component, _ in first.entering] == [{ENTRY}]
     assert [component for component, _ in second.entering] == [first]
     assert search.components[headers[0]] is first
     (nest,) = searched(COUNTS["nest"][0])[1]
-    assert nest.headers == sorted(loop.header for loop in graph(COUNTS["nest"][0]).loops)
+    inside = {loop.header for loop in graph(COUNTS["nest"][0]).loops}
+    assert nest.headers == inside and nest.ranked.headers == sorted(inside)
 
 
 def test_the_size_of_a_variable_goes_from_component_to_component() -> None:
@@ -209,8 +212,10 @@ def test_the_size_of_a_variable_goes_from_component_to_component() -> None:
 def test_values_at_entry_are_those_of_inputs() -> None:
     search, (component,) = searched(COUNTS["renewed"][0])
     n, m = sorted(search.cutpoints.inputs, key=lambda v: v.name, reverse=True)
-    assert component.at_entry(add(n, m)) == add(n, m)
-    assert component.at_entry(variable(graph(COUNTS["renewed"][0]), "x")) is None
+    x = variable(graph(COUNTS["renewed"][0]), "x")
+    for sizes in component.sizes:
+        assert sizes.entering(ENTRY, add(n, m)) == [add(n, m)]
+        assert sizes.entering(ENTRY, x) is None
 
 
 def test_what_transitions_add() -> None:
@@ -262,14 +267,22 @@ def test_what_is_raised_in_steps_and_in_nests() -> None:
         assert evaluate(raised, {n: a, m: b}) == 3 * pos(a) + 2 * pos(a) * pos(b)
 
 
-def test_functions_that_counted_are_kept_where_nothing_raises_them() -> None:
-    """In "renewed", x is such a clock and y is not: what renews it raises it."""
+def test_functions_that_counted_divide_the_others_where_nothing_raises_them() -> None:
+    """In "renewed", x is such a clock, from n on, and y is not: what renews it raises it."""
     _, (component,) = searched(COUNTS["renewed"][0])
     x = variable(graph(COUNTS["renewed"][0]), "x")
-    first, second = component.counted
-    (function,) = component.clocks[first].values()
+    ranked = component.ranked
+    first, second = ranked.groups
+    assert [first.counted, second.counted] == ranked.counted
+    (function,) = first.functions.values()
     assert (function.term, function.divisor) == (x, 1)
-    assert second not in component.clocks
+    assert all(ranked._never_rises(first.functions, t) for t in component.transitions)
+    assert not all(ranked._never_rises(second.functions, t) for t in component.transitions)
+    stretches = ranked._stretches(first.counted, second.transitions)
+    assert stretches is not None
+    (n,) = stretches.variables
+    assert [evaluate(stretches, {n: value}) for value in VALUES] == [pos(value) for value in VALUES]
+    assert ranked._stretches(second.counted, second.transitions) is None
 
 
 @pytest.mark.parametrize("proof", ["_falls", "_never_rises"])
@@ -278,21 +291,22 @@ def test_functions_that_are_proposed_and_not_proved_are_not_taken(proof: str, mo
     x = variable(graph(COUNTS["renewed"][0]), "x")
     falling = [t for t in component.transitions if x in t.path.update]
     steady = [t for t in component.transitions if t not in falling]
-    found = component._functions(falling, steady, ())
+    ranked = component.ranked
+    found = ranked.functions(falling, steady, ())
     assert found is not None and [f.term for f in found.values()] == [x]
-    assert all(component._falls(found, t) for t in falling) and not any(component._falls(found, t) for t in steady)
-    assert component._falls(found, falling[0], 1) and not component._falls(found, falling[0], 2)
-    assert all(component._never_rises(found, t) for t in component.transitions)
-    monkeypatch.setattr(Component, proof, lambda *_: False)
-    assert component._functions(falling, steady, ()) is None
+    assert all(ranked._falls(found, t) for t in falling) and not any(ranked._falls(found, t) for t in steady)
+    assert ranked._falls(found, falling[0], 1) and not ranked._falls(found, falling[0], 2)
+    assert all(ranked._never_rises(found, t) for t in component.transitions)
+    monkeypatch.setattr(LexicographicSearch, proof, lambda *_: False)
+    assert ranked.functions(falling, steady, ()) is None
 
 
 def test_choices_are_made_once_each_and_all_together_first() -> None:
-    _, (nest,) = searched(COUNTS["nest"][0])
-    choices = [tuple(t.name for t in choice) for choice in nest._choices(nest.transitions)]
+    search, (nest,) = searched(COUNTS["nest"][0])
+    choices = [tuple(t.name for t in choice) for choice in nest.ranked._choices(nest.transitions)]
     assert set(choices[0]) == {t.name for t in nest.transitions}
     assert len(set(choices)) == len(choices) == 5
-    back = set(nest.call.cutpoints.back)
+    back = set(search.cutpoints.back)
     assert {t.path.id for t in nest.transitions if t.name in choices[1]} == back
     assert all(len(choice) == 1 for choice in choices[2:])
 
