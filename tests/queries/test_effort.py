@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from loopless.bounds.induction import NAME
-from loopless.queries import bounds
+from loopless.queries import bounds, sandbox
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, effort_for, inductions_of
 from loopless.queries.program import Program, load
@@ -47,11 +47,11 @@ def test_many_loops_share_the_time(tmp_path) -> None:
     assert twice.settings.of_processor
     assert twice.settled.loop_timeout_s == SETTLED_S
     assert not twice.hurried
-    many = effort_for(program(tmp_path, 6 * FEW, settings).functions, settings)
-    assert many.settings.loop_timeout_s == pytest.approx(10.0 / 36)
-    assert many.settled.loop_timeout_s == pytest.approx(10.0 / 36)
+    many = effort_for(program(tmp_path, 4 * FEW, settings).functions, settings)
+    assert many.settings.loop_timeout_s == pytest.approx(10.0 / 16)
+    assert many.settled.loop_timeout_s == pytest.approx(10.0 / 16)
     assert many.hurried
-    assert HURRIED_S > 10.0 / 36
+    assert HURRIED_S > 10.0 / 16 > LEAST_S
     most = effort_for(program(tmp_path, 20 * FEW, settings).functions, settings)
     assert most.settings.loop_timeout_s == LEAST_S
 
@@ -112,7 +112,7 @@ def test_hurried_requests_have_the_counts_of_induction_variables(tmp_path, monke
         counted_as_due(loop)
         assert loop.entry.method == NAME
         assert loop.call.upper is not None
-    assert asked == [loops[-1].answer.loop.name]
+    assert asked == []
 
 
 def test_what_is_counted_already_is_summarized_where_there_is_time(tmp_path, monkeypatch) -> None:
@@ -137,6 +137,8 @@ def _for_ever(*_: object) -> None:
 @pytest.mark.parametrize("more", ["", "if (x * y % 7 == z) break; z += x; x = x * 3 + y; "])
 def test_a_loop_whose_search_meets_a_limit_keeps_its_quick_bound(tmp_path, monkeypatch, more: str) -> None:
     monkeypatch.setattr(bounds, "bounds_of", _for_ever)
+    # What is put in its place here is there in children that are forked only.
+    monkeypatch.setattr(sandbox, "_may_fork", lambda: True)
     file = tmp_path / "a.c"
     file.write_text(
         "unsigned f(unsigned x, unsigned y, unsigned z, unsigned char i, unsigned char n) {"

@@ -146,7 +146,9 @@ def counted(whole: Whole) -> Counted:
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
     if least(bounds) is None:
         return Counted(bounds, reads=whole.reads)
-    return Counted(bounds, _exact(whole, [count for count in counts if count.exact and count.when is TRUE]))
+    exact = _exact(whole, [count for count in counts if count.exact and count.when is TRUE])
+    # What checks leave of an exact count is no more than that: runs that fail them are undefined.
+    return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact)
 
 
 def _exact(whole: Whole, counts: Sequence[Count]) -> Term | None:

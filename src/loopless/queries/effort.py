@@ -82,7 +82,8 @@ def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
     loops = sum(loop.id.inlined_from is None for function in functions for loop in function.loops)
     share = shared(settings, loops)
     if share is settings or share.loop_timeout_s is None:
-        hurried, for_settled = False, settings if settings.thorough else within(settings, SETTLED_S)
+        unlimited = settings.thorough or settings.loop_timeout_s is None
+        hurried, for_settled = False, settings if unlimited else within(settings, SETTLED_S)
     else:
         hurried, for_settled = share.loop_timeout_s < HURRIED_S, within(share, SETTLED_S)
     return Effort(share, for_settled, hurried=hurried)
