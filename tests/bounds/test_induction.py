@@ -213,6 +213,22 @@ def test_halving_and_losing_bits() -> None:
         assert found.exact is None
 
 
+def test_euclid_takes_two_iterations_a_bit() -> None:
+    """Any two iterations halve the remainder; of 8 bits 144 and 233, Fibonacci's, take the most."""
+    text = TYPES + "int f(u8 a, u8 b) { int n = 0; while (b > 0) { u8 t = a % b; a = b; b = t; n++; } return n; }"
+    _, (found,) = counts(text)
+    limit = value(min(found.bounds, key=lambda bound: value(bound.term, {"b": 255})).term, {"b": 255})
+
+    def steps(a: int, b: int) -> int:
+        n = 0
+        while b > 0:
+            a, b, n = b, a % b, n + 1
+        return n
+
+    assert limit == 16
+    assert max(steps(a, b) for a in range(256) for b in range(256)) == steps(144, 233) <= limit
+
+
 def test_more_exits_than_are_told_apart_are_all_seen() -> None:
     """One of the ways on has no limit, the last of twelve."""
     ways = " || ".join([*(f"(i < n && k == {at})" for at in range(11)), "k == 11"])

@@ -329,7 +329,7 @@ class Counts:
             return
         times = divisions(self.after[linear], linear, most)
         if times is None and self._is_remainder(linear):
-            times = 2 * most.bit_length() + 1
+            times = 2 * most.bit_length()
         if times is not None:
             yield Count(const(times), fact)
 
