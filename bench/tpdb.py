@@ -79,7 +79,7 @@ def start_of(program: Any) -> Any:
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     """The claim on all loops of a function together as numbers and text."""
     from loopless.bounds.lower_asymptotics import lower_class_of
-    from loopless.queries.bounds import class_of
+    from loopless.queries.bound_answers import class_of
     from loopless.terms import FALSE, TRUE
 
     call = found.call

@@ -18,7 +18,8 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options
 from loopless.queries import bounds
 from loopless.queries import sandbox as limits
-from loopless.queries.bounds import answer_bounds, class_of
+from loopless.queries.bound_answers import class_of
+from loopless.queries.bounds import answer_bounds
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason

@@ -26,7 +26,7 @@ from loopless.cli.options import (
 from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.bounds import FunctionBound
+    from loopless.queries.bound_answers import FunctionBound
     from loopless.queries.costs import CostAnswer, RunBound
     from loopless.queries.program import Loop, LoopName, Program
 

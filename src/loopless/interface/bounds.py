@@ -12,9 +12,9 @@ from loopless.bounds.lower_asymptotics import class_of_claim, lower_class
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
 from loopless.queries.arguments import integer_of
-from loopless.queries.bounds import FunctionBound as FunctionBoundValue
-from loopless.queries.bounds import LoopBound as LoopBoundValue
-from loopless.queries.bounds import class_of
+from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
+from loopless.queries.bound_answers import LoopBound as LoopBoundValue
+from loopless.queries.bound_answers import class_of
 from loopless.queries.inputs import check_values, names_in_bounds, not_meant, number_at
 from loopless.queries.program import Function
 from loopless.refusals import Refused

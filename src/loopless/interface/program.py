@@ -20,8 +20,8 @@ from loopless.paths import LoopPaths
 from loopless.queries import program as session
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.assumptions import names_in
+from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import METHODS, answer_bounds
-from loopless.queries.bounds import FunctionBound as FunctionBoundValue
 from loopless.queries.deadline import in_time
 from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
 from loopless.queries.functions import FunctionAnswer, answer_functions

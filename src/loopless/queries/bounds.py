@@ -7,11 +7,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless.bounds import (
-    AsymptoticClass,
     Claim,
     FunctionBounds,
     LoopBounds,
@@ -19,7 +18,6 @@ from loopless.bounds import (
     claim_of_call,
     least,
 )
-from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.joint_claims import (
     all_runs_count,
     always,
@@ -31,8 +29,8 @@ from loopless.bounds.joint_claims import (
     somewhere,
     together,
 )
-from loopless.bounds.line_bounds import LineBound, from_header, line_bounds
-from loopless.bounds.lower_asymptotics import class_of_bound, has_class, lower_class_of
+from loopless.bounds.line_bounds import from_header, line_bounds
+from loopless.bounds.lower_asymptotics import class_of_bound, lower_class_of
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
@@ -43,6 +41,7 @@ from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
@@ -50,9 +49,10 @@ from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program, answer_all
-from loopless.queries.returning import NO_CALLS, Calls, leaving
+from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.settings import Settings
+from loopless.queries.settled import settled
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
@@ -69,73 +69,10 @@ METHODS: Final = ("all", "looperman")
 """``all``: summaries first; ``looperman``: its algorithm alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopBound:
-    """What is known of how often a loop runs.
-
-    ``entry``: the iterations of one entry, over the values there; ``call``: those of one call of the function, over its
-    inputs; ``any_entry``: no entry in a call takes more iterations than that, over the inputs. ``lines``: the visits of
-    lines in one call. ``refused``: why there is no bound on one entry, ``refused_call``: why there is none on a call.
-    """
-
-    answer: LoopAnswer
-    entry: Claim
-    call: Claim
-    any_entry: Term | None = None
-    lines: tuple[LineBound, ...] = ()
-    refused: Refused | None = None
-    refused_call: Refused | None = None
-    from_header: bool = False
-    """Whether the loop is left from its header only, in which nothing of the body stands."""
-    recurrent: tuple[Recurrent, ...] = ()
-    """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
-    calls: Calls = NO_CALLS
-    reads: Reads = NO_READS
-    """Where no bound on one entry is known: what decides how long the loop runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionBound:
-    """The bounds of one function: ``call`` is about the iterations of all its loops, those of inlined functions too.
-
-    ``shown``: the source names of the variables; ``own``: the names of the loops that stand in the function's text.
-    """
-
-    name: str
-    place: str
-    loops: tuple[LoopBound, ...] = ()
-    call: Claim = field(default_factory=lambda: Claim(None, gap=TRUE))
-    shown: Mapping[Var, str] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = ()
-    refused: Refused | None = None
-    trouble: str = ""
-    time_ms: float = 0.0
-    wider: Term | None = None
-    """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
-    over_inputs: Term | None = None
-    """A bound over the inputs alone, where that of ``call`` is over values that the call reads."""
-    summary: FunctionSummary | None = None
-    """What the function does, where that is known."""
-    ambiguous: frozenset[str] = frozenset()
-    """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
-    calls: Calls = NO_CALLS
-
-
-def class_of(found: FunctionBound) -> AsymptoticClass | None:
-    """How fast the iterations of all loops grow at most, where there is a bound for all inputs for which they end."""
-    if not has_class(found.call):
-        return None
-    known = [class_of_bound(found.call.upper, found.shown, exact=found.call.exact)]
-    known += [class_of_bound(term, found.shown, exact=False) for term in (found.wider, found.over_inputs)]
-    return min((g for g in known if g is not None), key=lambda g: g.degree, default=None)
-
-
 def answer_bounds(
     functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, in their order, each under its limits."""
-    from loopless.queries.settled import settled
-
     effort = effort_for(functions, settings)
     return settled(functions, lambda some: _answers(some, method, effort, until))
 

@@ -11,7 +11,7 @@ from typing import Final
 from loopless.bounds.joint_claims import always
 from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
-from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.jobs import work
 from loopless.queries.program import Function, LoopName, Program
 from loopless.queries.sandbox import Overrun, failure

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.bounds import FunctionBound
+from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.terms import (

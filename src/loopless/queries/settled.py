@@ -17,7 +17,7 @@ from loopless.flowgraph.model import Call
 from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
 from loopless.queries.answers import LoopAnswer
-from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.program import Function
 from loopless.queries.returning import Calls, before, calls_in
 from loopless.refusals import Refused

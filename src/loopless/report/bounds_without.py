@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopless.bounds import Claim
-from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.sandbox import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten

@@ -7,7 +7,7 @@ from typing import Final
 
 from loopless.bounds import Claim
 from loopless.bounds.lower_asymptotics import class_of_claim
-from loopless.queries.bounds import FunctionBound, LoopBound, class_of
+from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
 from loopless.report.bounds import (
     claim_conditions,
     claim_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from loopless.queries.bounds import FunctionBound, LoopBound
+from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.costs import RETURNS, RunBound, by_end, is_recursion
 from loopless.queries.inputs import number_at
 from loopless.queries.program import LoopName
