@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.halving import divisions
+from loopless.bounds.halving import divisions, euclid, quotient_of
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph
@@ -146,7 +146,7 @@ def test_a_limit_that_any_value_meets_gives_nothing_for_it() -> None:
 NOTHING = {
     "either way": "(u8 i, u8 n, u8 j) { while (i != n) { if (j > 3) i++; else i--; } return i; }",
     "steps of 2 to what is unequal": "(u8 i, u8 n) { while (i != n) i += 2; return i; }",
-    "halves of what is negative": "(i8 x) { while (x < -1) x >>= 1; return x; }",
+    "halves of what is negative, -1 too": "(i8 x) { while (x < 0) x >>= 1; return x; }",
     "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
     "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
     "a limit that moves beyond the type": "(u8 i, int j) { while (i < j) { i += 3; j++; } return i; }",
@@ -200,24 +200,50 @@ def test_a_limit_that_changes_is_known_by_its_type_alone(name: str) -> None:
     assert [value(bound.term, {"i": 5}) for bound in found.bounds] == [250]
 
 
-def test_halving_and_losing_bits() -> None:
+def test_losing_bits() -> None:
     for text, most in (
-        ("(u8 x) { while (x) x /= 2; return x; }", 8),
-        ("(u8 x) { while (x > 0) x >>= 3; return x; }", 3),
-        ("(u32 x) { while (x) x /= 10; return x; }", 10),  # 4 294 967 295 has ten digits
         ("(int x) { while (x > 0) x &= x - 1; return x; }", 31),
+        ("(u32 x) { while (x) x ^= x & -x; return x; }", 32),
+        ("(u16 x) { while (x) x -= x & -x; return x; }", 16),
         ("(u8 x, u8 y) { while (x & y) x >>= 1; return x; }", 8),
     ):
         _, (found,) = counts("int f" + text)
-        assert [bound.term for bound in found.bounds] == [const(most)], text
+        assert [value(bound.term, {"x": (1 << most) - 1}) for bound in found.bounds] == [most], text
         assert found.exact is None
 
 
-def test_euclid_takes_two_iterations_a_bit() -> None:
-    """Any two iterations halve the remainder; of 8 bits 144 and 233, Fibonacci's, take the most."""
-    text = TYPES + "int f(u8 a, u8 b) { int n = 0; while (b > 0) { u8 t = a % b; a = b; b = t; n++; } return n; }"
-    _, (found,) = counts(text)
-    limit = value(min(found.bounds, key=lambda bound: value(bound.term, {"b": 255})).term, {"b": 255})
+def digits(number: int, base: int) -> int:
+    """How many digits a number ≥ 0 has, none for 0."""
+    return 0 if number == 0 else 1 + digits(number // base, base)
+
+
+def test_a_number_is_divided_as_often_as_it_has_digits() -> None:
+    for text, expected in (
+        ("(u8 x) { while (x) x /= 2; return x; }", lambda x: digits(x, 2)),
+        ("(u8 x) { while (x > 0) x >>= 3; return x; }", lambda x: digits(x, 8)),
+        ("(u32 x) { while (x) x /= 10; return x; }", lambda x: digits(x, 10)),
+        ("(i8 x) { while (x) x /= 3; return x; }", lambda x: digits(abs(x), 3)),
+        # x is at least 10 before each division: as many digits as the rest in front of the last one has.
+        ("(u32 x) { while (x >= 10) x /= 10; return x; }", lambda x: digits(x // 10, 10)),
+        ("(u32 x) { while (x > 6) x >>= 1; return x; }", lambda x: digits(x // 7, 2)),
+    ):
+        _, (found,) = counts("int f" + text)
+        assert found.exact is not None, text
+        edges = [0, 1, 2, 6, 7, 8, 9, 10, 13, 14, 99, 100, 127]
+        edges += [-128, -127, -81, -1] if "i8" in text else [128, 255] if "u8" in text else [4_294_967_295, 10**9]
+        for x in edges:
+            assert value(found.exact, {"x": x}) == expected(x), (text, x)
+
+
+def test_euclid_takes_the_most_for_numbers_of_fibonacci() -> None:
+    """Lamé: as many divisions as Fibonacci's numbers from 1, 2, 3, … lie below the smaller one."""
+    for text, most in (
+        ("int f(u8 a, u8 b) { while (b > 0) { u8 t = a % b; a = b; b = t; } return a; }", 12),  # 233 is the 12th
+        ("int f(u16 a, u16 b) { while (b) { u16 t = a % b; a = b; b = t; } return a; }", 23),  # 46368 the 23rd
+        ("int f(int a, int b) { while (b) { int t = a % b; a = b; b = t; } return a; }", 45),  # 1836311903 the 45th
+    ):
+        _, (found,) = counts(text)
+        assert [bound.term for bound in found.bounds] == [const(most)], text
 
     def steps(a: int, b: int) -> int:
         n = 0
@@ -225,8 +251,9 @@ def test_euclid_takes_two_iterations_a_bit() -> None:
             a, b, n = b, a % b, n + 1
         return n
 
-    assert limit == 16
-    assert max(steps(a, b) for a in range(256) for b in range(256)) == steps(144, 233) <= limit
+    assert max(steps(a, b) for a in range(256) for b in range(256)) == steps(144, 233) == steps(377, 233) == 12
+    worst = [max(steps(a, b) for a in range(170)) for b in range(100)]
+    assert [euclid(most) for most in range(100)] == [max(worst[: most + 1]) for most in range(100)]
 
 
 def test_more_exits_than_are_told_apart_are_all_seen() -> None:
@@ -237,20 +264,13 @@ def test_more_exits_than_are_told_apart_are_all_seen() -> None:
     assert found.exact is None
 
 
-def test_divisions_are_counted_as_they_happen() -> None:
-    x = Var("x", IntType(8, signed=False))
-    for divisor in (2, 3, 7, 255):
-        steps = divisions(floor_div(x, const(divisor)), x, 255)
-        value, done = 255, 0
-        while value > 0:
-            value, done = value // divisor, done + 1
-        assert steps == done
-    assert divisions(floor_div(x, const(1)), x, 255) is None
-    assert divisions(shift_right(x, const(0)), x, 255) is None
+def test_what_loses_a_bit_and_what_does_not() -> None:
     wide = Var("w", IntType(32, signed=True))
     assert divisions(bit_and(wide, sub(wide, const(1))), wide, wide.type.max or 0) == 31
     assert divisions(bit_and(wide, sub(wide, const(2))), wide, wide.type.max or 0) is None
     assert divisions(bit_and(wide, wrap(sub(wide, const(1)), IntType(8, signed=True))), wide, 1000) is None
+    assert quotient_of(floor_div(wide, const(1)), wide) is None
+    assert quotient_of(shift_right(wide, const(0)), wide) is None
 
 
 BEHIND = {

@@ -10,8 +10,8 @@ import pytest
 import loopless
 from asked_both_ways import asked, loaded, untimed
 from loopless.interface import calls as calls_module
+from loopless.interface import program as program_of_interface
 from loopless.queries import calls as query_calls
-from loopless.queries import program as session
 
 
 def test_a_limit_of_time_is_kept_and_named():
@@ -77,13 +77,13 @@ def test_the_reading_of_integers_is_of_the_program():
 
 def test_answers_are_kept_and_those_of_other_settings_are_others(monkeypatch, program):
     asked_for = []
-    ask = session.answer_all
+    ask = program_of_interface.answer_all
 
     def counted(loops, question, settings, until=None):
         asked_for.extend((loop.name, question) for loop in loops)
         return ask(loops, question, settings, until)
 
-    monkeypatch.setattr(session, "answer_all", counted)
+    monkeypatch.setattr(program_of_interface, "answer_all", counted)
     fresh = program.with_settings(loop_timeout_s=7)
     first = fresh[4].summarize()
     assert fresh[4].summarize() is first

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from asking import summary_of
 from loopless.errors import UsageError
 from loopless.queries.assumptions import names_in, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
@@ -195,9 +196,9 @@ def test_a_summary_under_an_assumption_speaks_of_the_states_that_c_means(tmp_pat
         ("i > n && i != 1", {(-1, 5): 3, (9, 5): 9}),
         ("(unsigned char)i == 200", {(200, 1): 200, (456, 1): 456, (-56, 1): 3}),
     ):
-        summary = loop.summarize(assume=text)
+        summary = summary_of(loop, assume=text)
         assert summary.complete
         for (i, n), final in states.items():
             assert summary(i=i, n=n)["i"] == final, (text, i, n)
-    over_z = load([file], Settings(workers=1, mathematical=True)).loops[0].summarize(assume="i + 1 > i && i > n")
+    over_z = summary_of(load([file], Settings(workers=1, mathematical=True)).loops[0], assume="i + 1 > i && i > n")
     assert over_z(i=-1, n=5)["i"] == 3

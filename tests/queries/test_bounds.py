@@ -320,3 +320,14 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     assert second.call.upper is None
     assert second.refused_call.reason is Reason.TIME_LIMIT
     assert found.time_ms >= 4000
+
+
+def test_a_number_stands_beside_a_bound_by_an_input_that_may_be_larger(tmp_path):
+    """As many iterations as bits are set: no more than there are bits, and no more than the value itself."""
+    file = tmp_path / "bits.c"
+    file.write_text("unsigned f(unsigned x) { unsigned n = 0; for (; x; x &= x - 1) n++; return n; }")
+    (found,) = answer_bounds([load([file], Settings())["f"]], "all", Settings())
+    (loop,) = found.loops
+    x = next(var for var in loop.call.upper.variables if var.name == "x")
+    assert [evaluate(loop.call.upper, {x: value}) for value in (0, 3, 31, 2**32 - 1)] == [0, 3, 31, 32]
+    assert evaluate(loop.any_entry, {x: 2**32 - 1}) == 32

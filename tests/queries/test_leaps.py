@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from asking import summary_of
 from loopless.check.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
@@ -15,6 +16,7 @@ from loopless.check.outcome import Outcome
 from loopless.queries import calls
 from loopless.queries import program as session
 from loopless.queries.evaluation import Evaluator
+from loopless.queries.functions import summarize_whole
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping
 from loopless.summary import FunctionSummary
@@ -59,9 +61,9 @@ def program(tmp_path_factory):
 def evaluators(program, name: str) -> tuple[Evaluator, Interpreter]:
     """An evaluator that knows the summary of the function, and the judge."""
     function = program[name]
-    graph, whole = function.graph(), function.summarize()
+    graph, whole = function.graph(), summarize_whole(function)
     assert isinstance(whole, FunctionSummary)
-    outcomes = {loop.name: loop.summarize() for loop in function.loops}
+    outcomes = {loop.name: summary_of(loop) for loop in function.loops}
     interpreter = Interpreter(program.source.inlined, graph)
     return Evaluator(graph, interpreter, lambda loop: outcomes[loop.name], whole), interpreter
 
@@ -121,10 +123,10 @@ def test_random_functions_against_native_runs(tmp_path) -> None:
             text = print_program(generate(seed, PROFILES["composed"]))
             (tmp_path / "case.c").write_text(text, encoding="utf-8")
             function = session.load(tmp_path / "case.c")["f"]
-            whole = function.summarize()
+            whole = summarize_whole(function)
             if not isinstance(whole, FunctionSummary):
                 continue
-            outcomes = {loop.name: loop.summarize() for loop in function.loops}
+            outcomes = {loop.name: summary_of(loop) for loop in function.loops}
             interpreter = Interpreter(function.program.source.inlined, function.graph())
             evaluator = Evaluator(function.graph(), interpreter, lambda loop, o=outcomes: o[loop.name], whole)
             oracle = NativeOracle(text, limits=Limits(seconds=0.2), host=host)

@@ -12,6 +12,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.queries import program as session
 from loopless.queries.evaluation import Evaluator
+from loopless.queries.functions import summarize_whole
 from loopless.summary import FunctionSummary
 
 PROGRAM = """
@@ -44,7 +45,7 @@ def test_a_body_says_what_a_function_of_the_library_does(name: str, head: str, h
         assert Interpreter(read.source.inlined, read["f"].graph()).run([4]).outcome.return_value == VALUE
     assert name in plain["f"].reached.names
     f = program["f"]
-    whole = f.summarize()
+    whole = summarize_whole(f)
     assert isinstance(whole, FunctionSummary)
     evaluator = Evaluator(f.graph(), Interpreter(program.source.inlined, f.graph()), lambda _: None, whole)
     run = evaluator.run([4], [])

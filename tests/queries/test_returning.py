@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from asking import summary_of
 from loopless.check.interpreter.run import Interpreter
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.costs import answer_cost
+from loopless.queries.functions import summarize_whole
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -204,15 +206,15 @@ def test_a_summary_does_not_pass_over_a_call_that_need_not_return(tmp_path):
     for name in ("recursive", "called back", "without effect"):
         program = program_of(tmp_path, LEAVES[name])
         (loop,) = program["f"].loops
-        summary = loop.summarize(vars=["i"])
+        summary = summary_of(loop, vars=["i"])
         assert isinstance(summary, Refused)
         assert summary.reason is Reason.UNKNOWN_CALL
         assert "need not return: " in summary.detail
         assert "exit is called at" in summary.detail
-        whole = program["f"].summarize()
+        whole = summarize_whole(program["f"])
         assert isinstance(whole, Refused)
     program = program_of(tmp_path, RETURNS["large"])
-    summary = program["f"].loops[0].summarize(vars=["i"])
+    summary = summary_of(program["f"].loops[0], vars=["i"])
     assert not isinstance(summary, Refused)
     assert summary.complete
     assert not any("return" in assumption for assumption in summary.paths.assumptions)

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from asking import automaton_of, paths_of, summary_of, type_of
 from loopless.errors import SourceError, UsageError
 from loopless.queries import program as session
 from loopless.refusals import Reason, Refused
@@ -51,7 +52,7 @@ def test_a_loop_of_an_inlined_function_is_seen_in_its_caller_too(program):
 
 def test_a_summary_speaks_of_any_entry_values(program):
     (loop,) = program["f"].loops
-    summary = loop.summarize()
+    summary = summary_of(loop)
     assert isinstance(summary, Summary)
     assert summary.complete
     x, n = (next(v for v in {*summary.paths.state, *summary.paths.invariants} if v.name == name) for name in "xn")
@@ -70,9 +71,9 @@ def test_an_unknown_function_names_the_known_ones(program):
 
 def test_types_paths_and_automata(program):
     (loop,) = program["f"].loops
-    assert loop.classify().type == 1
-    assert len(loop.paths.iterative) == 1
-    assert len(loop.automaton().states) == len(loop.paths.all)
+    assert type_of(loop).type == 1
+    assert len(paths_of(loop).iterative) == 1
+    assert len(automaton_of(loop).states) == len(paths_of(loop).all)
 
 
 def test_a_refusal_is_a_value(tmp_path):
@@ -82,7 +83,7 @@ def test_a_refusal_is_a_value(tmp_path):
         encoding="utf-8",
     )
     outer, inner = session.load(file)["f"].loops
-    refused = outer.summarize()
+    refused = summary_of(outer)
     assert isinstance(refused, Refused)
     assert refused.reason is Reason.NESTED
     assert inner.parent is outer
@@ -99,7 +100,7 @@ def test_options_of_loading(tmp_path):
     file = tmp_path / "o.c"
     file.write_text("int f(int x) { while (x > N) x++; return x; }\n", encoding="utf-8")
     program = session.load(file, flags=("-DN=0",), mathematical=True)
-    summary = program["f"].loops[0].summarize()
+    summary = summary_of(program["f"].loops[0])
     assert summary.undefined == ()
     assert summary.diverges.variables
 
@@ -107,7 +108,7 @@ def test_options_of_loading(tmp_path):
 def test_a_program_travels_to_another_process(program):
     copy = pickle.loads(pickle.dumps(program))
     assert [loop.name for loop in copy.loops] == [loop.name for loop in program.loops]
-    assert copy["f"].loops[0].summarize().cases == program["f"].loops[0].summarize().cases
+    assert summary_of(copy["f"].loops[0]).cases == summary_of(program["f"].loops[0]).cases
 
 
 def test_an_error_inside_one_function_is_a_refusal_of_that_function(program, monkeypatch, tmp_path):
@@ -124,8 +125,8 @@ def test_an_error_inside_one_function_is_a_refusal_of_that_function(program, mon
     again = session.load(program.files[0])
     refused, answered = again["f"].loops[0], again["helper"].loops[0]
     assert refused.id.refused.reason is Reason.ENGINE_FAILED
-    assert "made to fail" in refused.summarize().detail
-    assert isinstance(answered.summarize(), Summary)
+    assert "made to fail" in summary_of(refused).detail
+    assert isinstance(summary_of(answered), Summary)
 
 
 def test_importing_the_package_imports_no_engine():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from asking import summary_of
 from loopless.errors import UsageError
 from loopless.queries import program as session
 from loopless.queries.bounds import answer_bounds
+from loopless.queries.functions import summarize_whole
 from loopless.queries.selection import check_variables
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -113,14 +115,14 @@ def lines_of(text: str) -> list[int]:
 def test_every_loop_and_the_whole_are_refused(program, function, reason, loops):
     found = program[function].loops
     assert len(found) == loops
-    for outcome in (*(loop.summarize() for loop in found), program[function].summarize()):
+    for outcome in (*(summary_of(loop) for loop in found), summarize_whole(program[function])):
         assert isinstance(outcome, Refused)
         assert outcome.reason is reason
 
 
 def test_the_refusal_names_the_jump(program):
     (loop,) = program["only_computed"].loops
-    refused = loop.summarize()
+    refused = summary_of(loop)
     _, where = lines_of("goto *t[i >= n];")
     assert refused.where.split(":")[-2] == str(where)
     assert "indirectbr" in refused.detail
@@ -128,12 +130,12 @@ def test_the_refusal_names_the_jump(program):
 
 def test_a_computed_goto_forwards_makes_no_loop(program):
     assert program["forwards"].loops == ()
-    assert isinstance(program["forwards"].summarize(), Refused)
+    assert isinstance(summarize_whole(program["forwards"]), Refused)
 
 
 @pytest.mark.parametrize(("function", "known"), [("throws", (0, 5, 7)), ("jumps_away", (-3, 0, 6))])
 def test_where_a_call_leaves_for_an_unknown_place_nothing_is_said(program, function, known):
-    whole = program[function].summarize()
+    whole = summarize_whole(program[function])
     n = program[function].graph().parameters[0].var
     assert {end.kind for end in whole.cases} == {"return"}
     for value in known:
@@ -146,13 +148,13 @@ def test_where_a_call_leaves_for_an_unknown_place_nothing_is_said(program, funct
 
 def test_a_loop_does_not_take_for_granted_that_such_a_call_returns(program):
     (loop,) = program["throws"].loops
-    summary = loop.summarize()
+    summary = summary_of(loop)
     assert not any("return" in assumption for assumption in summary.assumptions)
     assert not any(path.exit.kind in ("abort", "exit") for path in summary.paths.exits)
 
 
 def test_a_call_that_is_known_to_end_the_program_is_answered(program):
-    whole = program["ends"].summarize()
+    whole = summarize_whole(program["ends"])
     assert whole.complete
     assert {case.kind for case in whole.cases} == {"return", "exit"}
 
@@ -183,10 +185,10 @@ def test_a_loop_is_entered_again_from_where_an_exception_is_caught(tmp_path, fun
     program = session.load(file)
     outer, inner = program[function].loops
     assert inner.id.parent == outer.name
-    refused = outer.summarize()
+    refused = summary_of(outer)
     assert isinstance(refused, Refused)
     assert refused.reason is Reason.EXCEPTION
-    summary = inner.summarize()
+    summary = summary_of(inner)
     assert summary.complete
     assert "c" not in {var.name for var in summary.entered.variables}
     (bounds,) = answer_bounds([program[function]], "all", Settings(sandboxed=False))
@@ -225,7 +227,7 @@ def test_a_value_that_is_computed_early_and_not_used_does_not_end_a_loop(tmp_pat
     file = tmp_path / "early.ll"
     file.write_text(EARLY, encoding="utf-8")
     (loop,) = session.load(file)["f"].loops
-    summary = loop.summarize()
+    summary = summary_of(loop)
     (n,) = (var for var in summary.paths.invariants if var.name == "n")
     (i,) = (var for var in {*summary.paths.state, *summary.paths.shown} if "i" in var.name)
     for value in (20, 48):

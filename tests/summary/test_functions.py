@@ -11,6 +11,7 @@ from loopless.check.generator.generate import PROFILES, generate, print_program
 from loopless.check.interpreter.run import Interpreter, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
+from loopless.queries.functions import summarize_whole
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     Diverges,
@@ -359,7 +360,7 @@ def test_calls_of_functions_that_compute_are_composed(calls) -> None:
     function = calls["f"]
     g = function.graph()
     assert "steps" in g.callees
-    summary = function.summarize()
+    summary = summarize_whole(function)
     assert isinstance(summary, FunctionSummary)
     assert summary.complete
     interpreter = Interpreter(calls.source.inlined, g)
@@ -374,14 +375,14 @@ def test_calls_of_functions_that_compute_are_composed(calls) -> None:
 
 
 def test_recursion_costs_only_the_states_that_reach_it(calls) -> None:
-    summary = calls["g"].summarize()
+    summary = summarize_whole(calls["g"])
     assert set(residuals(summary)) == {Reason.RECURSION}
     n = calls["g"].graph().parameters[0].var
     assert [isinstance(only_region(summary, {n: value}), Residual) for value in (-3, 10, 11)] == [False, False, True]
 
 
 def test_a_summary_can_be_called(calls) -> None:
-    summary = calls["f"].summarize()
+    summary = summarize_whole(calls["f"])
     assert summary(a=2000, b=1) == {"return": -1}
     with pytest.raises(ValueError, match="never ends"):
         summary(a=0, b=9)

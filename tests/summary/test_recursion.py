@@ -10,6 +10,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.functions import summarize_whole
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
@@ -35,7 +36,7 @@ def function(text: str, folder: Path, name: str = "f") -> Function:
 def evaluator(found: Function) -> Evaluator:
     graph = found.graph()
     assert isinstance(graph, Flowgraph)
-    summary = found.summarize()
+    summary = summarize_whole(found)
     assert isinstance(summary, FunctionSummary) and summary.complete, summary
     interpreter = Interpreter(found.program.source.inlined, graph)
     return Evaluator(graph, interpreter, lambda loop: Refused(Reason.NO_CLOSED_FORM, loop.name, "not asked"), summary)
@@ -119,7 +120,7 @@ int odd(int n);
 int even(int n) { if (n == 0) return 1; return odd(n - 1); }
 int odd(int n) { if (n == 0) return 0; return even(n - 1); }
 """
-    found = function(text, tmp_path, "even").summarize()
+    found = summarize_whole(function(text, tmp_path, "even"))
     assert isinstance(found, FunctionSummary)
     (left,) = found.residual
     assert left.why.reason is Reason.RECURSION

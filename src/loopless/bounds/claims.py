@@ -184,7 +184,9 @@ def _chosen(pieces: Pieces, never: Condition, unknown: Condition, covered: Condi
             exact = unknown is FALSE
             lower = bound.term if exact and bound.when is TRUE else _piecewise(pieces, ZERO)
             gap = FALSE if exact else conjunction((unknown, negate(bound.when)))
-            return Claim(bound.term, lower, exact, bound.when, never, gap)
+            # Beyond the pieces other bounds may be lower.
+            upper = general if not exact and bound.when is TRUE and general is not None else bound.term
+            return Claim(upper, lower, exact, bound.when, never, gap)
     grouped = _grouped(pieces)
     constants = [times.value for _, times in grouped if isinstance(times, Const)]
     if len(grouped) > MAX_PIECES and len(constants) == len(grouped) and (general is None or by_types(general)):

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless.bounds.facts import Facts, split
-from loopless.bounds.halving import divisions
+from loopless.bounds.halving import divisions, euclid, is_remainder, log, quotient_of
 from loopless.bounds.model import LARGE, size
 from loopless.bounds.one_iteration import Whole
+from loopless.bounds.slacks import fallen
 from loopless.terms import (
     ONE,
     TRUE,
@@ -25,7 +26,6 @@ from loopless.terms import (
     add,
     conjunction,
     const,
-    floor_div,
     from_polynomial,
     greater_equal,
     less_equal,
@@ -87,6 +87,13 @@ class Counts:
             except TermTooLarge:
                 continue
 
+    def slacks(self) -> list[Term]:
+        """Terms that are at least 0 in every completed iteration."""
+        facts, intervals = self.whole.facts, self.whole.intervals
+        plain = (sub(const(most), intervals.unwrapped(linear, facts)) for linear, most in facts.most.items())
+        found = (self._slack(term)[0] for term in plain)
+        return [slack for slack in found if slack is not None]
+
     def visits(self, facts: Facts) -> Term | None:
         """A bound on the visits of a place where ``facts`` hold, of which there is at most one in an iteration."""
         found = [fact for linear, most in facts.most.items() for fact in self._strictly(Fact(linear, most))]
@@ -101,7 +108,7 @@ class Counts:
             step = self.step(slack)
             high = None if step is None else self.whole.intervals.range_of(step)[1]
             if high is not None and high < 0:
-                yield _fallen(slack, -high)
+                yield fallen(slack, -high)
 
     def step(self, linear: Term) -> Term | None:
         """By how much an iteration changes a linear term; None where that is not known, or it may wrap around."""
@@ -266,7 +273,7 @@ class Counts:
         if high is None or high >= 0:
             return
         start = substitute(slack, first) if first else slack
-        yield Count(_fallen(start, -high), fact, sharp and low == high, when)
+        yield Count(fallen(start, -high), fact, sharp and low == high, when)
 
     def _unequal(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
@@ -302,44 +309,43 @@ class Counts:
     def _quotient(self, fact: Fact) -> Iterator[Count]:
         """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""
         var = fact.linear
-        most = range_of(var)[1]
-        if isinstance(var, Var) and var in self.after and most is not None:
-            times, value = divisions(self.after[var], var, most), self.after[var]
-            if times is not None and isinstance(value, Op) and value.op != "bit_and":
-                to_zero = value.op == "trunc_div"
-                yield Count(const(times + 1), fact, when=TRUE if to_zero else greater_equal(var, ZERO))
-
-    def _is_remainder(self, var: Var) -> bool:
-        """Whether a variable becomes the remainder of another by it, and the other what it was: after two iterations it
-        is less than half, once it is less than the other (Lamé's bound on Euclid's algorithm).
-        """
-        match self.after[var]:
-            case Op(op="mod" | "trunc_rem", args=(other, divisor)):
-                return divisor is var and isinstance(other, Var) and self.after.get(other) is var
-            case _:
-                return False
+        if not isinstance(var, Var) or var not in self.after:
+            return
+        value, (low, high) = self.after[var], range_of(var)
+        if self._is_remainder(var) and isinstance(value, Op) and value.op == "trunc_rem":
+            if low is not None and high is not None:  # the same of what they are without their signs
+                yield Count(const(euclid(max(-low, high))), fact)
+            return
+        by = quotient_of(value, var)
+        if by is not None and isinstance(value, Op):
+            to_zero = value.op == "trunc_div"
+            start = maximum(var, neg(var)) if to_zero else var
+            yield Count(log(start, by), fact, exact=True, when=TRUE if to_zero else greater_equal(var, ZERO))
 
     def _shrinking(self, fact: Fact, slack: Term) -> Iterator[Count]:
         """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""
         linear, constant = split(slack)
         if not isinstance(linear, Var) or constant >= 0 or linear not in self.after:
             return
-        most = range_of(linear)[1]
-        if most is None:
+        value = self.after[linear]
+        by, most = quotient_of(value, linear), range_of(linear)[1]
+        if by is not None:
+            # The value is at least -constant ≥ 1: however it is rounded, k divisions leave floor(value / by^k).
+            yield Count(log(linear, by, -constant), fact, exact=True)
             return
-        times = divisions(self.after[linear], linear, most)
-        if times is None and self._is_remainder(linear):
-            times = 2 * most.bit_length()
+        if most is not None and self._is_remainder(linear):
+            yield Count(const(euclid(most)), fact)
+        times = None if most is None else divisions(value, linear, most)
         if times is not None:
             yield Count(const(times), fact)
+
+    def _is_remainder(self, var: Var) -> bool:
+        """Whether a variable becomes the remainder of another by it, and the other what it was."""
+        other = is_remainder(self.after[var], var)
+        return other is not None and self.after.get(other) is var
 
 
 def _unreduced(value: Term, var: Var, width: int | None) -> Term:
     """A term that is the new value modulo 2^width."""
     plain = isinstance(value, Wrap) and value.type.width is not None and value.type.width == width == var.type.width
     return value.arg if plain and isinstance(value, Wrap) else value
-
-
-def _fallen(start: Term, by: int) -> Term:
-    """How often a term that begins with ``start`` is at least 0, where it falls by at least ``by`` each time."""
-    return maximum(ZERO, floor_div(add(start, const(by)), const(by)))

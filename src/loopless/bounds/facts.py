@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from loopless.bounds.quotients import NESTED, divisors, undivided, without_quotients
 from loopless.terms import (
     Compare,
     Condition,
@@ -26,6 +27,7 @@ from loopless.terms import (
     neg,
     polynomial,
     replace_terms,
+    scale,
     sub,
     walk,
 )
@@ -116,9 +118,14 @@ class Intervals:
         least, greatest = self.range_of(part.arg)
         above = least is not None and least >= low
         below = greatest is not None and greatest <= high
-        return (above or facts.imply(sub(const(low), part.arg), self)) and (
+        if (above or facts.imply(sub(const(low), part.arg), self)) and (
             below or facts.imply(sub(part.arg, const(high)), self)
-        )
+        ):
+            return True
+        if not divisors(part.arg):
+            return False
+        most, least = facts.most_of(part.arg, self), facts.most_of(neg(part.arg), self)
+        return most is not None and most <= high and least is not None and -least >= low
 
 
 _NESTED: Final = 3
@@ -157,6 +164,36 @@ class Facts:
                 return True
         return False
 
+    def most_of(self, term: Term, intervals: Intervals) -> int | None:
+        """The greatest value of a term, as far as one fact, intervals, and what quotients are tell; None where they do
+        not.
+        """
+        best = self._most_of(term, intervals)
+        factor, high = 1, 0
+        for _ in range(NESTED):
+            if not divisors(term):
+                break
+            by, term, rest = without_quotients(term, lambda part: self.imply(part, intervals))
+            factor, high = factor * by, high * by + rest
+            found = self._most_of(term, intervals)
+            if found is not None:
+                found = (found + high) // factor
+                best = found if best is None else min(best, found)
+        return best
+
+    def _most_of(self, term: Term, intervals: Intervals) -> int | None:
+        linear, constant = split(term)
+        best = intervals.range_of(linear)[1]
+        coefficients = polynomial(linear)
+        for fact, most in self.most.items():
+            if fact.variables.isdisjoint(linear.variables):
+                continue
+            for times in _multiples(coefficients, polynomial(fact)):
+                high = intervals.most_between(linear, scale(fact, times))
+                if high is not None and (best is None or high + times * most < best):
+                    best = high + times * most
+        return None if best is None else best + constant
+
     def under(self, condition: Compare, intervals: Intervals) -> Facts | None:
         """The facts where ``condition`` holds too; None where it cannot."""
         term = condition.term
@@ -183,13 +220,10 @@ class Facts:
         if self.imply(sub(const(1), term), intervals):
             return None
         linear, constant = split(term)
+        linear, most = undivided(linear, -constant)
         known = self.most.get(linear)
-        if (
-            linear.variables
-            and (known is None or known > -constant)
-            and (known is not None or len(self.most) < MAX_FACTS)
-        ):
-            return Facts({**self.most, linear: -constant}, self.unequal)
+        if linear.variables and (known is None or known > most) and (known is not None or len(self.most) < MAX_FACTS):
+            return Facts({**self.most, linear: most}, self.unequal)
         return self
 
     def joined_with(self, other: Facts, intervals: Intervals) -> Facts | None:
@@ -242,6 +276,13 @@ class Facts:
 
 
 NO_FACTS: Final = Facts()
+
+
+def _multiples(term: Mapping[Monomial, int], fact: Mapping[Monomial, int]) -> set[int]:
+    """How often a fact may be taken away from a term so that a part of it is gone."""
+    return {
+        term[monomial] // c for monomial, c in fact.items() if term.get(monomial, 0) * c > 0 and not term[monomial] % c
+    }
 
 
 def split(term: Term) -> tuple[Term, int]:

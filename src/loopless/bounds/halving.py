@@ -1,32 +1,71 @@
-"""How often a value can be divided, or lose a bit, before it is 0."""
+"""How often a value can be divided, lose a bit, or be a remainder, before it is 0."""
 
 from __future__ import annotations
 
-from loopless.terms import Const, Op, Term, Var, Wrap, const, sub
+from loopless.terms import Const, Op, Term, Var, Wrap, const, first_positive, neg, sub
+
+
+def log(of: Term, base: int, least: int = 1) -> Term:
+    """How often a number is at least ``least`` ≥ 1 before it is divided by ``base`` ≥ 2, rounded down: the least k ≥ 0
+    with ``least``·``base``^k > ``of``, since floor(x / b^k) ≥ l is x ≥ l·b^k.
+    """
+    return first_positive({(base, 0): const(least), (1, 0): neg(of)})
+
+
+def quotient_of(value: Term, var: Var) -> int | None:
+    """By what constant, at least 2, ``value`` divides a variable; None where it does not."""
+    match value:
+        case Op(op="floor_div" | "trunc_div", args=(argument, Const(value=by))) if argument is var and by >= 2:
+            return by
+        case _:
+            return None
 
 
 def divisions(value: Term, var: Var, most: int) -> int | None:
-    """How often a value of at most ``most`` is positive before it is divided, or loses a bit, to 0."""
-    if not isinstance(value, Op):
-        return None
-    match value.op, value.args:
-        case ("floor_div" | "trunc_div", (argument, Const(value=by))) if argument is var and by >= 2:
-            return _digits(most, by)
-        case "shr", (argument, Const(value=by)) if argument is var and by >= 1:
-            return _digits(most, 1 << by)
-        case "bit_and", args if var in args:
+    """How often a value of at most ``most`` is positive before it loses a bit, or more, to 0: which its lowest bit that
+    is set is, and what x & (x - 1) leaves.
+    """
+    match value:
+        case Op(op="bit_and", args=args) if var in args:
             other = args[0] if args[1] is var else args[1]
             # Of a narrower type the difference may be -1, which takes no bit away.
             whole = isinstance(other, Wrap) and other.type.width == var.type.width
             below = other.arg if whole and isinstance(other, Wrap) else other
             return most.bit_length() if sub(below, var) is const(-1) else None
+        case Op(op="bit_xor", args=args) if var in args:
+            return most.bit_length() if _is_lowest_bit(args[0] if args[1] is var else args[1], var) else None
+        case _:
+            taken = sub(var, value.arg if isinstance(value, Wrap) and value.type == var.type else value)
+            # The bit is no more than the value, so the difference does not wrap around.
+            return most.bit_length() if _is_lowest_bit(taken, var) else None
+
+
+def _is_lowest_bit(value: Term, var: Var) -> bool:
+    """Whether ``value`` is x & -x, of the variable's width."""
+    if not isinstance(value, Op) or value.op != "bit_and" or var not in value.args:
+        return False
+    other = value.args[0] if value.args[1] is var else value.args[1]
+    whole = isinstance(other, Wrap) and other.type.width == var.type.width
+    return (other.arg if whole and isinstance(other, Wrap) else other) is neg(var)
+
+
+def is_remainder(value: Term, var: Var) -> Var | None:
+    """The variable whose remainder by ``var`` ``value`` is."""
+    match value:
+        case Op(op="mod" | "trunc_rem", args=(Var() as other, divisor)) if divisor is var:
+            return other
         case _:
             return None
 
 
-def _digits(value: int, base: int) -> int:
-    digits = 0
-    while value:
-        value //= base
-        digits += 1
-    return digits
+def euclid(most: int) -> int:
+    """The most steps (a, b) → (b, a mod b) with b > 0, where b is at most ``most`` at first: Lamé's theorem.
+
+    With b₀ > b₁ > … > b_n = 0 the values of b, b_(k-1) ≥ b_k + b_(k+1) for 0 < k < n, whatever a was; so
+    b_(n-k) ≥ F_(k+1) with Fibonacci's F₁ = F₂ = 1, and n steps need b₀ ≥ F_(n+1): attained by a = F_(n+2). (Knuth, The
+    Art of Computer Programming 2, section 4.5.3.)
+    """
+    steps, now, following = 0, 1, 1
+    while following <= most:
+        steps, now, following = steps + 1, following, now + following
+    return steps

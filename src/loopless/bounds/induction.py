@@ -16,10 +16,11 @@ from typing import Final
 
 from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.fact_counts import Count, Counts
-from loopless.bounds.model import LARGE, Bound, Bounds, kept, least, positive
+from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
+from loopless.bounds.slacks import Slacks
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph
 from loopless.paths.execution import written_objects
@@ -142,8 +143,12 @@ def counted(whole: Whole) -> Counted:
     """What is known of the iterations of one entry, over the values there."""
     if not whole.facts.possible:
         return Counted((Bound(ZERO, method=NAME),), ZERO)
-    counts = list(Counts(whole).all())
+    all_counts = Counts(whole)
+    counts = list(all_counts.all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
+    if all(bound.when is not TRUE or by_types(bound.term) for bound in bounds):
+        slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
+        bounds = kept((*bounds, *slower))
     if least(bounds) is None:
         return Counted(bounds, reads=whole.reads)
     exact = _exact(whole, [count for count in counts if count.exact and count.when is TRUE])

@@ -15,6 +15,7 @@ from typing import Final
 
 from loopless.bounds.choices import NO_READS, Choices, Move, Reads, free_objects
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.meetings import Meeting, Meetings
 from loopless.bounds.model import LARGE
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
@@ -98,7 +99,8 @@ class Whole:
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
     take it. ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
     symbols lie. ``reads``: where what is read anew in each iteration alone decides how long the loop runs, what that
-    is. For a function as a whole, without a ``loop``, there are no iterations.
+    is. ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
+    iterations.
     """
 
     loop: LoopInfo | None
@@ -109,6 +111,7 @@ class Whole:
     changed: frozenset[Var]
     entered: Mapping[str, Point] = field(default_factory=dict)
     reads: Reads = NO_READS
+    meetings: Meetings = field(default_factory=dict)
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
@@ -138,22 +141,6 @@ def whole_iteration(
     return _Walk(graph, loop, wanted, live, inner, bounded=bounded).whole()
 
 
-@dataclass(slots=True)
-class _Meeting:
-    """Ways that meet: what held on each, and by symbols the values that each brought along."""
-
-    facts: tuple[Facts, ...]
-    values: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
-
-    def on(self, way: int, values: Mapping[Var, Term]) -> Mapping[Var, Term]:
-        """Values behind the meeting, for runs that came on one of the ways."""
-        brought = {symbol: found[way] for symbol, found in self.values.items()}
-        try:
-            return {v: substitute(t, brought) for v, t in values.items()}
-        except TermTooLarge:
-            return values
-
-
 class _Unfollowed(Exception):
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
@@ -168,8 +155,10 @@ class _Walk:
     live: Mapping[str, frozenset[Var]]
     drifts: Mapping[str, Drift]
     intervals: Intervals = field(default_factory=Intervals)
-    origins: dict[Var, _Meeting] = field(default_factory=dict)
+    origins: dict[Var, Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
+    met: dict[Var, Meeting] = field(default_factory=dict)
+    """The same, also of values through which conditions are not followed back."""
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
     choices: Choices = field(default_factory=Choices)
@@ -207,7 +196,7 @@ class _Walk:
             points = self.waiting.pop(label, None)
             if points is None:
                 continue
-            meeting = _Meeting(tuple(point.facts for point in points))
+            meeting = Meeting(tuple(point.facts for point in points))
             point = self._joined(self.live[label], points, meeting)
             if label in self.inner:
                 if self.inner[label].parent == (None if loop is None else start):
@@ -229,9 +218,9 @@ class _Walk:
         end = self._joined(self.live[start], self.back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
         reads = self.choices.reads((start, 0), order, changed)
-        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads)
+        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads, self.met)
 
-    def _onward(self, block: Block, after: Point, meeting: _Meeting) -> None:
+    def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:
         """Over the edges of a block."""
         leaves = any(isinstance(statement, Call) and statement.leaves for statement in block.statements)
         for edge in block.edges:
@@ -260,7 +249,7 @@ class _Walk:
         """Whether an edge leads back to the header of a loop inside."""
         return target in self.inner and label in self.inner[target].blocks
 
-    def _may_choose(self, label: str, meeting: _Meeting, move: Move) -> None:
+    def _may_choose(self, label: str, meeting: Meeting, move: Move) -> None:
         """A way on from a block, for each of the ways by which it was come to."""
         for way in range(len(meeting.facts)):
             brought = {symbol: values[way] for symbol, values in meeting.values.items()}
@@ -326,7 +315,8 @@ class _Walk:
         for target in defined_by(statement):
             if target in self.wanted:
                 symbol = values[target] = self.intervals.symbol(target.type)
-                self.choices.note(symbol, statement)
+                if not isinstance(statement, Call) or target not in statement.changes:
+                    self.choices.note(symbol, statement)
 
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)
@@ -410,19 +400,19 @@ class _Walk:
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 
-    def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: _Meeting | None = None) -> Point:
+    def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: Meeting | None = None) -> Point:
         if len(points) == 1:
             values = {v: t for v, t in points[0].values.items() if v in live}
             return Point(values, points[0].facts)
         values = {}
         changed = {var for point in points for var in point.values if var in live}
-        meeting = meeting or _Meeting(tuple(point.facts for point in points))
+        meeting = meeting or Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
             values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)
         return Point(values, Facts.met([point.facts for point in points], self.intervals))
 
-    def _merged(self, var: Var, terms: Sequence[Term], meeting: _Meeting) -> Term:
+    def _merged(self, var: Var, terms: Sequence[Term], meeting: Meeting) -> Term:
         """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
         plain = [t.arg if isinstance(t, Wrap) and t.type.width == var.type.width else t for t in terms]
         core = self._core(plain[0])
@@ -437,16 +427,19 @@ class _Walk:
             if all(_is_truth(t) for t in terms):
                 self.intervals.narrow(symbol, (0, 1))
                 self._remember(symbol, terms, meeting)
+            elif len(terms) <= MAX_ALTERNATIVES:
+                meeting.others[symbol] = tuple(terms)
+                self.met[symbol] = meeting
             return symbol
         symbol = self.intervals.symbol(INTEGERS, interval)
         self._remember(symbol, rests, meeting)
         found = add(core, symbol)
         return wrap(found, var.type) if any(isinstance(t, Wrap) for t in terms) else found
 
-    def _remember(self, symbol: Var, values: Sequence[Term], meeting: _Meeting) -> None:
+    def _remember(self, symbol: Var, values: Sequence[Term], meeting: Meeting) -> None:
         if len(values) <= MAX_ALTERNATIVES:
             meeting.values[symbol] = tuple(values)
-            self.origins[symbol] = meeting
+            self.origins[symbol] = self.met[symbol] = meeting
 
     def _core(self, term: Term) -> Term:
         """What is left of a value without constants and symbols in intervals."""

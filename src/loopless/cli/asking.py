@@ -52,13 +52,13 @@ def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
     """The answers about all loops that the options select."""
-    from loopless.queries.program import answer_all, load_while_importing
+    from loopless.queries.program import load_while_importing
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
-        from loopless.queries.answers import Question
+        from loopless.queries.answers import Question, answer_all
         from loopless.queries.assumptions import names_in
         from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.selection import check_variables, select_loops

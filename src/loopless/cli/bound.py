@@ -28,7 +28,8 @@ from loopless.queries.deadline import in_time
 if TYPE_CHECKING:
     from loopless.queries.bound_answers import FunctionBound
     from loopless.queries.costs import CostAnswer, RunBound
-    from loopless.queries.program import Loop, LoopName, Program
+    from loopless.queries.loop_name import LoopName
+    from loopless.queries.program import Loop, Program
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")

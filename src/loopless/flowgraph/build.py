@@ -11,7 +11,7 @@ from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, l
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.lifetimes import with_lifetimes
+from loopless.flowgraph.effects import OUTSIDE, Cells, with_points
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
@@ -41,10 +41,15 @@ from loopless.terms import (
 )
 
 
-def build(function: ir.Function, module: ir.Module, options: Options | None = None) -> Flowgraph:
-    """The flowgraph of a defined function of ``module``."""
-    function = with_lifetimes(function, module)
-    memory = describe_memory(function, module, options or Options())
+def build(
+    function: ir.Function, module: ir.Module, options: Options | None = None, *, known: ir.Module | None = None
+) -> Flowgraph:
+    """The flowgraph of a defined function of ``module``.
+
+    ``known``: the module by which it is known what calls do, where ``module`` was made of it.
+    """
+    function, points = with_points(function, module)
+    memory = describe_memory(function, module, options or Options(), points, known)
     return _Builder(function, memory).build()
 
 
@@ -78,6 +83,7 @@ class _Builder:
         )
         named = frozenset(var for var, info in self.memory.variables.items() if info.is_source)
         blocks, live = without_dead(ordered, seen_by_caller, named)
+        blocks = self._with_written(blocks)
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
         places = {label: self._first_place(by_label.get(label)) for label in blocks}
         loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places, self.jumps)
@@ -410,6 +416,22 @@ class _Builder:
         blocks[entry.label] = Block(entry.label, (*havocs, *entry.statements), entry.edges, entry.end)
         return blocks
 
+    def _with_written(self, blocks: dict[str, Block]) -> dict[str, Block]:
+        """Calls say which objects they may write, now that all have numbers."""
+        told = {id(call): replace(call, writes=self._written(found.writes)) for call, found in self.t.called}
+        if not told:
+            return blocks
+        return {
+            label: replace(block, statements=tuple(told.get(id(s), s) for s in block.statements))
+            for label, block in blocks.items()
+        }
+
+    def _written(self, cells: Cells) -> frozenset[int] | None:
+        bases = {cell.base for cell in cells}
+        if OUTSIDE in bases:
+            return None
+        return frozenset(number for base, number in self.memory.numbers.items() if base in bases)
+
     def _first_place(self, block: ir.Block | None) -> ir.Loc | None:
         if block is None:
             return None
@@ -423,6 +445,8 @@ class _Builder:
             if access.place is not None and access.place[0].kind in ("parameter", "global"):
                 base = access.place[0]
                 bases[base] = bases.get(base, False) or access.writes
+        written = {cell.base for _, call in self.t.called for cell in call.writes}
+        bases |= {base: True for base in written if base.kind == "parameter"}
         pointees = [base for base in bases if base.kind == "parameter"]
         others = sorted(bases)
         found: list[str] = []
@@ -438,4 +462,9 @@ class _Builder:
                 for b in others[i + 1 :]
                 if (a in pointees or b in pointees) and (bases[a] or bases[b])
             )
+        if any(base.kind == "global" and self.memory.is_given(base) for base in written):
+            found.extend(
+                f"{self.memory.shown(a)} and the globals that calls change do not overlap" for a in sorted(pointees)
+            )
+        found.extend(self.memory.granted)
         return tuple(found)

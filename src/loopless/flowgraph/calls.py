@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Final
 
 from loopless.flowgraph.access import alive, is_constant, nowhere, writable
 from loopless.flowgraph.arithmetic import intrinsic
+from loopless.flowgraph.effects import NOT_MAIN, Touched
 from loopless.flowgraph.model import (
     Allocate,
     Assume,
@@ -19,7 +21,8 @@ from loopless.flowgraph.model import (
     Origin,
     Pointer,
 )
-from loopless.flowgraph.pointers import call_kind
+from loopless.flowgraph.objects import Slot
+from loopless.flowgraph.pointers import Base, call_kind
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
@@ -186,34 +189,72 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
     loc = instruction.loc
     target, owner, value = _result(t, instruction, name)
     why = refused if refused.reason is Reason.INLINE_ASM else None  # what is not defined only returns something
-    t.emit(Call(name, _arguments(t, instruction), target, owner, True, loc, why))
+    touched = t.memory.touched(instruction)
+    reads = _variables(slot for _, slot in t.memory.held(touched.reads))
+    changed = _changed(t, touched)
+    _emit(t, Call(name, _arguments(t, instruction), target, owner, True, loc, why, reads=reads), touched)
     if target is not None:
         t.emit(Havoc(target, Origin.CALL, name, loc, refused))
         if owner is not None:
             t.emit(Havoc(owner, Origin.CALL, name, loc, refused))
-    for (base, _), slot in t.memory.slots.items():
-        changes = base.kind in ("parameter", "global") or base in t.memory.points.lent
-        if changes and not is_constant(t, base):
-            t.havoc_slot(slot, Origin.CALL, name, loc, refused)
+    for slot in changed:
+        t.havoc_slot(slot, Origin.CALL, name, loc, refused)
     _finish(t, instruction, value)
+
+
+def _changed(t: Translator, touched: Touched) -> list[Slot]:
+    """The variables in memory that a call may change."""
+    changed = [(key, slot) for key, slot in t.memory.held(touched.writes) if not is_constant(t, key[0])]
+    if touched.strange and t.memory.around is not None:
+        hit = {key for key, _ in changed}
+        if any(key not in hit for key, _ in t.memory.held(t.memory.around.facts.strange.main)):
+            t.memory.granted[NOT_MAIN] = None
+    return [slot for _, slot in changed]
+
+
+def _variables(slots: Iterable[Slot]) -> tuple[Var, ...]:
+    return tuple(var for slot in slots for var in (slot.var, slot.object_var) if var is not None)
+
+
+def _emit(t: Translator, call: Call, touched: Touched) -> None:
+    t.emit(call)
+    t.called.append((call, touched))
 
 
 def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> None:
     """A defined function that was not inlined, or a library function that changes nothing of ours."""
     loc = instruction.loc
     target, owner, value = _result(t, instruction, name)
+    reads: tuple[Var, ...] = ()
+    changes: tuple[Var, ...] = ()
+    touched = Touched(frozenset(), frozenset())
     if name == ITSELF:
         for (base, _), slot in t.memory.slots.items():
             if base.kind == "global":
                 t.save_mentions(slot.var)
+        changes = _variables(slot for (base, _), slot in t.memory.slots.items() if _is_known_elsewhere(t, base))
+    elif kind in ("defined", "reads") and t.memory.around is not None:
+        touched = t.memory.touched(instruction)
+        reads = _variables(slot for _, slot in t.memory.held(touched.reads))
+        if kind == "defined":
+            changes = _variables(_changed(t, touched))
     arguments = _own_arguments(t, instruction) if name == ITSELF else _arguments(t, instruction)
     refused = None
     if kind == "defined" and name in _recursive(t.memory.module):
         shown = _shown(t.memory.module.functions.get(name), name)
         detail = f"what the calls of {shown}, which can call itself again, come to in a loop is not followed"
         refused = Refused(Reason.RECURSION, t.where(loc), detail)
-    t.emit(Call(name, arguments, target, owner, kind == "defined", loc, refused))
+    call = Call(name, arguments, target, owner, kind == "defined", loc, refused, reads=reads, changes=changes)
+    if kind == "defined":
+        _emit(t, call, touched)
+    else:
+        t.emit(call)
     _finish(t, instruction, value)
+
+
+def _is_known_elsewhere(t: Translator, base: Base) -> bool:
+    """Whether the address of a local may be known to others."""
+    return base.kind == "local" and t.memory.around is not None and base in t.memory.around.kept
 
 
 @functools.lru_cache(maxsize=2)

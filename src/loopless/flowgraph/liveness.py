@@ -47,7 +47,8 @@ def used_by(statement: Statement) -> frozenset[Var]:
         case Allocate():
             return statement.size.variables
         case Call():
-            return frozenset().union(*(_of(a) if isinstance(a, Pointer) else a.variables for a in statement.arguments))
+            arguments = (_of(a) if isinstance(a, Pointer) else a.variables for a in statement.arguments)
+            return frozenset(statement.reads).union(*arguments)
 
 
 def _of(pointer: Pointer) -> frozenset[Var]:
@@ -55,7 +56,13 @@ def _of(pointer: Pointer) -> frozenset[Var]:
 
 
 def defined_by(statement: Statement) -> tuple[Var, ...]:
-    """The variables that ``statement`` changes."""
+    """The variables that ``statement`` changes, or may change where it is a call."""
+    more = statement.changes if isinstance(statement, Call) else ()
+    return (*overwritten_by(statement), *more)
+
+
+def overwritten_by(statement: Statement) -> tuple[Var, ...]:
+    """The variables that surely have another value behind ``statement``, whatever they were before."""
     match statement:
         case Assign() | Havoc() | Allocate():
             return (statement.target,)
@@ -115,7 +122,7 @@ def live_at_exit(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends:
 def _before(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var]) -> frozenset[Var]:
     needed = live_at_exit(block, live, live_at_ends)
     for statement in reversed(block.statements):
-        needed.difference_update(defined_by(statement))
+        needed.difference_update(overwritten_by(statement))
         needed |= used_by(statement)
     return frozenset(needed)
 
@@ -142,7 +149,7 @@ def _clean(
     needed = live_at_exit(block, live, live_at_ends)
     kept: list[Statement] = []
     for statement in reversed(block.statements):
-        targets = defined_by(statement)
+        targets = overwritten_by(statement)
         asked_for = isinstance(statement, Assign) and statement.target in named
         asked_for = asked_for or (isinstance(statement, Havoc) and statement.target in named and not _begins(statement))
         if targets and not asked_for and not any(target in needed for target in targets) and _is_pure(statement):

@@ -223,7 +223,9 @@ class Call:
     the memory that is not in variables the call may change; effects on variables stand behind it as :class:`Havoc`.
     ``refused`` says why a loop does not follow the call, where that is more than that the result is an unknown value.
     ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
-    ``returns``: it surely does (or meets undefined behaviour).
+    ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
+    read and change, beside arguments and target; ``writes``: the numbers of the objects that are not held in variables
+    and that it may change, None where these may be any.
     """
 
     callee: str
@@ -235,6 +237,9 @@ class Call:
     refused: Refused | None = None
     leaves: str = ""
     returns: bool = False
+    reads: tuple[Var, ...] = ()
+    changes: tuple[Var, ...] = ()
+    writes: frozenset[int] | None = None
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.content import Relocations, initial_content
+from loopless.flowgraph.effects import Around, Cells, Touched, around, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
 from loopless.flowgraph.pointers import NULL, Access, Base, PointsTo, Target, analyse, promotable
 from loopless.source import ir
@@ -50,6 +51,10 @@ class Memory:
     nullable: dict[Base, Var] = field(default_factory=dict)
     promoted: frozenset[Base] = frozenset()
     """The objects whose scalars are variables."""
+    around: Around | None = None
+    """What is known around the function; None where it calls nothing that matters."""
+    granted: dict[str, None] = field(default_factory=dict)
+    """What is taken for granted of calls."""
     _names: set[str] = field(default_factory=set)
 
     @property
@@ -109,6 +114,22 @@ class Memory:
                 return None if pointed is None else self._sized(pointed)
             case _:
                 return None
+
+    def touched(self, instruction: ir.Instruction) -> Touched:
+        """What a call may read and write."""
+        assert self.around is not None
+        return touched(instruction, self.points, self.module, self.around.facts)
+
+    def is_given(self, base: Base) -> bool:
+        """Whether the address of a global may be an argument, or be known to others."""
+        return self.around is None or base.name in self.around.facts.given
+
+    def held(self, cells: Cells) -> list[tuple[tuple[Base, int], Slot]]:
+        """The variables that stand for some of the places."""
+        known = self.around
+        assert known is not None
+        sizes = ((key, slot, self.variables[slot.var].size) for key, slot in self.slots.items())
+        return [(key, slot) for key, slot, size in sizes if known.hits(cells, *key, size)]
 
     def _sized(self, type: ir.Type) -> int | None:
         size = self.module.layout.size_of(type)
@@ -241,19 +262,38 @@ def leaf_type(types: DebugTypes, t: DebugType, offset: int, bits: int) -> DebugT
     return t if offset == 0 and t.bits in (bits, 8 * ((bits + 7) // 8)) else None
 
 
-def describe_memory(function: ir.Function, module: ir.Module, options: Options) -> Memory:
-    """The memory of ``function``: objects are numbered and slots named on the way."""
-    memory = Memory(function, module, options, analyse(function, module))
+def describe_memory(
+    function: ir.Function,
+    module: ir.Module,
+    options: Options,
+    points: PointsTo | None = None,
+    known: ir.Module | None = None,
+) -> Memory:
+    """The memory of ``function``: objects are numbered and slots named on the way.
+
+    ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
+    """
+    points = points or analyse(function, module)
+    memory = Memory(function, module, options, points)
+    if points.defined_calls or points.unknown_calls or _may_hide(points, module):
+        memory.around = around(function, points, module, known or module)
+    hidden = memory.around
     _find_nullable(memory)
     bases = sorted({a.place[0] for a in memory.points.accesses if a.place is not None})
     sizes = {base: memory.size(base) for base in bases if base.kind in ("local", "global", "parameter")}
-    chosen = promotable(memory.points, sizes)
+    chosen = promotable(memory.points, sizes, lambda base: hidden is not None and not hidden.reaches(base))
     memory.promoted = frozenset(chosen)
     order = {i.result: n for n, i in enumerate(i for b in function.blocks for i in b.instructions) if i.result}
     for base in sorted(chosen, key=lambda b: (b.kind != "local", order.get(b.name, 0), b.name)):
         for offset, access in sorted(chosen[base].items()):
             memory.slots[base, offset] = _slot(memory, base, offset, access)
     return memory
+
+
+def _may_hide(points: PointsTo, module: ir.Module) -> bool:
+    """Whether there are globals here that pointers of unknown origin perhaps do not point to."""
+    named = {a.place[0].name for a in points.accesses if a.place is not None and a.place[0].kind == "global"}
+    return points.unknown_access and any(n in module.globals and is_internal(module.globals[n]) for n in named)
 
 
 def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:

@@ -7,7 +7,7 @@ point to any object that the outside can reach). From this follow which scalars 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loopless.graphs import reachable
@@ -369,6 +369,11 @@ def _reachable(state: PointsTo, target: Target) -> set[Base]:
     return set(reachable(objects(target), held))
 
 
+def reachable_objects(state: PointsTo, target: Target) -> set[Base]:
+    """The objects that ``target`` may point to, and those that pointers held in them may point to, and so on."""
+    return _reachable(state, target)
+
+
 def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
     pointers = [op for op in instruction.operands if _is_pointer(op)]
     if call_kind(instruction, module) in ("ignored", "reads", "block"):
@@ -457,11 +462,14 @@ def _is_pointer(value: ir.Value) -> bool:
     return isinstance(value.type, ir.PtrT) if not isinstance(value, ir.OtherConst) else True
 
 
-def promotable(state: PointsTo, layout_sizes: Mapping[Base, int | None]) -> dict[Base, dict[int, Access]]:
+def promotable(
+    state: PointsTo, layout_sizes: Mapping[Base, int | None], hidden: Callable[[Base], bool] = lambda _: False
+) -> dict[Base, dict[int, Access]]:
     """Per object the offsets whose scalar is a variable, with a sample access.
 
     An object qualifies as a whole: every access has a constant offset and is plain, accesses at different offsets do
-    not overlap, and nothing unknown reaches it.
+    not overlap, and nothing unknown in this function reaches it; what calls change of it, they say (:mod:`.effects`).
+    ``hidden``: the objects that no pointer of unknown origin points to.
     """
     by_base: dict[Base, list[Access]] = {}
     for access in state.accesses:
@@ -472,7 +480,7 @@ def promotable(state: PointsTo, layout_sizes: Mapping[Base, int | None]) -> dict
         if base.kind in ("null", "function") or base in state.touched or base in state.escaped:
             continue
         outside = base.kind in ("parameter", "global") or base in state.lent
-        if outside and (state.unknown_access or state.defined_calls):
+        if outside and state.unknown_access and not hidden(base):
             continue
         scalars = _scalars(accesses, layout_sizes.get(base))
         if scalars is not None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from loopless.flowgraph.build import build
 from loopless.flowgraph.calls import ITSELF
-from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import (
     Allocate,
@@ -93,7 +93,7 @@ def as_loop(function: ir.Function, module: ir.Module, options: Options | None = 
         return None
     try:
         own, other = _apart(function, module)
-        graph = build(own, other, options)
+        graph = build(own, other, options, known=module)
         return _Unrolled(own, graph).graph()
     except NotLinear as reason:
         where = str(function.loc) if function.loc is not None else function.source_name
@@ -177,6 +177,8 @@ class _Unrolled:
                 if isinstance(statement, Store | Fill | Copy | Allocate | Load):
                     raise NotLinear("it uses memory that is not followed as variables")
         places = {site.label for site in self.sites}
+        if any(site.call.changes for site in self.sites):
+            raise NotLinear("the address of a variable of its own may be kept by a call")
         for site in self.sites:
             again = self.first.reached(graph.blocks[site.label].successors)
             if again & places or sum(other.label == site.label for other in self.sites) > 1:
@@ -320,7 +322,12 @@ class _Unrolled:
         for label in self.old.blocks:
             statements = self.old.blocks[label].statements
             for statement in statements[: site.at] if label == site.label else statements:
-                if not isinstance(statement, Assign) or statement.target not in own:
+                if not isinstance(statement, Assign):
+                    for var in defined_by(statement):
+                        if var in own:
+                            raise NotLinear(f"its parameter {var.name} is changed in a way that is not followed")
+                    continue
+                if statement.target not in own:
                     continue
                 if label != site.label and site.label in self.first.reached((label,)):
                     raise NotLinear(f"its parameter {statement.target.name} is changed on the way to its call")

@@ -6,6 +6,8 @@ instruction needs it after one of its variables has changed, where another block
 
 from __future__ import annotations
 
+from loopless.flowgraph.effects import Touched
+from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -61,6 +63,8 @@ class Translator:
         self.end: End | None = None
         self.blocked: dict[str, Refused] = {}
         self.callees: set[str] = set()
+        self.called: list[tuple[Call, Touched]] = []
+        """The calls, with what they touch."""
         self.edges: list[Edge] = []
         self.addresses: dict[int, Var] = {}
         self._finished: dict[str, Block] = {}
@@ -143,11 +147,9 @@ class Translator:
         match statement:
             case Assign(target=target) | Havoc(target=target) | Allocate(target=target):
                 self.save_mentions(target)
-            case Load(target=target, target_object=other) | Call(target=target, target_object=other):
-                if target is not None:
-                    self.save_mentions(target)
-                if other is not None:
-                    self.save_mentions(other)
+            case Load() | Call():
+                for changed in defined_by(statement):
+                    self.save_mentions(changed)
             case _:
                 pass
         self.statements.append(statement)

@@ -176,6 +176,11 @@ def _shortened(text: str) -> list[str]:
     return [line[:_WIDTH] for line in text.splitlines()[:_LINES]]
 
 
+def write_facts(path: Path, text: str, facts: dict[str, Any]) -> None:
+    """Write a program with what is wrong of it in its first comment."""
+    _write(path, text, facts)
+
+
 def _write(path: Path, text: str, facts: dict[str, Any]) -> None:
     header = json.dumps(facts, indent=1).replace("*/", "*\\/")
     path.write_text(f"/* kept loop\n{header}\n*/\n{text}", encoding="utf-8")

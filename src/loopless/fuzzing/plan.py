@@ -14,6 +14,8 @@ EIGHT_BIT_EVERY: Final = 4
 STATES: Final = 300
 INPUTS: Final = 20
 LIMIT_S: Final = 20.0
+SEVERAL: Final = "programs"
+"""The name of the campaign of programs of several functions, in the place of a profile."""
 UNDEFINED: Final = 0.2
 """How many of the statements are such ones in the programs that have them besides."""
 

@@ -62,6 +62,27 @@ class FunctionRow:
 
 
 @dataclass(slots=True)
+class ProgramRow:
+    """A program of several functions. ``runs`` of ``main`` were counted, of which ``undefined`` ended by undefined
+    behaviour and are left out, and ``cut`` by the limits on what is counted; ``outcomes``: how they ended.
+
+    ``found``: by the kind of a bound, how it stood to counts ("tight", "above", "below"; "unknown": it cannot be
+    evaluated, "granted": what it takes for granted is not so). ``mismatches``: the number of the run and what is wrong.
+    """
+
+    functions: int = 0
+    loops: int = 0
+    runs: int = 0
+    undefined: int = 0
+    cut: int = 0
+    iterations: int = 0
+    interpreted: int = 0
+    outcomes: Counts = field(default_factory=dict)
+    found: dict[str, Counts] = field(default_factory=dict)
+    mismatches: list[tuple[list[Any], str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Row:
     """One program. ``status``: "done", "limit" (``stage`` met a limit), "crash" (an error inside Loopless, or its
     process died); ``note`` says more. ``stage`` is what was worked on last.
@@ -75,6 +96,7 @@ class Row:
     note: str = ""
     loops: list[LoopRow] = field(default_factory=list)
     function: FunctionRow | None = None
+    program: ProgramRow | None = None
 
     @property
     def wrong(self) -> bool:
@@ -85,7 +107,7 @@ class Row:
     def mismatches(self) -> int:
         """How many answers are wrong."""
         found = sum(len(loop.mismatches) for loop in self.loops)
-        return found + (len(self.function.mismatches) if self.function is not None else 0)
+        return found + sum(len(row.mismatches) for row in (self.function, self.program) if row is not None)
 
     def to_json(self) -> str:
         """One line."""
@@ -97,7 +119,13 @@ class Row:
         facts = json.loads(line)
         loops = [LoopRow(**loop) for loop in facts.pop("loops")]
         function = facts.pop("function")
-        return Row(**facts, loops=loops, function=None if function is None else FunctionRow(**function))
+        program = facts.pop("program", None)
+        return Row(
+            **facts,
+            loops=loops,
+            function=None if function is None else FunctionRow(**function),
+            program=None if program is None else ProgramRow(**program),
+        )
 
 
 def read_rows(path: Path) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from loopless.fuzzing.loops import STAGES
-from loopless.fuzzing.rows import FunctionRow, LoopRow, Row
+from loopless.fuzzing.rows import FunctionRow, LoopRow, ProgramRow, Row
 
 COMPLETE: Final = frozenset(("complete", "entered"))
 """The status of loops whose summary leaves nothing open."""
@@ -25,8 +25,16 @@ def report(rows: Sequence[Row]) -> str:
         lines += _loops(loops)
     if functions:
         lines += _functions(functions)
+    programs = [row.program for row in rows if row.program is not None]
+    if programs:
+        lines += _programs(programs)
     for row in rows:
-        for name, found in (("loop", _first(row.loops)), ("call", _first([row.function] if row.function else []))):
+        parts: tuple[tuple[str, Sequence[LoopRow | FunctionRow | ProgramRow]], ...] = (
+            ("loop", row.loops),
+            ("call", [row.function] if row.function else []),
+            ("run", [row.program] if row.program else []),
+        )
+        for name, found in ((name, _first(part)) for name, part in parts):
             if found is not None:
                 lines += ["", f"{row.profile} {row.seed}, {name} {found[0]}: {found[1][:600]}"]
         if row.status == "crash":
@@ -40,6 +48,9 @@ def progress(rows: Sequence[Row], seconds: float) -> str:
     complete = sum(loop.status in COMPLETE for loop in loops)
     wrong = sum(row.wrong for row in rows)
     pairs = sum(loop.compared for loop in loops) + sum(row.function.compared for row in rows if row.function)
+    runs = sum(row.program.runs for row in rows if row.program)
+    if runs:
+        return f"{_number(len(rows), 'program')}, {_number(runs, 'run')}, {wrong} wrong"
     rate = f", {60 * len(rows) / seconds:.0f} a minute" if seconds > 1 else ""
     return (
         f"{_number(len(rows), 'program')}{rate}, {_number(pairs, 'pair')} compared, {_share(complete, len(loops))} of "
@@ -68,7 +79,7 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _first(rows: Iterable[LoopRow | FunctionRow]) -> tuple[object, str] | None:
+def _first(rows: Iterable[LoopRow | FunctionRow | ProgramRow]) -> tuple[object, str] | None:
     return next(((where, why) for row in rows for where, why in row.mismatches), None)
 
 
@@ -179,6 +190,35 @@ def _functions(functions: Sequence[tuple[Row, FunctionRow]]) -> list[str]:
         counts = [sum(bool(function.by.get(each)) for function in having) for each in who]
         cells = " | ".join(map(str, counts))
         lines.append(f"| {name} | {len(having)} | {100 * good / len(having):.0f}% | {cells} |")
+    return lines
+
+
+# ---------------------------------------------------------------------------------------------------------- programs
+
+
+def _programs(rows: Sequence[ProgramRow]) -> list[str]:
+    """Runs of programs of several functions, and how bounds stood to what they counted."""
+    runs = sum(row.runs for row in rows)
+    functions, loops = sum(row.functions for row in rows), sum(row.loops for row in rows)
+    head = (
+        f"{_number(functions, 'function')}, {_number(loops, 'loop')}; "
+        f"{_number(runs, 'run')}, {sum(row.iterations for row in rows)} iterations counted, "
+        f"{sum(row.undefined for row in rows)} runs undefined and left out, {sum(row.cut for row in rows)} cut short, "
+        f"{sum(row.interpreted for row in rows)} interpreted, too"
+    )
+    lines = [
+        "",
+        head,
+        "runs: " + _counted(_sum(row.outcomes for row in rows)),
+        "",
+        "| bound | compared | tight | above | wrong | not evaluated | what it takes for granted is not so |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for kind in sorted({kind for row in rows for kind in row.found}):
+        counts = _sum(row.found.get(kind, {}) for row in rows)
+        compared = sum(counts[verdict] for verdict in ("tight", "above", "below"))
+        cells = (compared, *(counts[verdict] for verdict in ("tight", "above", "below", "unknown", "granted")))
+        lines.append(f"| {kind} | {' | '.join(map(str, cells))} |")
     return lines
 
 

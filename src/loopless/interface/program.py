@@ -18,7 +18,7 @@ from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
-from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.answers import LoopAnswer, Question, answer_all
 from loopless.queries.assumptions import names_in
 from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import METHODS, answer_bounds
@@ -185,7 +185,7 @@ def _answer(loops: Sequence[Loop], question: Question) -> None:
     whole = missing[0].function.program.settings
     settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
     asked = [loop._found for loop in missing]  # noqa: SLF001
-    for loop, answer in zip(missing, session.answer_all(asked, question, settings, until), strict=True):
+    for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
         loop._answers[question] = answer  # noqa: SLF001
 
 

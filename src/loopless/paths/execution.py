@@ -348,7 +348,8 @@ def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
             elif isinstance(statement, Copy):
                 owner = statement.target.object
             elif isinstance(statement, Call) and statement.writes_memory:
-                anything = True
+                anything |= statement.writes is None
+                numbers |= statement.writes or frozenset()
                 continue
             else:
                 continue

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
-from loopless.queries.answers import LoopAnswer, Question
-from loopless.queries.program import Program, answer_all, load
+from loopless.queries.answers import LoopAnswer, Question, answer_all
+from loopless.queries.program import Program, load
 from loopless.queries.sandbox import Limits, Overrun, run_all
 from loopless.queries.settings import Settings
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import UsageError
@@ -15,18 +16,18 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
+from loopless.queries.jobs import limits_of
+from loopless.queries.loop_name import LoopName
+from loopless.queries.program import Function, Loop, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Overrun, attempted
+from loopless.queries.sandbox import Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
+from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
-
-if TYPE_CHECKING:
-    from loopless.queries.program import Function, LoopName
-
 
 _SIMPLIFYING: Final = 100_000
 """isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
@@ -105,6 +106,42 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
     if isinstance(answer, Overrun):
         answer = LoopAnswer(name, refused=answer.refused(name.place), trouble=answer.traceback)
     return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
+
+
+def answer_all(
+    loops: Sequence[Loop],
+    question: Question,
+    settings: Settings,
+    until: float | None = None,
+) -> list[LoopAnswer]:
+    """The answers about ``loops``, in their order: each under its limits, several at once; the rest goes on where one
+    overruns.
+    """
+    if not settings.sandboxed:
+        return [answer_loop(loop.function, loop.id, question) for loop in loops]
+    limits = limits_of(settings, until)
+    jobs = [functools.partial(_by_index, loop.function.program, index, question) for loop, index in _indexed(loops)]
+    results = run_all(jobs, limits, settings.processes)
+    answers = []
+    for loop, result in zip(loops, results, strict=True):
+        if isinstance(result, Overrun):
+            id, refused = replace(loop.id, info=None), result.refused(loop.id.place)
+            answers.append(LoopAnswer(id, refused=refused, trouble=result.traceback, time_ms=1000 * result.seconds))
+        else:
+            answers.append(result)
+    return answers
+
+
+def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
+    """Each loop with the numbers by which another process finds it: of its function, and in there."""
+    for loop in loops:
+        function = loop.function
+        yield loop, (function.program.functions.index(function), function.loops.index(loop))
+
+
+def _by_index(program: Program, index: tuple[int, int], question: Question) -> LoopAnswer:
+    function = program.functions[index[0]]
+    return answer_loop(function, function.loops[index[1]].id, question)
 
 
 def _readable(paths: LoopPaths) -> LoopPaths:

@@ -38,17 +38,17 @@ from loopless.bounds.model import kept
 from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.scopes import scopes_of
+from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
-from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.answers import LoopAnswer, Question, answer_all
 from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
-from loopless.queries.program import Function, Program, answer_all
+from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.settings import Settings

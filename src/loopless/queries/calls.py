@@ -17,10 +17,10 @@ from loopless.check.interpreter.run import Argument, Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
-from loopless.queries.answers import Question
+from loopless.queries.answers import Question, answer_all
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
-from loopless.queries.program import Function, answer_all
+from loopless.queries.program import Function
 from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

@@ -13,7 +13,8 @@ from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.jobs import work
-from loopless.queries.program import Function, LoopName, Program
+from loopless.queries.loop_name import LoopName
+from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
 from loopless.bounds.choices import NO_READS, Reads
-from loopless.bounds.compare import surely_at_most
+from loopless.bounds.compare import lesser, surely_at_most
 from loopless.bounds.induction import Counted
 from loopless.bounds.joint_claims import may_be_undefined
-from loopless.bounds.model import Bounds, by_types, least, size
+from loopless.bounds.model import LARGE, Bounds, by_types, least, size
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
-from loopless.terms import FALSE, TRUE, Condition, Term
+from loopless.terms import FALSE, TRUE, Condition, Term, range_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,23 @@ class Known:
         return NO_READS if bounded or name not in self.counted else self.counted[name].reads
 
     def total(self, name: str, bounds: Bounds = ()) -> Bounds:
-        """Bounds on the iterations in a call: others, where there are some that always hold and are not larger."""
+        """Bounds on the iterations in a call: beside ``bounds``, or in place of them, what induction variables say."""
         more = self.counted[name].total if name in self.counted else ()
         best, quick = least(bounds), least(more)
-        if quick is None or (best is not None and not surely_at_most(quick, best)):
+        if quick is None or (best is not None and not _tells_more(quick, best)):
             return bounds
-        return (*more, *(bound for bound in bounds if bound.when is not TRUE))
+        both = () if best is None or surely_at_most(quick, best) else (bound for bound in bounds if bound.when is TRUE)
+        return (*more, *both, *(bound for bound in bounds if bound.when is not TRUE))
 
     def any_entry(self, name: str, bounds: Bounds, total: Term | None) -> Term | None:
         """A bound on the iterations of any entry in a call, which takes no more than the whole call, ``total``."""
         quick = self.counted[name].any_entry if name in self.counted else ()
         best = least((*quick, *bounds)) if least(bounds) is None else least(bounds)
         for term in (least(quick), total):
-            shorter = term is not None and best is not None and size(term) <= size(best) and surely_at_most(term, best)
-            if best is None or shorter:
+            if best is None:
                 best = term
+            elif term is not None and size(term) <= size(best) and _tells_more(term, best):
+                best = lesser(term, best)
         return best
 
     def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
@@ -73,6 +75,13 @@ class Known:
         ):
             return found
         return Claim(exact, exact, exact=True, undefined=_undefined(graph, name), method=self.counted[name].method)
+
+
+def _tells_more(term: Term, best: Term) -> bool:
+    """Whether one bound says something beside another: it is no larger, or below a number that the other may exceed."""
+    most, other = range_of(term)[1], range_of(best)[1]
+    below = most is not None and most < LARGE and (other is None or most < other)
+    return below or surely_at_most(term, best)
 
 
 def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:

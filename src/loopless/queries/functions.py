@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.answers import LoopAnswer, Question, answer_all, answer_loop
 from loopless.queries.jobs import work
-from loopless.queries.program import Function, Program, answer_all
+from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
@@ -148,7 +148,7 @@ def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None]
     question = Question(classify=False)
     graph = function.graph()
     outer = [] if isinstance(graph, Refused) else [loop for loop in function.loops if loop.id.depth == 1]
-    return compose(function, outcomes_of([loop.answer(question) for loop in outer]), known)
+    return compose(function, outcomes_of([answer_loop(function, loop.id, question) for loop in outer]), known)
 
 
 def summary_for_calls(

@@ -1,4 +1,4 @@
-"""Programs in memory, their functions and their loops, and how answers about loops are worked out under limits.
+"""Programs in memory, their functions and their loops.
 
 What people hold is :mod:`loopless.interface`, which is made of these.
 """
@@ -10,54 +10,26 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopless import source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
-from loopless.queries.jobs import limits_of
-from loopless.queries.sandbox import Overrun, failure, run_all
+from loopless.queries.loop_name import LoopName, split_place
+from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import IR_SUFFIXES, check_file
 from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
-    from loopless.automaton import Automaton, Classification
-    from loopless.flowgraph.model import Flowgraph, LoopInfo
-    from loopless.paths import LoopPaths
-    from loopless.queries.answers import LoopAnswer, Question
-    from loopless.queries.call_graph import Reach, Reached
+    from loopless.flowgraph.call_graph import Reach, Reached
+    from loopless.flowgraph.model import Flowgraph
     from loopless.queries.returning import Returning
     from loopless.source.ir import Function as SourceFunction
-    from loopless.summary import FunctionSummary, Known, Summary
-
-
-@dataclass(frozen=True, slots=True)
-class LoopName:
-    """Which loop: ``name`` is the stable name, ``parent`` that of the loop around it, ``depth`` 1 for outermost ones.
-
-    ``inlined_from``: the place of the call through which the loop's text came into ``function`` (None: it stands
-    there). ``refused``: what makes it no loop that can be answered, as irreducible control flow.
-    """
-
-    name: str
-    function: str
-    file: str
-    line: int
-    column: int
-    parent: str | None = None
-    depth: int = 1
-    inlined_from: str | None = None
-    refused: Refused | None = None
-    info: LoopInfo | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def place(self) -> str:
-        """``file:line:column``."""
-        return f"{self.file}:{self.line}:{self.column}"
+    from loopless.summary import Known
 
 
 class Loop:
@@ -82,53 +54,8 @@ class Loop:
         """The loop around this one."""
         return next((loop for loop in self.function.loops if loop.name == self.id.parent), None)
 
-    def answer(self, question: Question | None = None) -> LoopAnswer:
-        """All that ``question`` asks about this loop (default: everything), worked out in this process."""
-        from loopless.queries.answers import Question, answer_loop
-
-        return answer_loop(self.function, self.id, question or Question())
-
-    @property
-    def paths(self) -> LoopPaths | Refused:
-        """The ways through the loop's body."""
-        from loopless.queries.answers import Question
-
-        found = self.answer(Question(classify=False, summarize=False))
-        return found.paths if found.paths is not None else _refusal(found)
-
-    def classify(self) -> Classification | Refused:
-        """The loop's type and what it follows from."""
-        from loopless.queries.answers import Question
-
-        found = self.answer(Question(summarize=False))
-        return found.classification if found.classification is not None else _refusal(found)
-
-    def automaton(self) -> Automaton | Refused:
-        """The loop's path dependency automaton."""
-        from loopless.queries.answers import Question
-
-        found = self.answer(Question(classify=False, summarize=False, draw=True))
-        return found.automaton if found.automaton is not None else _refusal(found)
-
-    def summarize(self, vars: Iterable[str] | None = None, assume: str | None = None) -> Summary | Refused:
-        """What the loop does to ``vars`` (default: what it changes and is used after it).
-
-        ``assume`` is a C condition on the entry values. Raises ``UsageError`` for an unknown name.
-        """
-        from loopless.queries.answers import Question
-
-        names = tuple(vars) if vars is not None else None
-        found = self.answer(Question(variables=names, assume=assume, classify=False))
-        return found.summary if found.summary is not None else _refusal(found)
-
     def __repr__(self) -> str:
         return f"<loop {self.name}>"
-
-
-def _refusal(answer: LoopAnswer) -> Refused:
-    refused = answer.refused or answer.untyped
-    assert refused is not None
-    return refused
 
 
 class Function:
@@ -261,12 +188,6 @@ class Function:
             direct = tuple(n for n in direct if n != self.code.name or n in graph.callees or graph is self._written)
         return reach.of(direct, outside)
 
-    def summarize(self) -> FunctionSummary | Refused:
-        """What a call of the function does, from the summaries of its loops; worked out in this process."""
-        from loopless.queries.functions import summarize_whole
-
-        return summarize_whole(self)
-
     def __repr__(self) -> str:
         return f"<function {self.name}>"
 
@@ -274,14 +195,6 @@ class Function:
 def _may_loop(code: SourceFunction) -> bool:
     """Whether some block comes after itself: else there is no need to look closer."""
     return bool(cycles({block.label: block.successors for block in code.blocks}))
-
-
-def split_place(where: str) -> tuple[str, int, int]:
-    """File, line and column of a place; empty where it is none."""
-    parts = where.rsplit(":", 2)
-    if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
-        return parts[0], int(parts[1]), int(parts[2])
-    return "", 0, 0
 
 
 class Program:
@@ -311,7 +224,7 @@ class Program:
     @functools.cached_property
     def reach(self) -> Reach:
         """Which functions calls may come to."""
-        from loopless.queries.call_graph import Reach
+        from loopless.flowgraph.call_graph import Reach
 
         return Reach(self.source.module)
 
@@ -415,43 +328,3 @@ def deadline(settings: Settings, started: float | None = None) -> float | None:
     if settings.timeout_s is None:
         return None
     return (started if started is not None else time.monotonic()) + settings.timeout_s
-
-
-def answer_all(
-    loops: Sequence[Loop],
-    question: Question,
-    settings: Settings,
-    until: float | None = None,
-) -> list[LoopAnswer]:
-    """The answers about ``loops``, in their order: each under its limits, several at once; the rest goes on where one
-    overruns.
-    """
-    from loopless.queries.answers import LoopAnswer, answer_loop
-
-    if not settings.sandboxed:
-        return [answer_loop(loop.function, loop.id, question) for loop in loops]
-    limits = limits_of(settings, until)
-    jobs = [functools.partial(_answer, loop.function.program, index, question) for loop, index in _indexed(loops)]
-    results = run_all(jobs, limits, settings.processes)
-    answers = []
-    for loop, result in zip(loops, results, strict=True):
-        if isinstance(result, Overrun):
-            id, refused = replace(loop.id, info=None), result.refused(loop.id.place)
-            answers.append(LoopAnswer(id, refused=refused, trouble=result.traceback, time_ms=1000 * result.seconds))
-        else:
-            answers.append(result)
-    return answers
-
-
-def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
-    """Each loop with the numbers by which another process finds it: of its function, and in there."""
-    for loop in loops:
-        function = loop.function
-        yield loop, (function.program.functions.index(function), function.loops.index(loop))
-
-
-def _answer(program: Program, index: tuple[int, int], question: Question) -> LoopAnswer:
-    from loopless.queries.answers import answer_loop
-
-    function = program.functions[index[0]]
-    return answer_loop(function, function.loops[index[1]].id, question)

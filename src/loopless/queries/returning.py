@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless.flowgraph.call_graph import Reach, reached_instructions
 from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
-from loopless.queries.call_graph import Reach, reached_instructions
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import LEAVES, Meaning, effect_of, library_function, meaning_of
 

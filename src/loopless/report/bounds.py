@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
+from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
-from loopless.queries.call_graph import NOT_BY_NAME
 from loopless.queries.costs import CostAnswer, RunBound
 from loopless.queries.inputs import number_at
 from loopless.queries.returning import Calls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from loopless.queries.functions import FunctionAnswer
-from loopless.queries.program import split_place
+from loopless.queries.loop_name import split_place
 from loopless.report.json_report import expression, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, region_lines, why

@@ -13,7 +13,7 @@ from loopless.automaton import Classification
 from loopless.paths import Path
 from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
-from loopless.queries.program import LoopName
+from loopless.queries.loop_name import LoopName
 from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.functions import assumptions_of as function_assumptions

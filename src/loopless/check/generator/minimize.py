@@ -254,6 +254,11 @@ def _numbers(value: int) -> Iterator[int]:
 # ------------------------------------------------------------------------------------------------------ the tree
 
 
+def smaller_blocks(block: Block) -> Iterator[Block]:
+    """A block with less in it, the most promising first; not all of them mean something."""
+    return _blocks(block)
+
+
 def _blocks(block: Block) -> Iterator[Block]:
     """A block with less in it: chunks left out, bodies hoisted, statements made smaller."""
     length = len(block)

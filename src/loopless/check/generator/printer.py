@@ -22,6 +22,7 @@ from loopless.check.generator.syntax import (
     DeclareArray,
     DoWhile,
     Element,
+    Evaluate,
     Expr,
     For,
     Function,
@@ -121,6 +122,11 @@ def _operand(expr: Expr, op: str, above: int) -> str:
     return expression(expr, above)
 
 
+def lines_of(block: Block, indent: str = "    ") -> Iterator[str]:
+    """The lines of a block, without its braces."""
+    return _block(block, indent)
+
+
 def _block(block: Block, indent: str) -> Iterator[str]:
     for stmt in block:
         yield from _statement(stmt, indent)
@@ -146,6 +152,8 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
             yield f"{indent}{_simple(stmt)};"
         case Invoke(function, target):
             yield f"{indent}{function}(&{target.name});"
+        case Evaluate(value):
+            yield f"{indent}{expression(value)};"
         case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
             yield indent + _undefined(stmt)
         case Break():

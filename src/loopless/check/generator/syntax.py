@@ -150,6 +150,13 @@ class Invoke:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluate:
+    """An expression as a statement: a call, mostly. Programs of one function have none."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     """A branch; an empty ``otherwise`` prints no ``else``."""
 
@@ -277,6 +284,7 @@ Stmt = (
     | Assign
     | Step
     | Invoke
+    | Evaluate
     | If
     | While
     | DoWhile

@@ -25,6 +25,7 @@ from loopless.check.generator.syntax import (
     DeclareArray,
     DoWhile,
     Element,
+    Evaluate,
     Expr,
     For,
     Function,
@@ -110,7 +111,7 @@ def _block(block: Block, scope: _Scope) -> bool:
 def _statement(stmt: Stmt, scope: _Scope) -> bool:
     inside = replace(scope, can_break=True, can_continue=True)
     match stmt:
-        case Declare(_, _, value) | Return(value) | Assume(value):
+        case Declare(_, _, value) | Return(value) | Assume(value) | Evaluate(value):
             return _expr(value, scope)
         case DeclareArray(_, _, values):
             return len(values) == ARRAY_LENGTH

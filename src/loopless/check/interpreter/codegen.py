@@ -9,7 +9,7 @@ services now and then, and whenever the state may have repeated itself, whether 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -27,6 +27,7 @@ from loopless.flowgraph.model import (
     Kind,
     LoopInfo,
     Origin,
+    Statement,
 )
 from loopless.terms import TRUE, Var, negate
 
@@ -140,7 +141,8 @@ class _Writer(StatementWriter):
                 out(f"activation.leave(({''.join(f'i{loop}, ' for loop in loops)}))")
         source = "\n".join(out.lines) + "\n"
         namespace: dict[str, Any] = dict(HELPERS)
-        namespace.update(Stop=Stop, Missing=Missing, stop=self._stopper(), chk=_check_range, lost=_lost)
+        namespace.update(Stop=Stop, Missing=Missing, stop=self._stopper(), lost=_lost)
+        namespace.update(chk=_check_range, same=_check_same)
         namespace.update(K=self.missing, P=self.places, as_integer=as_integer, as_pointer=as_pointer)
         exec(compile(source, f"<{self.flowgraph.source_name}>", "exec"), namespace)  # noqa: S102  our own code
         compiled = Compiled(
@@ -244,10 +246,12 @@ class _Writer(StatementWriter):
             self.out(self.stop("unknown", refused.detail, None))
             return
         called: str | None = None
-        for statement in block.statements:
+        for at, statement in enumerate(block.statements):
             if isinstance(statement, Havoc) and statement.origin is Origin.CALL and statement.name == called:
                 continue  # the call has set the variable, or has ended the run
             called = statement.callee if isinstance(statement, Call) else None
+            if called is not None:
+                self.forgotten = _forgotten(called, block.statements[at + 1 :])
             self.expressions.begin()
             self.statement(statement)
         self.expressions.begin()
@@ -342,6 +346,24 @@ class _Writer(StatementWriter):
 
 def _lost(number: int) -> NoReturn:
     raise Stop("unknown", f"the compiled function lost its way to block {number}; this is a defect of the interpreter")
+
+
+def _forgotten(called: str, behind: Sequence[Statement]) -> frozenset[Var]:
+    """The variables of which the statements right behind a call say that they have an unknown value."""
+    found: set[Var] = set()
+    for statement in behind:
+        if not (isinstance(statement, Havoc) and statement.origin is Origin.CALL and statement.name == called):
+            break
+        found.add(statement.target)
+    return frozenset(found)
+
+
+def _check_same(before: tuple[Value, ...], after: tuple[Value, ...], called: str, name: str, where: str) -> None:
+    for old, new in zip(before, after, strict=True):
+        if old.__class__ is Missing and new.__class__ is Missing:
+            continue
+        if old.__class__ is Missing or new.__class__ is Missing or old != new:
+            raise Stop("unknown", f"the flowgraph says that {called} does not change {name}, which it does at {where}")
 
 
 def _check_range(value: Value, low: int, high: int, name: str, where: str) -> None:

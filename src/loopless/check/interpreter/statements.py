@@ -80,6 +80,8 @@ class StatementWriter:
         self.places: list[tuple[str, Loc | None]] = []
         self.missing: list[Missing] = []
         self.ends: list[tuple[Status, str, Loc | None]] = []
+        self.forgotten: frozenset[Var] = frozenset()
+        """What the statements behind the next call say that it may have changed."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -238,6 +240,9 @@ class StatementWriter:
         touches = self.defined(statement.callee) or (statement.writes_memory and is_library(statement.callee))
         if touches:
             self._sync(local=True)
+        kept = self._unchanged(statement) if touches and self.checked else ()
+        for at, item in enumerate(kept):
+            self.out(f"k{at} = {self._parts(item)}")
         self.places.append((statement.callee, statement.loc))
         writes = statement.writes_memory
         self.out(f"r = call(P[{len(self.places) - 1}], ({arguments}{',' if arguments else ''}), {writes})")
@@ -251,6 +256,18 @@ class StatementWriter:
         if touches:
             for item in self.shared:
                 self._fetch(item)
+        for at, item in enumerate(kept):
+            shown = self.flowgraph.variables[item.var].shown
+            self.out(f"same(k{at}, {self._parts(item)}, {statement.callee!r}, {shown!r}, {str(statement.loc)!r})")
+
+    def _unchanged(self, statement: Call) -> list[Shared]:
+        """The scalars in memory that a call leaves as they are, by what the flowgraph says."""
+        changed = {*statement.changes, *self.forgotten}
+        return [item for item in self.shared if item.size and item.var not in changed]
+
+    def _parts(self, item: Shared) -> str:
+        owner = f"{self.names[item.owner]}, " if item.owner is not None else ""
+        return f"({owner}{self.names[item.var]},)"
 
     def _sync(self, *, local: bool) -> None:
         """Write the scalars that others can reach back to memory."""

@@ -41,7 +41,7 @@ class Reach:
         self.module = module
         self._defined = {function.name: function for function in module.defined()}
         self._found: dict[str, tuple[tuple[str, ...], str]] = {}
-        taken = {meant for value in self._values() for name in _names(value) for meant in self.meant(name)}
+        taken = {meant for value in self._values() for name in mentioned(value) for meant in self.meant(name)}
         self.taken = tuple(name for name in self._defined if name in taken)
         """The defined functions whose address is taken, in textual order."""
         self.strangers = tuple(sorted((taken & module.functions.keys()) - self._defined.keys()))
@@ -143,17 +143,17 @@ def _of_intrinsic(name: str) -> str:
     return "" if found is None else found[1] + _OF_TYPE.get(found[2] or "", "")
 
 
-def _names(value: Value) -> Iterator[str]:
+def mentioned(value: Value) -> Iterator[str]:
     """The globals and functions whose addresses stand in a value."""
     match value:
         case GlobalRef(name=name) | AddressOf(name=name):
             yield name
         case Aggregate(elements=parts):
             for part in parts:
-                yield from _names(part)
+                yield from mentioned(part)
         case OtherConst(operands=parts, text=text):
             for part in parts:
-                yield from _names(part)
+                yield from mentioned(part)
             if not parts:
                 yield from (quoted or plain for quoted, plain in _NAME.findall(text))
         case _:

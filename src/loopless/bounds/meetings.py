@@ -1,0 +1,89 @@
+"""Ways that meet in one iteration, and the iteration way by way where what holds of all of them says too little.
+
+Where ways meet, a variable becomes a symbol (:mod:`loopless.bounds.one_iteration`), and what one way does to several
+variables at once is lost: that a search lowers the upper end of a range *or* raises the lower one, each by half. A term
+over such symbols is looked at again with the values that each way brought along, under what held there. Only ways on
+which the term depends are told apart, only so many of them; what is left has its symbols, and their intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from loopless.bounds.facts import Facts, Intervals
+from loopless.terms import Term, TermTooLarge, Var, substitute
+
+MAX_WAYS: Final = 24
+"""No more ways than this are told apart. A guess."""
+
+
+@dataclass(slots=True)
+class Meeting:
+    """Ways that meet: what held on each, and by symbols the values that each brought along.
+
+    ``values``: those through which conditions are followed back; ``others``: the rest.
+    """
+
+    facts: tuple[Facts, ...]
+    values: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
+    others: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
+
+    def on(self, way: int, values: Mapping[Var, Term]) -> Mapping[Var, Term]:
+        """Values behind the meeting, for runs that came on one of the ways."""
+        brought = {symbol: found[way] for symbol, found in self.values.items()}
+        try:
+            return {v: substitute(t, brought) for v, t in values.items()}
+        except TermTooLarge:
+            return values
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Some terms as they are on one of the ways of an iteration, and what holds there."""
+
+    terms: tuple[Term, ...]
+    facts: Facts
+
+
+Meetings = Mapping[Var, Meeting]
+"""By symbols for values that ways brought along where these met, in the order of the iteration."""
+
+
+def ways(terms: Sequence[Term], facts: Facts, meetings: Meetings, intervals: Intervals) -> list[Way]:
+    """The terms way by way: on each way of an iteration on which ``facts`` hold at the end, one of these is right.
+
+    The latest meetings come first, since the values that they stand for may speak of earlier ones.
+    """
+    place = {symbol: number for number, symbol in enumerate(meetings)}
+    done: list[Way] = []
+    waiting = [Way(tuple(terms), facts)]
+    while waiting:
+        way = waiting.pop()
+        symbols = [v for term in way.terms for v in term.variables if v in place]
+        if not symbols:
+            done.append(way)
+            continue
+        meeting = meetings[max(symbols, key=place.__getitem__)]
+        if len(done) + len(waiting) + len(meeting.facts) > MAX_WAYS:
+            return [Way(tuple(terms), facts)]
+        try:
+            waiting += _divided(way, meeting, intervals)
+        except TermTooLarge:
+            return [Way(tuple(terms), facts)]
+    return done
+
+
+def _divided(way: Way, meeting: Meeting, intervals: Intervals) -> list[Way]:
+    """A way once for each of those that meet, without those that cannot be. Raises
+    :class:`loopless.terms.TermTooLarge`.
+    """
+    found = []
+    for number, facts in enumerate(meeting.facts):
+        both = way.facts.joined_with(facts, intervals) if facts.possible else None
+        if both is None:
+            continue
+        brought = {symbol: t[number] for symbol, t in (*meeting.values.items(), *meeting.others.items())}
+        found.append(Way(tuple(substitute(term, brought) for term in way.terms), both))
+    return found

@@ -1,0 +1,571 @@
+"""What calls read and change: the effects of functions on memory (mod/ref), from callees to callers.
+
+The effects of a function are places: of what its pointer parameters point into, of globals, and *outside*, which is all
+that a pointer may point to that was loaded from memory or comes from code that is not known. At a call, the places of
+parameters become those that the arguments point to. The scheme is that of Cooper and Kennedy (PLDI 1988), with sets of
+places in the place of names: one pass over the strongly connected components of the call graph, each repeated until
+nothing is added.
+
+Code that is not known may read and change what it can have an address of: globals that are not internal, and objects
+whose address was kept somewhere. And it may call the functions of the program that it can know: those that are not
+internal, and those whose address is taken; so what these change of other globals, it may change.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from loopless.flowgraph.call_graph import Reach, mentioned
+from loopless.flowgraph.lifetimes import with_lifetimes
+from loopless.flowgraph.pointers import Base, PointsTo, Target, analyse, call_kind, reachable_objects
+from loopless.graphs import components
+from loopless.source import ir
+from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
+
+OUTSIDE: Final = Base("outside", "")
+"""All that pointers of unknown origin may point to."""
+MAX_CELLS: Final = 24
+"""So many places of one object are told apart; with more, the whole object is meant. A guess."""
+_INTERNAL: Final = ("internal", "private")
+_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
+"""Another module may define these otherwise."""
+_FOLLOWED: Final = frozenset({
+    "load", "store", "getelementptr", "phi", "select", "bitcast", "addrspacecast", "freeze", "icmp", "ptrtoint", "ret",
+    "insertvalue", "insertelement", "cmpxchg", "atomicrmw", "alloca", "br", "switch", "call", "invoke", "begin",
+    "expire", "outlive", "outlived", "unreachable", "fence", "extractvalue", "extractelement",
+})  # fmt: skip
+"""Instructions in which the analysis of pointers follows addresses, or which give none of theirs away."""
+_HARMLESS: Final = (
+    "llvm.dbg.", "llvm.lifetime.", "llvm.invariant.", "llvm.assume", "llvm.expect", "llvm.objectsize", "llvm.prefetch",
+    "llvm.experimental.noalias", "llvm.donothing", "llvm.stacksave", "llvm.stackrestore", "llvm.trap", "llvm.debugtrap",
+    "llvm.ubsantrap", "llvm.is.constant", "llvm.ptrmask", "llvm.ptr.annotation", "llvm.var.annotation", "llvm.va_end",
+    "llvm.launder", "llvm.strip",
+)  # fmt: skip
+"""Intrinsics with pointer arguments that read and write nothing."""
+NOT_MAIN: Final = "what is not defined here does not call main"
+"""What is taken for granted where a variable that ``main`` changes survives such a call."""
+_KEEPING: Final = ("strto",)
+"""Library functions that store what they are given in memory, whatever they return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A place: ``size`` bytes from the byte ``low`` of an object on; with ``size`` None all from there on, with ``low``
+    None some bytes of the object.
+    """
+
+    base: Base
+    low: int | None = None
+    size: int | None = None
+
+    def meets(self, offset: int, size: int) -> bool:
+        """Whether a scalar of ``size`` bytes at ``offset`` of the same object is hit."""
+        if self.low is None:
+            return True
+        return offset + size > self.low and (self.size is None or self.low + self.size > offset)
+
+
+Cells = frozenset[Cell]
+_OUTSIDE: Final = Cell(OUTSIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a call of a function may do to memory that its caller can see: places of parameters (bases of the callee),
+    of globals, and outside. ``strange``: it may come to code that is not known. ``keeps``: the parameters whose
+    address may still be known to somebody when the call is over.
+    """
+
+    reads: Cells = frozenset()
+    writes: Cells = frozenset()
+    strange: bool = False
+    keeps: frozenset[str] = frozenset()
+
+
+NO_EFFECTS: Final = Effects()
+
+
+@dataclass(frozen=True, slots=True)
+class Strange:
+    """What code that is not known may read and change beside what is outside: globals that it has no address of, by the
+    functions that it may call. ``main`` has what is added where it may call ``main``, which programs do not do.
+    """
+
+    reads: Cells = frozenset()
+    writes: Cells = frozenset()
+    main: Cells = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleFacts:
+    """The effects of the defined functions of a module by name.
+
+    ``exposed``: the globals that pointers of unknown origin may point to; ``given``: those, and the ones whose address
+    is an argument somewhere.
+    """
+
+    module: ir.Module
+    effects: Mapping[str, Effects]
+    exposed: frozenset[str]
+    given: frozenset[str]
+    strange: Strange
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What one call may read and write, in the objects of the caller. ``strange``: it may come to unknown code."""
+
+    reads: Cells
+    writes: Cells
+    strange: bool = False
+
+
+@dataclass(slots=True)
+class _Body:
+    """What is to be known of a function before its callees are: its own accesses, calls, and what it gives away."""
+
+    function: ir.Function
+    points: PointsTo
+    reads: set[Cell] = field(default_factory=set)
+    writes: set[Cell] = field(default_factory=set)
+    calls: list[ir.Instruction] = field(default_factory=list)
+    escaped: set[Base] = field(default_factory=set)
+    kept: set[Base] = field(default_factory=set)
+    callees: set[str] = field(default_factory=set)
+
+
+# -- the analysis of pointers, once for each function -----------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4)
+def _analysed(module: ir.Module) -> dict[str, tuple[ir.Function, PointsTo]]:  # noqa: ARG001  the key
+    return {}
+
+
+def with_points(function: ir.Function, module: ir.Module) -> tuple[ir.Function, PointsTo]:
+    """The function with the ends of lives that matter, and where its pointers point."""
+    if module.functions.get(function.name) is not function:
+        own = with_lifetimes(function, module)
+        return own, analyse(own, module)
+    known = _analysed(module)
+    if function.name not in known:
+        own = with_lifetimes(function, module)
+        known[function.name] = own, analyse(own, module)
+    return known[function.name]
+
+
+# -- one function -----------------------------------------------------------------------------------------------------
+
+
+def _body(function: ir.Function, module: ir.Module) -> _Body:
+    own, points = with_points(function, module)
+    body = _Body(function, points, escaped=set(points.escaped))
+    for instruction in own.instructions():
+        if not instruction.is_debug:
+            _note(instruction, body, module)
+    return body
+
+
+def _note(instruction: ir.Instruction, body: _Body, module: ir.Module) -> None:
+    points, layout = body.points, module.layout
+    operands = instruction.operands
+    match instruction.op:
+        case "load":
+            body.reads |= _cells(points.of(operands[0]), layout.store_size(instruction.type))
+        case "store":
+            body.writes |= _cells(points.of(operands[1]), layout.store_size(operands[0].type))
+        case "cmpxchg" | "atomicrmw":
+            found = _cells(points.of(operands[0]), layout.store_size(operands[1].type))
+            body.reads |= found
+            body.writes |= found
+        case "call" | "invoke" | "callbr":
+            body.calls.append(instruction)
+            body.callees.update(_callees(instruction, points, module) or ())
+        case "unsupported":
+            body.escaped.update(base for target in points.targets.values() for base, _ in target.places)
+            body.reads.add(_OUTSIDE)
+            body.writes.add(_OUTSIDE)
+        case op if op not in _FOLLOWED:
+            for operand in operands:
+                if _may_point(operand):
+                    target = points.of(operand)
+                    body.escaped |= reachable_objects(points, target)
+                    body.reads |= _whole(target)
+                    body.writes |= _whole(target)
+        case _:
+            pass
+
+
+def _callees(instruction: ir.Instruction, points: PointsTo, module: ir.Module) -> tuple[str, ...] | None:
+    """The defined functions that one of may be called, None where it may be others."""
+    name = instruction.callee_name
+    if name is not None:
+        names: tuple[str, ...] = (name,)
+    elif instruction.callee is None or isinstance(instruction.callee, ir.OtherConst):
+        return None
+    else:
+        target = points.of(instruction.callee)
+        if target.unknown or not target.living or any(b.kind != "global" for b, _ in target.living):
+            return None
+        names = tuple(sorted({base.name for base, _ in target.living}))
+    for name in names:
+        function = module.functions.get(name)
+        if function is None or function.is_declaration or function.linkage in _REPLACEABLE:
+            return None
+    return names
+
+
+def is_internal(found: ir.GlobalVar | ir.Function) -> bool:
+    """Whether no other module can name it."""
+    return found.linkage in _INTERNAL
+
+
+def _cells(target: Target, size: int | None) -> set[Cell]:
+    """What an access through a pointer touches."""
+    found = {Cell(base, offset, size) if isinstance(offset, int) else Cell(base) for base, offset in target.living}
+    return found | {_OUTSIDE} if target.unknown or not target.places else found
+
+
+def _whole(target: Target) -> set[Cell]:
+    return {Cell(cell.base) for cell in _cells(target, None)}
+
+
+def _may_point(operand: ir.Value) -> bool:
+    return isinstance(operand, ir.OtherConst) or isinstance(operand.type, ir.PtrT)
+
+
+# -- one call ---------------------------------------------------------------------------------------------------------
+
+
+def touched(instruction: ir.Instruction, points: PointsTo, module: ir.Module, facts: ModuleFacts) -> Touched:
+    """What a call may read and write, in the objects of its caller."""
+    found = _touched(instruction, points, module, facts.module, facts.effects)
+    if not found.strange:
+        return found
+    more = facts.strange
+    return Touched(found.reads | {_OUTSIDE} | more.reads, found.writes | {_OUTSIDE} | more.writes, strange=True)
+
+
+def _touched(
+    instruction: ir.Instruction,
+    points: PointsTo,
+    module: ir.Module,
+    known: ir.Module,
+    effects: Mapping[str, Effects],
+) -> Touched:
+    """What a call touches beside what code that is not known does; ``effects`` are of the functions of ``known``."""
+    name, operands = instruction.callee_name, instruction.operands
+    nothing = frozenset[Cell]()
+    if name is not None and name.startswith("llvm."):
+        return _of_intrinsic(instruction, name, points)
+    declared = module.functions.get(name) if name is not None else None
+    stranger = declared is None or declared.is_declaration
+    meaning = meaning_of(name, defined=not stranger) if name is not None else None
+    if meaning is Meaning.SYMBOLIC:
+        return Touched(nothing, frozenset(_above(points.of(operands[0]))) if operands else nothing)
+    if meaning is not None and meaning is not Meaning.ENTRY:
+        return Touched(nothing, nothing)
+    library = library_function(name) if name is not None and stranger else None
+    if library is not None:
+        return _of_library(library, operands, points)
+    if call_kind(instruction, module) == "ignored":
+        return Touched(nothing, nothing)
+    names = _callees(instruction, points, known)
+    if names is not None:
+        reads: set[Cell] = set()
+        writes: set[Cell] = set()
+        for callee in names:
+            function, found = known.functions[callee], effects.get(callee, NO_EFFECTS)
+            reads.update(_at_call(found.reads, function, operands, points))
+            writes.update(_at_call(found.writes, function, operands, points))
+            reads.update(_copied(function, operands, points, known))
+        return Touched(frozenset(reads), frozenset(writes), any(effects.get(c, NO_EFFECTS).strange for c in names))
+    given = {cell for operand in operands if _may_point(operand) for cell in _whole(points.of(operand))}
+    writes_nothing = call_kind(instruction, module) == "reads"
+    return Touched(frozenset(given), nothing if writes_nothing else frozenset(given), strange=True)
+
+
+def _above(target: Target) -> set[Cell]:
+    """What an access of unknown length from a pointer on touches."""
+    return _cells(target, None)
+
+
+def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> Touched:
+    operands, nothing = instruction.operands, frozenset[Cell]()
+    if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
+        length = operands[2]
+        size = length.unsigned if isinstance(length, ir.IntConst) else None
+        source = nothing if name.startswith("llvm.memset") else frozenset(_cells(points.of(operands[1]), size))
+        return Touched(source, frozenset(_cells(points.of(operands[0]), size)))
+    if name.startswith(_HARMLESS):
+        return Touched(nothing, nothing)
+    given = frozenset(cell for o in operands if _may_point(o) for cell in _whole(points.of(o)))
+    return Touched(given, given)
+
+
+def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points: PointsTo) -> Touched:
+    if library.effect in (Effect.NONE, Effect.FREES):
+        return Touched(frozenset(), frozenset())
+    reads: set[Cell] = set()
+    writes: set[Cell] = set()
+    last = max((index for index in library.writes), default=0)
+    for index, operand in enumerate(operands):
+        if not _may_point(operand):
+            continue
+        written = index in library.writes or (-1 in library.writes and index > last)
+        (writes if written else reads).update(_above(points.of(operand)))
+        reads.update(_above(points.of(operand)) if written else ())  # as strcat does
+    return Touched(frozenset(reads), frozenset(writes))
+
+
+def _at_call(
+    cells: Cells, function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo
+) -> Iterator[Cell]:
+    """The callee's places in the objects of the caller."""
+    arguments = {param.name: operand for param, operand in zip(function.params, operands, strict=False)}
+    for cell in cells:
+        if cell.base.kind != "parameter":
+            yield cell
+            continue
+        operand = arguments.get(cell.base.name)
+        if operand is None or not _may_point(operand):
+            yield _OUTSIDE
+            continue
+        for place in _cells(points.of(operand), None):
+            if place.low is None or cell.low is None:
+                yield Cell(place.base)
+            else:
+                yield Cell(place.base, place.low + cell.low, cell.size)
+
+
+def _copied(
+    function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module
+) -> Iterator[Cell]:
+    """What is read to make the callee's own copies of structures."""
+    for param, operand in zip(function.params, operands, strict=False):
+        if param.byval is not None and _may_point(operand):
+            yield from _cells(points.of(operand), known.layout.size_of(param.byval))
+
+
+# -- what is given away -----------------------------------------------------------------------------------------------
+
+
+def kept_by(
+    calls: Iterable[ir.Instruction], points: PointsTo, module: ir.Module, known: ir.Module,
+    effects: Mapping[str, Effects],
+) -> set[Base]:  # fmt: skip
+    """The objects whose addresses calls may keep, or give to others."""
+    kept: set[Base] = set()
+    for instruction in calls:
+        for index, operand in enumerate(instruction.operands):
+            if not _may_point(operand):
+                continue
+            target = points.of(operand)
+            kept |= _held(points, target)
+            if _keeps(instruction, index, points, module, known, effects):
+                kept |= reachable_objects(points, target)
+    return kept
+
+
+def _held(points: PointsTo, target: Target) -> set[Base]:
+    """The objects that pointers point to which lie in the objects that ``target`` points to, and so on."""
+    bases = {base for base, _ in target.places}
+    found: set[Base] = set()
+    for (holder, _), content in points.cells.items():
+        if holder in bases:
+            found |= reachable_objects(points, content)
+    return found
+
+
+def _keeps(
+    instruction: ir.Instruction, index: int, points: PointsTo, module: ir.Module, known: ir.Module,
+    effects: Mapping[str, Effects],
+) -> bool:  # fmt: skip
+    """Whether the address that an argument is may be known to others behind the call, its result included."""
+    name, result = instruction.callee_name, instruction.type
+    width = result.bits if isinstance(result, ir.IntT) else 0
+    hands_back = isinstance(result, ir.PtrT | ir.StructT) or width >= module.pointer_bits
+    if name is not None and name.startswith("llvm."):
+        plain = name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove", *_HARMLESS))
+        return hands_back or not plain
+    declared = module.functions.get(name) if name is not None else None
+    stranger = declared is None or declared.is_declaration
+    if name is not None and (meaning_of(name, defined=not stranger) not in (None, Meaning.ENTRY)):
+        return hands_back
+    if name is not None and stranger and library_function(name) is not None:
+        return hands_back or any(word in name for word in _KEEPING)
+    if call_kind(instruction, module) in ("ignored", "reads"):
+        return hands_back
+    names = _callees(instruction, points, known)
+    if names is None:
+        return True
+    for callee in names:
+        params = known.functions[callee].params
+        if index >= len(params) or not isinstance(params[index].type, ir.PtrT):
+            return True
+        if params[index].byval is None and params[index].name in effects.get(callee, NO_EFFECTS).keeps:
+            return True
+    return False
+
+
+# -- the module -------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=2)
+def facts_of(module: ir.Module) -> ModuleFacts:
+    """The effects of all functions of a module; worked out once."""
+    bodies = {function.name: _body(function, module) for function in module.defined()}
+    effects: dict[str, Effects] = {}
+    for component in components({name: body.callees & bodies.keys() for name, body in bodies.items()}):
+        again = len(component) > 1 or component[0] in bodies[component[0]].callees
+        changed = True
+        while changed:
+            changed = False
+            for name in component:
+                found = _effects(bodies[name], module, effects)
+                if found != effects.get(name):
+                    effects[name] = found
+                    changed = again
+    exposed, given = _exposed(bodies, module)
+    strange = _strange(module, effects, exposed)
+    return ModuleFacts(module, effects, exposed, given, strange)
+
+
+def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> Effects:
+    reads, writes, strange = set(body.reads), set(body.writes), False
+    for instruction in body.calls:
+        found = _touched(instruction, body.points, module, module, effects)
+        reads |= found.reads
+        writes |= found.writes
+        strange |= found.strange
+    body.kept = body.escaped | kept_by(body.calls, body.points, module, module, effects)
+    own = {param.name: body.points.parameters[param.name] for param in body.function.params if _points(param)}
+    keeps = frozenset(name for name, base in own.items() if base in body.kept)
+    old = effects.get(body.function.name, NO_EFFECTS)
+    # What was found before stays: so the repetition comes to an end.
+    return Effects(
+        _collapsed((*old.reads, *_seen(reads, body))),
+        _collapsed((*old.writes, *_seen(writes, body))),
+        strange,
+        keeps,
+    )
+
+
+def _points(param: ir.Param) -> bool:
+    return isinstance(param.type, ir.PtrT)
+
+
+def _seen(cells: Iterable[Cell], body: _Body) -> Iterator[Cell]:
+    """The places that callers see: not those of locals, nor of the copies that structures are passed as."""
+    named: dict[Base, list[Base]] = {}
+    for param in body.function.params:
+        if param.name in body.points.parameters and param.byval is None:
+            named.setdefault(body.points.parameters[param.name], []).append(Base("parameter", param.name))
+    for cell in cells:
+        match cell.base.kind:
+            case "local":
+                continue
+            case "parameter":
+                yield from (Cell(base, cell.low, cell.size) for base in named.get(cell.base, ()))
+            case "global":
+                yield cell
+            case _:
+                yield _OUTSIDE
+
+
+def _collapsed(cells: Iterable[Cell]) -> Cells:
+    """With the whole object for many places of it."""
+    by_base: dict[Base, set[Cell]] = {}
+    for cell in cells:
+        by_base.setdefault(cell.base, set()).add(cell)
+    return frozenset(
+        cell
+        for base, found in by_base.items()
+        for cell in ((Cell(base),) if len(found) > MAX_CELLS or Cell(base) in found else found)
+    )
+
+
+def _exposed(bodies: Mapping[str, _Body], module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """The globals that pointers of unknown origin may point to; with them, those whose addresses are arguments."""
+    exposed = {name for name, found in module.globals.items() if not is_internal(found)}
+    exposed |= {name for found in module.globals.values() if found.initializer for name in mentioned(found.initializer)}
+    for alias, meant in module.aliases.items():
+        exposed |= {alias, *mentioned(meant)}
+    given: set[str] = set()
+    for body in bodies.values():
+        exposed |= {base.name for base in body.kept if base.kind == "global"}
+        for instruction in body.function.instructions():
+            if instruction.is_debug:
+                continue
+            for value in (*instruction.operands, *(value for value, _ in instruction.incoming)):
+                if not isinstance(value, ir.Local | ir.GlobalRef | ir.AddressOf | ir.IntConst):
+                    exposed.update(mentioned(value))
+            if instruction.op == "unsupported":
+                exposed.update(mentioned(ir.OtherConst(ir.VoidT(), instruction.text)))
+        for instruction in body.calls:
+            for operand in instruction.operands:
+                if _may_point(operand):
+                    given |= {b.name for b in reachable_objects(body.points, body.points.of(operand))}
+    return frozenset(exposed), frozenset(exposed | given)
+
+
+def _strange(module: ir.Module, effects: Mapping[str, Effects], exposed: frozenset[str]) -> Strange:
+    # An alias is a name that others may know, and what is kept for no reason in the text somebody else speaks of.
+    kept = [found.initializer for name, found in module.globals.items() if name.startswith("llvm.")]
+    used = [meant for meant in kept if meant]
+    taken = {*Reach(module).taken, *(n for meant in (*module.aliases.values(), *used) for n in mentioned(meant))}
+    visible = [
+        function.name
+        for function in module.defined()
+        if not is_internal(function) or function.name in taken
+    ]
+
+    def hidden(cells: Cells) -> set[Cell]:
+        return {cell for cell in cells if cell.base.kind == "global" and cell.base.name not in exposed}
+
+    reads: set[Cell] = set()
+    writes: set[Cell] = set()
+    main: set[Cell] = set()
+    for name in visible:
+        reads |= hidden(effects[name].reads)
+        (main if name == "main" and name not in taken else writes).update(hidden(effects[name].writes))
+    return Strange(_collapsed(reads), _collapsed(writes), _collapsed(main))
+
+
+# -- what may be hit --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """What is known around one function: of its module, and ``kept``: the objects whose addresses others may know."""
+
+    facts: ModuleFacts
+    kept: frozenset[Base]
+
+    def reaches(self, base: Base) -> bool:
+        """Whether pointers of unknown origin may point into an object."""
+        match base.kind:
+            case "local":
+                return base in self.kept
+            case "global":
+                return base.name in self.facts.exposed or base.name not in self.facts.module.globals
+            case _:
+                return True
+
+    def hits(self, cells: Cells, base: Base, offset: int, size: int) -> bool:
+        """Whether one of the places meets a scalar of an object."""
+        return any(
+            cell.meets(offset, size) if cell.base == base else cell.base.kind == "outside" and self.reaches(base)
+            for cell in cells
+        )
+
+
+def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Around:
+    """What is known around ``function`` of ``module``, by what is found of the functions of ``known``."""
+    facts = facts_of(known)
+    calls = [i for i in function.instructions() if i.op in ("call", "invoke", "callbr")]
+    kept = points.escaped | kept_by(calls, points, module, known, facts.effects)
+    return Around(facts, frozenset(kept))
