@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import html
 import json
 import re
@@ -9,7 +10,9 @@ import re
 import click
 import pytest
 
+from loopless.cli import main
 from loopless.cli.app import COMMANDS, _Group, _loopless
+from loopless.errors import UsageError
 
 THREE = """int more(void); int f(int x, int n) {
     while (x < n) x += 3;
@@ -37,6 +40,20 @@ def three(tmp_path):
     file = tmp_path / "three.c"
     file.write_text(THREE, encoding="utf-8")
     return file
+
+
+def test_a_command_leaves_the_collecting_of_garbage_to_whoever_calls_it(monkeypatch):
+    """It collects seldom while it runs, which is nothing that a program that calls ``main`` asked for."""
+    before, inside = gc.get_threshold(), []
+
+    def noted(*_, **__):
+        inside.append(gc.get_threshold())
+        raise UsageError("no more")
+
+    monkeypatch.setattr(_loopless, "main", noted)
+    assert main(["loops"]) == 2
+    assert inside[0][0] > before[0] and inside[0][1:] == before[1:]
+    assert gc.get_threshold() == before and gc.isenabled()
 
 
 def test_version_is_one_line(run):

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from loopless.check.oracle.native import NativeOracle
-from loopless.flowgraph.lifetimes import with_lifetimes
+from loopless.flowgraph.lifetimes import with_lifetimes, with_lifetimes_and_points
 from loopless.flowgraph.model import Check, Expire
+from loopless.flowgraph.pointers import analyse
 from loopless.source import ir
 from runs_of_text import came_out, flowgraph, module, statements
 
@@ -120,6 +121,14 @@ def test_nothing_is_said_of_what_no_one_can_notice(name: str) -> None:
 def test_a_function_in_which_nothing_ends_is_left_as_it_is() -> None:
     found = module("int f(int n) { int x = n; while (x > 3) x--; return x; }")
     assert with_lifetimes(found.functions["f"], found) is found.functions["f"]
+
+
+@pytest.mark.parametrize("function", sorted(f.name for f in module(PROGRAMS).defined()))
+def test_where_pointers_point_is_that_of_the_function_with_the_ends_of_lives(function: str) -> None:
+    """Also where the analysis of the function without them is taken over."""
+    found = module(PROGRAMS)
+    made, points = with_lifetimes_and_points(found.functions[function], found)
+    assert points == analyse(made, found)
 
 
 def test_what_is_put_in() -> None:

@@ -49,6 +49,28 @@ def test_a_loop_needs_what_its_later_rounds_use() -> None:
     assert seen == {"entry": {X, N}, "head": {X, N, S}, "body": {X, N, S}, "end": {X, S}}
 
 
+def test_liveness_is_the_least_solution_of_its_equations() -> None:
+    """Statement by statement and round by round as textbooks have it, on a nest with a swap on a back edge."""
+    swap = Edge(TRUE, "head", ((A, B), (B, A), (C, add(A, const(1)))))
+    blocks = {
+        "entry": Block("entry", (Assign(A, X), Assign(B, A)), go("head")),
+        "head": Block("head", (Assign(X, add(X, A)),), branch(BELOW, "inner", "end")),
+        "inner": Block("inner", (Assign(N, C), Havoc(C, Origin.NONDET, "c")), branch(less(B, C), "inner", "latch")),
+        "latch": Block("latch", (Check(less(C, N), "bounds"),), (swap,)),
+        "end": Block("end", (), (), End("return", X)),
+    }
+    live: dict[str, frozenset[Var]] = dict.fromkeys(blocks, frozenset())
+    for _ in range(len(blocks) * 6):
+        for label, block in blocks.items():
+            needed = set().union(*(edge_uses(edge, live[edge.target]) for edge in block.edges))
+            needed |= end_uses(block.end) | {S} if block.end is not None else set()
+            for statement in reversed(block.statements):
+                needed = needed - set(defined_by(statement)) | used_by(statement)
+            live[label] = frozenset(needed)
+    assert live["inner"] != live["latch"]
+    assert live_at_entry(blocks, frozenset((S,))) == live
+
+
 def test_what_is_live_behind_some_blocks_may_be_told() -> None:
     block = Block("b", (Assign(A, B),), go("behind"))
     assert live_at_entry({"b": block}, frozenset(), {"behind": frozenset((A, C))})["b"] == {B, C}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +62,8 @@ class _Builder:
         self.blocks: dict[str, Block] = {}
         self.jumps: dict[str, tuple[str, ...]] = {}
         self.parameters: tuple[Parameter, ...] = ()
+        self.named = {param.name: param for param in reversed(function.params)}
+        self.folded = {line for _, line in memory.module.folded_overflows}
 
     def build(self) -> Flowgraph:
         self.parameters = tuple(self._parameter(param) for param in self.function.params)
@@ -200,14 +201,13 @@ class _Builder:
         t = self.t
         t.start(block.label)
         self._note_folded_overflow(block)
-        for index, instruction in enumerate(block.instructions):
-            t.position = index
-            if instruction.is_debug or instruction.op == "phi":
+        code = [(index, i) for index, i in enumerate(block.instructions) if not i.is_debug]
+        for number, (index, instruction) in enumerate(code, 1):
+            if instruction.op == "phi":
                 continue
             if t.end is not None:
                 break
-            following = itertools.islice(block.instructions, index + 1, None)
-            t.next = next((other for other in following if not other.is_debug), None)
+            t.position, t.next = index, code[number][1] if number < len(code) else None
             self._instruction(instruction)
         t.finish(self.blocks)
 
@@ -215,10 +215,10 @@ class _Builder:
         """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
         if self.memory.options.wrapv:
             return
-        for instruction in block.instructions:
+        for instruction in block.instructions if self.folded else ():
             loc = instruction.loc
             while loc is not None:
-                if (Path(loc.file).name, loc.line) in self.memory.module.folded_overflows:
+                if loc.line in self.folded and (Path(loc.file).name, loc.line) in self.memory.module.folded_overflows:
                     detail = "a constant expression overflows here, and the compiler has folded it"
                     self.t.blocked[block.label] = self.t.refused(detail, loc, Reason.OVERFLOW_UNDECIDED)
                     return
@@ -259,9 +259,9 @@ class _Builder:
     def _store(self, instruction: ir.Instruction) -> None:
         value = instruction.operands[0]
         if isinstance(value, ir.Local):
-            for param in self.function.params:
-                if param.name == value.name and stack_slot_of(param, self.function, self.memory) is not None:
-                    return  # the variable is the parameter
+            param = self.named.get(value.name)
+            if param is not None and stack_slot_of(param, self.function, self.memory) is not None:
+                return  # the variable is the parameter
         store(self.t, instruction)
 
     def _unsupported(self, instruction: ir.Instruction) -> None:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.flowgraph.call_graph import Reach, mentioned
-from loopless.flowgraph.lifetimes import with_lifetimes
-from loopless.flowgraph.pointers import Base, PointsTo, Target, analyse, call_kind, reachable_objects
+from loopless.flowgraph.lifetimes import with_lifetimes_and_points
+from loopless.flowgraph.pointers import Base, PointsTo, Target, call_kind, reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
@@ -148,12 +148,10 @@ def _analysed(module: ir.Module) -> dict[str, tuple[ir.Function, PointsTo]]:  # 
 def with_points(function: ir.Function, module: ir.Module) -> tuple[ir.Function, PointsTo]:
     """The function with the ends of lives that matter, and where its pointers point."""
     if module.functions.get(function.name) is not function:
-        own = with_lifetimes(function, module)
-        return own, analyse(own, module)
+        return with_lifetimes_and_points(function, module)
     known = _analysed(module)
     if function.name not in known:
-        own = with_lifetimes(function, module)
-        known[function.name] = own, analyse(own, module)
+        known[function.name] = with_lifetimes_and_points(function, module)
     return known[function.name]
 
 

@@ -27,13 +27,16 @@ _Position = tuple[str, int]
 
 def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
     """``function`` with the ends of lives that matter; the same object where none does."""
+    return with_lifetimes_and_points(function, module)[0]
+
+
+def with_lifetimes_and_points(function: ir.Function, module: ir.Module) -> tuple[ir.Function, PointsTo]:
+    """As :func:`with_lifetimes`, and where the pointers of the function point."""
     lives = _Lives(function)
-    if not lives.scopes and not lives.marked:
-        return function
-    ends = lives.ends()
-    if not ends:
-        return function
+    ends = lives.ends() if lives.scopes or lives.marked else {}
     points = analyse(function, module)
+    if not ends:
+        return function, points
     added = _Added()
     _uses_behind(function, lives, points, added)
     _pointers_behind(function, lives, ends, points, added)
@@ -49,7 +52,8 @@ def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
             given = instruction.variable is not None and instruction.variable.arg  # it has its value before the record
             if declared in lives.scopes and not given and block.label in repeated:
                 added.before((block.label, index + 1), _ours("begin", (declared,)))
-    return added.into(function)
+    made = added.into(function)
+    return made, analyse(made, module) if added.pointers else points
 
 
 def _ours(op: str, names: Iterable[str], indices: tuple[int, ...] = (), result: str | None = None) -> ir.Instruction:
@@ -210,6 +214,11 @@ class _Added:
 
     instructions: dict[_Position, list[ir.Instruction]] = field(default_factory=dict)
     operands: dict[_Position, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def pointers(self) -> bool:
+        """Whether something is added that pointers are set by: the rest changes nothing of what points where."""
+        return any(i.op in ("outlive", "outlived") for some in self.instructions.values() for i in some)
 
     def before(self, position: _Position, instruction: ir.Instruction) -> None:
         self.instructions.setdefault(position, []).append(instruction)

@@ -96,35 +96,78 @@ def live_at_entry(
     (globals and pointees, which the caller sees). ``behind``: what is live in blocks that edges lead to but that are
     not among ``blocks``.
     """
-    live: dict[str, frozenset[Var]] = {label: frozenset() for label in blocks} | dict(behind or {})
-    changed = True
-    ordered = list(reversed(list(blocks.values())))
-    while changed:
-        changed = False
-        for block in ordered:
-            needed = _before(block, live, live_at_ends)
-            if needed != live[block.label]:
-                live[block.label] = needed
-                changed = True
+    return _solved({label: _Transfer(block, live_at_ends) for label, block in blocks.items()}, behind or {})
+
+
+class _Transfer:
+    """What a block does to liveness, worked out once: live at its start is what its statements use, and of what is live
+    behind them what they do not overwrite.
+    """
+
+    __slots__ = ("block", "fixed", "overwritten", "plain", "sources", "touched", "used")
+
+    def __init__(self, block: Block, live_at_ends: frozenset[Var]) -> None:
+        self.block = block
+        self.touched = [(overwritten_by(statement), used_by(statement)) for statement in block.statements]
+        """Of each statement what it overwrites, and what it reads."""
+        used: set[Var] = set()
+        overwritten: set[Var] = set()
+        for targets, read in reversed(self.touched):
+            if targets:
+                used.difference_update(targets)
+                overwritten.update(targets)
+            used |= read
+        fixed: set[Var] = set()
+        for edge in block.edges:
+            fixed |= edge.condition.variables
+        if block.end is not None:
+            fixed |= end_uses(block.end) | live_at_ends
+        self.fixed = fixed
+        """What is live behind the statements, whatever is live in the blocks that follow."""
+        self.overwritten = overwritten
+        self.used = used | (fixed - overwritten)
+        """What is live at the start, whatever is live in the blocks that follow."""
+        self.plain = [edge.target for edge in block.edges if not edge.assigns]
+        self.sources = [edge for edge in block.edges if edge.assigns]
+
+    def behind(self, live: Mapping[str, frozenset[Var]]) -> set[Var]:
+        """What is live behind the statements; of what does not depend on the blocks that follow only some."""
+        needed: set[Var] = set()
+        for label in self.plain:
+            needed |= live[label]
+        for edge in self.sources:
+            needed |= edge_uses(edge, live[edge.target])
+        return needed
+
+    def before(self, live: Mapping[str, frozenset[Var]]) -> frozenset[Var]:
+        """What is live at the start."""
+        needed = self.behind(live)
+        needed -= self.overwritten
+        needed |= self.used
+        return frozenset(needed)
+
+
+def _solved(transfers: Mapping[str, _Transfer], behind: Mapping[str, frozenset[Var]]) -> dict[str, frozenset[Var]]:
+    """The least solution: a block is looked at again when what is live in one that follows it has grown."""
+    live: dict[str, frozenset[Var]] = {label: frozenset() for label in transfers} | dict(behind)
+    sources: dict[str, list[str]] = {label: [] for label in transfers}
+    for label, transfer in transfers.items():
+        for target in transfer.block.successors:
+            if target in sources:
+                sources[target].append(label)
+    waiting = list(transfers)  # taken from the end: those that follow come before those that lead to them
+    is_waiting = set(waiting)
+    while waiting:
+        label = waiting.pop()
+        is_waiting.discard(label)
+        needed = transfers[label].before(live)
+        if needed != live[label]:
+            live[label] = needed
+            for source in sources[label]:
+                if source not in is_waiting:
+                    is_waiting.add(source)
+                    waiting.append(source)
     return live
-
-
-def live_at_exit(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var]) -> set[Var]:
-    """The variables used after the statements of ``block``."""
-    needed: set[Var] = set()
-    for edge in block.edges:
-        needed |= edge_uses(edge, live[edge.target])
-    if block.end is not None:
-        needed |= end_uses(block.end) | live_at_ends
-    return needed
-
-
-def _before(block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var]) -> frozenset[Var]:
-    needed = live_at_exit(block, live, live_at_ends)
-    for statement in reversed(block.statements):
-        needed.difference_update(overwritten_by(statement))
-        needed |= used_by(statement)
-    return frozenset(needed)
 
 
 def without_dead(
@@ -135,27 +178,28 @@ def without_dead(
     Assignments to ``named`` variables stay: users may ask for their values.
     """
     current = dict(blocks)
+    transfers = {label: _Transfer(block, live_at_ends) for label, block in current.items()}
     while True:
-        live = live_at_entry(current, live_at_ends)
-        cleaned = {label: _clean(block, live, live_at_ends, named) for label, block in current.items()}
-        if all(cleaned[label] is current[label] for label in current):
+        live = _solved(transfers, {})
+        cleaned = {label: _clean(transfers[label], live, named) for label in current}
+        changed = [label for label, block in current.items() if cleaned[label] is not block]
+        if not changed:
             return current, live
         current = cleaned
+        transfers |= {label: _Transfer(current[label], live_at_ends) for label in changed}
 
 
-def _clean(
-    block: Block, live: Mapping[str, frozenset[Var]], live_at_ends: frozenset[Var], named: frozenset[Var]
-) -> Block:
-    needed = live_at_exit(block, live, live_at_ends)
+def _clean(transfer: _Transfer, live: Mapping[str, frozenset[Var]], named: frozenset[Var]) -> Block:
+    block = transfer.block
+    needed = transfer.behind(live) | transfer.fixed
     kept: list[Statement] = []
-    for statement in reversed(block.statements):
-        targets = overwritten_by(statement)
+    for statement, (targets, read) in zip(reversed(block.statements), reversed(transfer.touched), strict=True):
         asked_for = isinstance(statement, Assign) and statement.target in named
         asked_for = asked_for or (isinstance(statement, Havoc) and statement.target in named and not _begins(statement))
         if targets and not asked_for and not any(target in needed for target in targets) and _is_pure(statement):
             continue
         needed.difference_update(targets)
-        needed |= used_by(statement)
+        needed |= read
         kept.append(statement)
     edges = tuple(
         edge

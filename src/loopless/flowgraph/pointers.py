@@ -15,6 +15,11 @@ from loopless.source import ir
 from loopless.source.vocabulary import Effect, effect_of
 
 _MAX_OFFSETS = 6
+_OF_POINTERS = frozenset({
+    "load", "store", "outlive", "ptrtoint", "ret", "insertvalue", "cmpxchg", "atomicrmw", "insertelement", "call",
+    "invoke", "va_arg",
+})  # fmt: skip
+"""Instructions of which :func:`_transfer` learns something; of others where their result is a pointer."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,6 +45,8 @@ class Target:
 
     def include(self, other: Target) -> bool:
         """Add ``other``; True where that changed something. Too many offsets of one object become None."""
+        if (self.unknown or not other.unknown) and other.places <= self.places:
+            return False  # nothing new: so it is most often
         before = (len(self.places), self.unknown)
         snapshot = set(self.places)
         self.places |= other.places
@@ -160,9 +167,10 @@ def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) 
 
 def _fix(state: PointsTo, instructions: list[ir.Instruction], module: ir.Module) -> None:
     changed = True
+    concerned = [i for i in instructions if i.op in _OF_POINTERS or isinstance(i.type, ir.PtrT)]
     while changed:
         changed = False
-        for instruction in instructions:
+        for instruction in concerned:
             changed |= _transfer(instruction, state, module)
         for base in sorted(state.mixed):
             changed |= _escape_content(state, base)
@@ -243,9 +251,10 @@ def _mix_access(address: ir.Value, type: ir.Type, state: PointsTo, module: ir.Mo
     for base, offset in state.of(address).places:
         if base.kind != "local" or base in state.mixed:
             continue
-        held = [at for holder, at in state.cells if holder == base]
-        others = [at for at in held if not (pointer and at == offset)]
-        if offset is None or any(at < offset + size and offset < at + width for at in others):
+        if offset is None or any(
+            holder == base and not (pointer and at == offset) and at < offset + size and offset < at + width
+            for holder, at in state.cells
+        ):
             state.mixed.add(base)
 
 

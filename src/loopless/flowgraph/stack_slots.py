@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from loopless.flowgraph.objects import Memory
 from loopless.flowgraph.pointers import Base
 from loopless.source import ir
@@ -9,15 +11,7 @@ from loopless.source import ir
 
 def stack_slot_of(param: ir.Param, function: ir.Function, memory: Memory) -> tuple[Base, int] | None:
     """The variable in memory that clang copies the parameter to at the very start, and that alone."""
-    stack_slots = []
-    for block in function.blocks:
-        for instruction in block.instructions:
-            if instruction.is_debug:
-                continue
-            used = [op for op in instruction.operands if isinstance(op, ir.Local) and op.name == param.name]
-            used += [v for v, _ in instruction.incoming if isinstance(v, ir.Local) and v.name == param.name]
-            if used:
-                stack_slots.append((block, instruction))
+    stack_slots = _uses_of_parameters(function).get(param.name, [])
     if len(stack_slots) != 1 or stack_slots[0][1].op != "store" or stack_slots[0][0] is not function.entry:
         return None
     value, address = stack_slots[0][1].operands
@@ -32,6 +26,23 @@ def stack_slot_of(param: ir.Param, function: ir.Function, memory: Memory) -> tup
     if isinstance(param.type, ir.PtrT) and memory.points.parameters[param.name] in memory.nullable:
         return None
     return key
+
+
+@functools.lru_cache(maxsize=1)
+def _uses_of_parameters(function: ir.Function) -> dict[str, list[tuple[ir.Block, ir.Instruction]]]:
+    """By parameter the instructions that use it, no more than two of each: who asks wants to know of a single one."""
+    found: dict[str, list[tuple[ir.Block, ir.Instruction]]] = {param.name: [] for param in function.params}
+    for block in function.blocks if found else ():
+        for instruction in block.instructions:
+            if instruction.is_debug:
+                continue
+            values = instruction.operands
+            if instruction.incoming:
+                values = (*values, *(value for value, _ in instruction.incoming))
+            for name in {v.name for v in values if isinstance(v, ir.Local)} & found.keys() if values else ():
+                if len(found[name]) < 2:
+                    found[name].append((block, instruction))
+    return found
 
 
 def _part(

@@ -56,6 +56,8 @@ class Translator:
         self.values: dict[str, Value] = {}
         self.statements: list[Statement] = []
         self.pending: dict[str, Value] = {}
+        self._mentioning: dict[Var, list[str]] = {}
+        """By variable the names in ``pending`` whose values mention it, and such as were there before."""
         self.position = 0
         self.next: ir.Instruction | None = None
         self.label = ""
@@ -83,7 +85,7 @@ class Translator:
     def start(self, label: str) -> None:
         """Begin a block."""
         self.statements = []
-        self.pending = {}
+        self.pending, self._mentioning = {}, {}
         self.label = label
         self.shown_label = label
         self.end = None
@@ -121,7 +123,7 @@ class Translator:
         for name, value in list(self.pending.items()):
             if self.uses.last_in_block.get((self.label, name), -1) > self.position:
                 self.values[name] = self.saved(name, value)
-        self.pending = {}
+        self.pending, self._mentioning = {}, {}
 
     def finish(self, into: dict[str, Block]) -> None:
         """Close the block and put it, and those split off from it, into ``into``."""
@@ -161,21 +163,24 @@ class Translator:
 
     def save_mentions(self, changed: Var) -> None:
         """Save the terms that mention a variable that is about to change."""
-        for name, value in list(self.pending.items()):
-            if any(changed in term.variables for term in _terms(value)):
-                del self.pending[name]
-                if self.uses.last_in_block.get((self.label, name), -1) > self.position:
-                    self.values[name] = self.saved(name, value)
+        for name in self._mentioning.pop(changed, ()):
+            value = self.pending.pop(name, None)
+            if value is not None and self.uses.last_in_block.get((self.label, name), -1) > self.position:
+                self.values[name] = self.saved(name, value)
 
     def define(self, instruction: ir.Instruction, value: Value) -> None:
         """Bind the instruction's result."""
         name = instruction.result
         if name is None:
             return
-        if name in self.uses.elsewhere or sum(1 for t in _terms(value) for _ in walk(t)) > _LARGE_TERM:
+        terms = _terms(value)
+        if name in self.uses.elsewhere or _is_large(terms):
             value = self.saved(name, value)
-        elif _terms(value):
+        elif terms:
             self.pending[name] = value
+            for term in terms:
+                for mentioned in term.variables:
+                    self._mentioning.setdefault(mentioned, []).append(name)
         self.values[name] = value
 
     def saved(self, name: str, value: Value) -> Value:
@@ -332,6 +337,20 @@ class Translator:
         self.emit(Havoc(slot.var, origin, name, loc, refused))
         if slot.object_var is not None:
             self.emit(Havoc(slot.object_var, origin, name, loc, refused))
+
+
+def _is_large(terms: tuple[Term, ...]) -> bool:
+    """Whether the terms have more than :data:`_LARGE_TERM` nodes."""
+    count = 0
+    for term in terms:
+        if isinstance(term, Var | Const):
+            count += 1
+            continue
+        for _ in walk(term):
+            count += 1
+            if count > _LARGE_TERM:
+                return True
+    return count > _LARGE_TERM
 
 
 def _terms(value: Value) -> tuple[Term, ...]:

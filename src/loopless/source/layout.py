@@ -81,8 +81,8 @@ class DataLayout:
 
     def pointer(self, space: int) -> tuple[int, int, int]:
         """Size in bits, ABI alignment in bytes and index width in bits of pointers of the address space."""
-        table = dict(self.pointers)
-        return table.get(space, table[0])
+        first = self.pointers[0][1]
+        return next((found for number, found in self.pointers if number == space), first)
 
     def pointer_bits(self, space: int = 0) -> int:
         """Width of a pointer of the address space in bits."""

@@ -67,12 +67,18 @@ class Node:
     @property
     def variables(self) -> frozenset[Var]:
         """All variables that occur in the node."""
-        if self._variables is None:
+        found = self._variables
+        if found is None:
             for node in walk(self, lambda below: below._variables is not None):
                 below = frozenset((node,)) if isinstance(node, Var) else frozenset()
-                node._variables = below.union(*(child._variables or frozenset() for child in node.children))
-        assert self._variables is not None
-        return self._variables
+                for child in node.children:
+                    more = child._variables
+                    if more and not more <= below:
+                        below = more if below <= more else below | more  # most often one child has them all
+                node._variables = below
+            found = self._variables
+            assert found is not None
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._intern, self._fields
