@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import html
 import json
 import re
+import sys
 
 import click
 import pytest
@@ -54,6 +56,17 @@ def test_a_command_leaves_the_collecting_of_garbage_to_whoever_calls_it(monkeypa
     assert main(["loops"]) == 2
     assert inside[0][0] > before[0] and inside[0][1:] == before[1:]
     assert gc.get_threshold() == before and gc.isenabled()
+
+
+def test_only_a_process_of_its_own_ends_without_looking_for_garbage(monkeypatch, capsys):
+    at_end = []
+    monkeypatch.setattr(atexit, "register", at_end.append)
+    monkeypatch.setattr(sys, "argv", ["loopless", "--version"])
+    assert main(["--version"]) == 0
+    assert not at_end
+    assert main() == 0
+    assert at_end == [gc.freeze]
+    assert capsys.readouterr().out.count("loopless") == 2
 
 
 def test_version_is_one_line(run):

@@ -11,4 +11,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     from loopless.cli.app import run
 
+    if argv is None:  # the process is the command's: at its end it need not look through all that it has for garbage
+        import atexit
+        import gc
+
+        atexit.register(gc.freeze)
     return run(list(sys.argv[1:] if argv is None else argv))
