@@ -67,6 +67,8 @@ class Constants:
         self._named_text = named
         self._types: dict[str, Type] = dict(_SIMPLE)
         self._ints: dict[tuple[str, int], IntConst] = {}
+        self._sizes: dict[int, tuple[Type, int]] = {}
+        self._offsets: dict[tuple[int, int], tuple[Type, int]] = {}
         self.same_object: dict[str, Value] = {}
         """Other names of variables, to the address that each is."""
 
@@ -334,7 +336,7 @@ class Constants:
         offset = 0
         steps: list[tuple[Value, int]] = []
         t: Type = source
-        size_of = self.layout.size_of
+        size_of = self._size_of
         try:
             for n, index in enumerate(operands[1:]):
                 if not isinstance(index.type, IntT):
@@ -343,7 +345,7 @@ class Constants:
                     if isinstance(t, StructT):
                         if not isinstance(index, IntConst):
                             return None
-                        offset += self.layout.offset_of(t, index.value)
+                        offset += self._offset_of(t, index.value)
                         t = t.fields[index.value]
                         continue
                     if not isinstance(t, ArrayT | VectorT):
@@ -356,6 +358,20 @@ class Constants:
         except ValueError:
             return None
         return Gep(operands[0], offset, tuple(steps), source)
+
+
+    def _size_of(self, t: Type) -> int:
+        """As that of the layout, which takes a type apart to know it again."""
+        found = self._sizes.get(id(t))
+        if found is None:
+            found = self._sizes[id(t)] = t, self.layout.size_of(t)  # kept, so that the number stays its own
+        return found[1]
+
+    def _offset_of(self, t: StructT, index: int) -> int:
+        found = self._offsets.get((id(t), index))
+        if found is None:
+            found = self._offsets[id(t), index] = t, self.layout.offset_of(t, index)
+        return found[1]
 
 
 def _null(t: Type) -> Value:

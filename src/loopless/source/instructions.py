@@ -29,6 +29,7 @@ from loopless.source.ir import (
 )
 from loopless.source.lexer import Cursor, Unread, name_of, tokenize
 from loopless.source.metadata import Metadata
+from loopless.source.quick import QuickReader
 
 _FAST_MATH: Final = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 _FLAGS: Final = _FAST_MATH | GEP_FLAGS | {"nsw", "exact", "disjoint", "nneg", "samesign"}
@@ -60,6 +61,7 @@ class Reader:
         self.constants = constants
         self.metadata = metadata
         self.group = group
+        self._quick = QuickReader(constants, metadata)
         self._handlers: Final[Mapping[str, Callable[[Cursor, Locals, str], Instruction]]] = {
             **dict.fromkeys(_BINARY, self._binary),
             **dict.fromkeys(_CASTS, self._cast),
@@ -90,6 +92,11 @@ class Reader:
 
     def instruction(self, text: str, locals_: Locals) -> Instruction:
         """The instruction with this text (continuation lines joined); ``unsupported`` where we cannot read it."""
+        quick = self._quick.instruction(text, locals_)
+        return quick if quick is not None else self.in_full(text, locals_)
+
+    def in_full(self, text: str, locals_: Locals) -> Instruction:
+        """The same by the whole grammar, whatever shape the instruction has."""
         tokens = tokenize(text)
         loc, loop = None, None
         marked: frozenset[str] = _NONE

@@ -89,15 +89,17 @@ class Metadata:
 
     def location(self, ident: int, depth: int = 0) -> Loc | None:
         """The place a ``!DILocation`` names; None if the number is something else."""
-        if ident in self._locations:
-            return self._locations[ident]
+        known = self._locations.get(ident)
+        if known is not None or ident in self._locations:
+            return known
         m = _LOCATION.match(self._lines.get(ident, ""))
         loc = None
         if m is not None:
-            file, function = self.scope(int(m.group(3)))
-            at = self.location(int(m.group(4)), depth + 1) if m.group(4) and depth < _DEPTH else None
-            around = self._scopes_around(int(m.group(3)), int(m.group(4) or -1), at)
-            loc = Loc(file, int(m.group(1) or 0), int(m.group(2) or 0), function, at, around)
+            line, column, scope, call = m.groups()
+            file, function = self.scope(int(scope))
+            at = self.location(int(call), depth + 1) if call and depth < _DEPTH else None
+            around = self._scopes_around(int(scope), int(call or -1), at)
+            loc = Loc(file, int(line or 0), int(column or 0), function, at, around)
         self._locations[ident] = loc
         return loc
 
