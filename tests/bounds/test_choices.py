@@ -28,6 +28,14 @@ def reads_of(tmp_path, body: str, loop: int = 0):
     return found.reads
 
 
+def test_what_is_read_is_told_in_one_order(tmp_path) -> None:
+    """Not that of a set, which differs from run to run."""
+    read = " ^ ".join(["in()"] * 6)
+    sources = reads_of(tmp_path, f"unsigned f(void) {{ unsigned n = 0; while ({read}) n++; return n; }}").sources
+    assert len(sources) == 6
+    assert list(sources) == sorted(sources)
+
+
 CHOSEN = [
     ("unsigned f(void) { unsigned n = 0; while (in() != -1) n++; return n; }", 0),
     ("unsigned f(void) { unsigned n = 0; int c; do { c = in(); n++; } while (c > 5); return n; }", 6),

@@ -10,7 +10,7 @@ import pytest
 from loopless.bounds.induction import NAME
 from loopless.queries import bounds, sandbox
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, effort_for, inductions_of
+from loopless.queries.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, TOGETHER_S, effort_for, inductions_of
 from loopless.queries.program import Program, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
@@ -54,6 +54,18 @@ def test_many_loops_share_the_time(tmp_path) -> None:
     assert HURRIED_S > 10.0 / 16 > LEAST_S
     most = effort_for(program(tmp_path, 20 * FEW, settings).functions, settings)
     assert most.settings.loop_timeout_s == LEAST_S
+
+
+def test_in_a_hurry_all_searches_together_have_their_time(tmp_path) -> None:
+    """As many as fit into it with the least time for each, the smallest functions first."""
+    settings = Settings(loop_timeout_s=10.0)
+    more = OPEN + "".join(OPEN.replace("g(", f"g{at}(") for at in range(9))
+    functions = program(tmp_path, 20 * FEW, settings, more).functions
+    effort = effort_for(functions, settings)
+    assert effort.settings.loop_timeout_s == LEAST_S
+    found = effort.searched(functions, [inductions_of(function) for function in functions])
+    assert len(found) * LEAST_S == pytest.approx(TOGETHER_S)
+    assert all(function.name.startswith("g") for function in found)
 
 
 def test_copies_of_inlined_functions_take_no_share(tmp_path) -> None:

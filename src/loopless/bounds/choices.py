@@ -107,7 +107,7 @@ class Choices:
             ]
             won[node] = bool(results) and (any(results) if chosen else all(results))
             if chosen and won[node] and not all(results):
-                used |= dict.fromkeys(found or ())
+                used |= dict.fromkeys(sorted(found or ()))
         sources = tuple(used) if won.get(start, False) else ()
         return Reads(sources, inputs=bool(sources) and self.unsure.isdisjoint(sources))
 

@@ -37,6 +37,7 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Sum,
     Term,
     Var,
     const,
@@ -343,8 +344,9 @@ def _is_large(terms: tuple[Term, ...]) -> bool:
     """Whether the terms have more than :data:`_LARGE_TERM` nodes."""
     count = 0
     for term in terms:
-        if isinstance(term, Var | Const):
-            count += 1
+        below = term.children
+        if not below or (isinstance(term, Sum) and all(isinstance(atom, Var) for atom in below)):
+            count += 1 + len(below)
             continue
         for _ in walk(term):
             count += 1

@@ -22,7 +22,8 @@ Quick questions
     ``feasible(condition)``: False means surely not. ``is_quasi_affine(node)``: whether regions can speak of a term or
     a condition.
 Beyond Presburger
-    ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`.
+    ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`;
+    ``load_solver`` before processes are forked.
 Limits
     ``with budget(operations):`` bounds the isl work of a block, by isl's own count; beyond it every call raises
     :class:`BudgetExceeded`, and after the block all is as before. Z3 is bounded by its steps, then by time. Both look
@@ -53,7 +54,7 @@ from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify
-from loopless.logic.smt import Answer, Model, Outcome, satisfiable, valid
+from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "is_quasi_affine",
     "last",
     "least",
+    "load_solver",
     "may_be_equal",
     "over_approximation",
     "pieces_of",

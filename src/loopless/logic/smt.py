@@ -128,8 +128,13 @@ def _is_nonlinear(node: Node) -> bool:
     return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
 
 
+def load_solver() -> None:
+    """Import Z3 now: processes that are forked from here on have it, where each would take a tenth of a second."""
+    import z3  # type: ignore[import-untyped]  # noqa: F401
+
+
 def _ask(condition: Condition, kind: Translation, timeout_ms: int, steps: int) -> Outcome:
-    import z3  # type: ignore[import-untyped]
+    import z3
 
     context = z3.Context()
     translation = kind(z3, context)

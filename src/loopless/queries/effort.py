@@ -21,9 +21,9 @@ from loopless.refusals import Refused
 
 FEW: Final = 8
 """So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
-LEAST_S: Final = 0.5
+LEAST_S: Final = 0.4
 """No search for the bounds of a function has less time than this: 0.15 s did not suffice for one of zlib's."""
-TOGETHER_S: Final = 3.0
+TOGETHER_S: Final = 2.4
 """In a hurry, the time for all searches together. A guess."""
 NOT_SEARCHED: Final = (
     "so many loops were asked for at once that no search was made beyond induction variables; "
@@ -63,7 +63,7 @@ class Effort:
             for function, own in zip(functions, inductions, strict=True)
             if any(_is_open(own.get(loop.name)) for loop in function.loops if loop.id.inlined_from is None)
         ]
-        most = max(1, int(TOGETHER_S / self.settings.loop_timeout_s))
+        most = max(1, round(TOGETHER_S / self.settings.loop_timeout_s))
         return sorted(still_open, key=_size)[:most]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from loopless.queries.sandbox import Limits, Overrun, run_all
 from loopless.queries.settings import Settings
 
 _T = TypeVar("_T")
+MANY: Final = 4
+"""So many jobs are worth importing here what most of them need, and each process would import for itself. A guess."""
 
 
 def limits_of(settings: Settings, until: float | None = None) -> Limits:
@@ -28,4 +30,8 @@ def work(
     if not settings.sandboxed:
         return [job() for job in jobs]
     limits = limits_of(settings, until)
+    if len(jobs) >= MANY:
+        from loopless.logic import load_solver
+
+        load_solver()
     return run_all(jobs, limits, settings.processes, fresh=fresh)

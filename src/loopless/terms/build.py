@@ -72,9 +72,17 @@ def from_polynomial(poly: Polynomial) -> Term:
     return Sum(tuple(items))
 
 
-def _order(item: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
+_Order = tuple[int, list[tuple[str, int]]]
+_orders: dict[Monomial, _Order] = {}
+"""By monomial what it is sorted by: the same few are, again and again."""
+
+
+def _order(item: tuple[Monomial, int]) -> _Order:
     monomial = item[0]
-    return -sum(e for _, e in monomial), [(a.key, e) for a, e in monomial]
+    found = _orders.get(monomial)
+    if found is None:
+        found = _orders[monomial] = -sum(e for _, e in monomial), [(a.key, e) for a, e in monomial]
+    return found
 
 
 def add(*terms: Term) -> Term:
@@ -100,6 +108,8 @@ def scale(term: Term, factor: int) -> Term:
     """``factor · term``."""
     if factor == 1:
         return term
+    if factor and isinstance(term, Sum) and len(term.items) > 1:
+        return Sum(tuple((m, c * factor) for m, c in term.items))  # the order is the same
     return from_polynomial({m: c * factor for m, c in polynomial(term).items()})
 
 

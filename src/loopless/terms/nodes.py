@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from loopless.terms.types import IntType
 
 _LONG_KEY = 160
+_NONE: Final[frozenset[Any]] = frozenset()
 
 
 class Node:
@@ -25,13 +26,14 @@ class Node:
     than properties. Nobody sets them but :meth:`_intern`.
     """
 
-    __slots__ = ("__weakref__", "_range", "_variables", "key")
+    __slots__ = ("__weakref__", "_range", "key", "variables")
     _table: ClassVar[dict[tuple[Any, ...], Node]] = {}
     __match_args__: ClassVar[tuple[str, ...]] = ()
     _setters: ClassVar[tuple[Callable[[Any, Any], None], ...]]
     key: str
     _range: Any
-    _variables: frozenset[Var] | None
+    variables: frozenset[Var]
+    """All variables that occur in the node."""
     written: ClassVar[Callable[[Node], str]]
     """How a node is shown. :mod:`loopless.terms.printing`, which knows all nodes, puts its ``text`` here."""
 
@@ -51,7 +53,7 @@ class Node:
             for put, field in zip(cls._setters, fields):  # noqa: B905
                 put(found, field)
             found._range = None
-            found._variables = None
+            found.variables = found._own_variables()
             found.key = _shorten(found._make_key())
             Node._table[table_key] = found
         return found  # type: ignore[return-value]
@@ -64,20 +66,13 @@ class Node:
         """The nodes directly below this one."""
         return ()
 
-    @property
-    def variables(self) -> frozenset[Var]:
-        """All variables that occur in the node."""
-        found = self._variables
-        if found is None:
-            for node in walk(self, lambda below: below._variables is not None):
-                below = frozenset((node,)) if isinstance(node, Var) else frozenset()
-                for child in node.children:
-                    more = child._variables
-                    if more and not more <= below:
-                        below = more if below <= more else below | more  # most often one child has them all
-                node._variables = below
-            found = self._variables
-            assert found is not None
+    def _own_variables(self) -> frozenset[Var]:
+        """The variables of the nodes directly below, most often those of one of them."""
+        found: frozenset[Var] = _NONE
+        for child in self.children:
+            more = child.variables
+            if found is not more and not more <= found:
+                found = more if found <= more else found | more
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -155,6 +150,9 @@ class Var(Term):
 
     def __new__(cls, name: str, type: IntType) -> Var:
         return cls._intern(name, type)
+
+    def _own_variables(self) -> frozenset[Var]:
+        return frozenset((self,))
 
     def _make_key(self) -> str:
         return f"{self.name}:{self.type}"

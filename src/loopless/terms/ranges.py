@@ -20,7 +20,9 @@ _MAX_BITS = 8192
 
 def range_of(term: Term) -> Range:
     """Bounds on the values that ``term`` takes over all values of its variables."""
-    if term._range is None:
+    if term._range is None and all(child._range is not None for child in term.children):
+        term._range = _writable(_compute(term))  # so it is where a term was built step by step
+    elif term._range is None:
         for node in walk(term, _has_range):
             if isinstance(node, Term):
                 node._range = _writable(_compute(node))

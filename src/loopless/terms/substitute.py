@@ -35,6 +35,8 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
 
     Raises :class:`loopless.terms.build.TermTooLarge` where a product grows beyond its limit.
     """
+    if isinstance(node, Var):
+        return bindings.get(node, node)
     if not any(variable in bindings for variable in node.variables):
         return node
     done = _known(bindings)
@@ -42,7 +44,11 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
     if found is not None:
         return found
     bound = frozenset(bindings)
-    stack = [node]
+
+    def leaf(variable: Var) -> Term:
+        return bindings.get(variable, variable)
+
+    stack: list[Node] = [node]
     while stack:
         current = stack[-1]
         if current in done:
@@ -55,7 +61,7 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
         if missing:
             stack += missing
         else:
-            done[current] = _rebuild(current, done, lambda variable: bindings.get(variable, variable))
+            done[current] = _rebuild(current, done, leaf)
     return done[node]
 
 
