@@ -11,8 +11,9 @@ from scev import is_bound
 
 from loopless.bounds.model import LARGE
 
-EXACT, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUSED = CLASSES = (
+EXACT, COMPLETED, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUSED = CLASSES = (
     "exact count",
+    "exact count if the function goes on behind it",
     "bounded under no condition",
     "end of a type",
     "bounded under a condition",
@@ -56,6 +57,8 @@ def bound_row(loop: Mapping[str, Any]) -> Row:
         condition = "" if when is None or _always(when) else _whole(when)
         if kind in (BY_TYPE, SOMETIMES) and entry.get("by_inputs"):
             kind = CHOSEN
+        if entry.get("completed") and kind in (BOUNDED, BY_TYPE, SOMETIMES):
+            kind, upper, of, condition = COMPLETED, entry["completed"], "entry", ""
         row |= {"class": kind, "of": of, "upper": _whole(upper), "when": condition, "method": method}
     elif any(states["chosen"] for states in entry["never_ends"]) or entry.get("by_inputs"):
         row["class"] = CHOSEN
@@ -212,7 +215,7 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
     put("without an answer of their own (inlined only)", len(rows) - max(len(bounds), len(summaries)))
     for kind in CLASSES:
         part = [row for row in bounds if row["class"] == kind]
-        put(f"**{kind}**" if kind in (EXACT, BOUNDED) else kind, _share(part, rows) if bounds else "")
+        put(f"**{kind}**" if kind in (EXACT, COMPLETED, BOUNDED) else kind, _share(part, rows) if bounds else "")
         if kind == SOMETIMES:
             put("– of these where no iteration is taken", sum(row["upper"] == "0" for row in part) if bounds else "")
         codes = collections.Counter(row["code"] for row in part) if kind == REFUSED else {}
@@ -271,13 +274,15 @@ def _ours(row: Row) -> str:
     return row["bound"]["class"] if "bound" in row else REFUSED
 
 
+_COUNTED = (EXACT, COMPLETED)
+"""What ScalarEvolution calls exact: it counts what the loop's own conditions end, and knows no calls that end the run."""
 _MISSED: Sequence[tuple[str, Callable[[Row], bool]]] = (
-    ("exact there, not here", lambda r: "exact" in r["scev"] and _ours(r) != EXACT),
-    ("bounded there, without a bound here", lambda r: is_bound(r["scev"]) and _ours(r) not in (EXACT, BOUNDED)),
+    ("exact there, not here", lambda r: "exact" in r["scev"] and _ours(r) not in _COUNTED),
+    ("bounded there, without a bound here", lambda r: is_bound(r["scev"]) and _ours(r) not in (*_COUNTED, BOUNDED)),
 )
 _GAINED: Sequence[tuple[str, Callable[[Row], bool]]] = (
-    ("exact here, not there", lambda r: "exact" not in r["scev"] and _ours(r) == EXACT),
-    ("bounded here, without a bound there", lambda r: not is_bound(r["scev"]) and _ours(r) in (EXACT, BOUNDED)),
+    ("exact here, not there", lambda r: "exact" not in r["scev"] and _ours(r) in _COUNTED),
+    ("bounded here, without a bound there", lambda r: not is_bound(r["scev"]) and _ours(r) in (*_COUNTED, BOUNDED)),
 )
 
 

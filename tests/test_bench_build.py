@@ -141,6 +141,7 @@ def _loop(**given):
     [
         (_loop(per_entry={"upper": {"text": "n"}, "exact": True}), build_table.EXACT),
         (_loop(per_entry={"upper": {"text": "n"}}), build_table.BOUNDED),
+        (_loop(per_entry={"upper": {"text": "n"}, "completed": {"text": "n"}}), build_table.COMPLETED),
         (_loop(per_entry={"upper": {"text": "n"}, "valid_when": {"text": "n > 0"}}), build_table.SOMETIMES),
         (_loop(per_entry={"any": {"text": "n"}}), build_table.BOUNDED),
         (_loop(upper={"text": "n"}), build_table.BOUNDED),

@@ -57,9 +57,10 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
             one, truth = found.get(name, Counted()), run.iterations.get(name, 0)
             tops = [at(bound.term, inputs) for bound in one.any_entry]
             assert all(top is None or truth <= top * len(states) for top in tops), (name, arguments, truth, tops)
-            each = [at(one.exact, state) for state in states] if one.exact is not None else [None]
+            number = one.exact if one.exact is not None else one.completed
+            each = [at(number, state) for state in states] if number is not None else [None]
             if run.status == "ok" and None not in each:
-                assert truth == sum(x for x in each if x is not None), (name, arguments, truth, str(one.exact))
+                assert truth == sum(x for x in each if x is not None), (name, arguments, truth, str(number))
                 compared += 1
     for loop in g.loops:
         exact = found.get(loop.name, Counted()).exact

@@ -35,7 +35,7 @@ def test_numbers_for_tools_are_not_exact_where_a_call_may_end_the_run(run, tmp_p
     assert "loopbound min 0 max 10" in run("bound", file, "--flow-facts", "pragma").stdout
     text = run("bound", file).stdout
     assert f"  calls of g need not return: exit is called at {file}:2:41; a run that ends there may take fewer" in text
-    assert "exactly" not in text
+    assert "exactly" not in text.replace("exactly that many, if the function goes on behind the loop", "")
     done = run("eval", file, "main")
     assert "ends the program: exit" in done.stdout
     assert f"2 iterations of {file}:main:3:29" in done.stdout

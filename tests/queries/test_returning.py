@@ -92,6 +92,10 @@ def compare(program, found) -> tuple[int, int]:
         values = {graph.parameters[0].var: n}
         for loop in found.loops:
             count = run.iterations.get(loop.answer.loop.name, 0)
+            each = loop.entry.completed
+            if run.status == "ok" and each is not None and len(found.loops) == 1:  # which is entered once
+                at_entry = {var: 0 if graph.variables[var].shown == "i" else n for var in each.variables}
+                assert count == evaluate(each, at_entry), (n, count, str(each))
             claim = loop.call
             if not holds(claim.when, values):
                 continue
@@ -114,6 +118,7 @@ def test_counts_around_calls_that_need_not_return_are_upper_bounds(tmp_path, nam
     (sentence,) = loop.calls.ends
     assert "need not return: " in sentence
     assert not any("return" in assumption for assumption in loop.calls.granted)
+    assert loop.entry.completed is not None
     compared, _ = compare(program, found)
     assert compared >= 2  # runs of n <= 0, which make no call
 

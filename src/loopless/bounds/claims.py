@@ -59,7 +59,9 @@ class Claim:
     behaviour. ``exact``: in such runs it is ``upper`` times. All of this where ``when`` holds; ``never``: where the
     loop surely never ends; ``gap``: where no bound is known; ``undefined``: where a run meets undefined behaviour and
     may take fewer, if ``when`` does not leave that out. ``reached``: what some run surely takes, if that is not
-    ``lower``: for some inputs there may be no run of which that speaks.
+    ``lower``: for some inputs there may be no run of which that speaks. ``completed``: the exact number in one entry of
+    a loop behind which the function goes on (it returns, or comes to the loop again), where that is known and not
+    ``exact``, since calls and exits may end runs inside.
     """
 
     upper: Term | None
@@ -70,13 +72,15 @@ class Claim:
     gap: Condition = FALSE
     undefined: Condition = FALSE
     reached: Term | None = None
+    completed: Term | None = None
     method: str = field(default="", compare=False)
     """The method that gave ``upper``, or those that gave its parts."""
 
     @property
     def may_be_fewer(self) -> bool:
-        """Whether a run that meets undefined behaviour may take fewer than ``lower`` or ``exact`` say."""
-        return self.undefined is not FALSE and (self.exact or self.lower is not ZERO)
+        """Whether a run that meets undefined behaviour may take fewer than ``lower``, ``exact``, ``completed`` say."""
+        told = self.exact or self.completed is not None or self.lower is not ZERO
+        return self.undefined is not FALSE and told
 
     @property
     def has_gap(self) -> bool:

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.choices import NO_READS, Reads
+from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
+from loopless.bounds.facts import Facts
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
@@ -48,7 +50,8 @@ NAME: Final = "induction"
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What induction variables say of a loop: ``bounds`` on the iterations of one entry, and their ``exact`` number in
-    runs that end and meet no undefined behaviour.
+    runs that end and meet no undefined behaviour. ``completed``: their exact number in entries behind which the
+    function goes on.
 
     ``any_entry``: bounds on those of any entry, over the function's inputs; ``total``: on all in a call. ``method``:
     what gave the exact number. ``visits``: how many iterations come to a block, at most.
@@ -62,18 +65,21 @@ class Counted:
     """Where there is no bound: what is read anew in each iteration and alone decides how long the loop runs."""
     method: str = NAME
     visits: Mapping[str, Term] = field(default_factory=dict)
+    completed: Term | None = None
 
 
 def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
     """By the names of the loops of a function, what induction variables say of them, beside what is ``given``."""
     wanted = deciding(graph, _indices(graph))
-    live = live_at_entry(graph.blocks, frozenset())
+    live, endings = live_at_entry(graph.blocks, frozenset()), Endings(graph)
     drifts: dict[str, Drift] = {}
     bounded: set[str] = set()
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        whole = wholes[loop.header] = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded))
+        ending = endings.behind(loop)
+        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), ending=ending)
+        wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
@@ -151,15 +157,17 @@ def counted(whole: Whole) -> Counted:
         bounds = kept((*bounds, *slower))
     if least(bounds) is None:
         return Counted(bounds, reads=whole.reads)
-    exact = _exact(whole, [count for count in counts if count.exact and count.when is TRUE])
+    exact_ones = [count for count in counts if count.exact and count.when is TRUE]
+    completed = _exact(whole, whole.exits, exact_ones)
+    exact = _exact(whole, (*whole.exits, *whole.ended), exact_ones) if whole.ended else completed
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
-    return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact)
+    return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact, completed=completed)
 
 
-def _exact(whole: Whole, counts: Sequence[Count]) -> Term | None:
-    """The least of the counts of facts, where every way out contradicts one of them."""
+def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> Term | None:
+    """The least of the counts of facts, where each of these ways out contradicts one of them."""
     used: dict[Count, None] = {}
-    for facts in whole.exits:
+    for facts in exits:
         failing = next((count for count in counts if count.fact.fails(facts, whole)), None)
         if failing is None:
             return None

@@ -40,6 +40,12 @@ def at_most(found: Claim) -> Claim:
     return Claim(found.upper, when=found.when, gap=TRUE if found.upper is None else gap, method=found.method)
 
 
+def unless_ended(found: Claim) -> Claim:
+    """What a claim about one entry of a loop says where calls in the loop may end the run."""
+    exact = found.upper if found.exact and found.when is TRUE and found.never is FALSE else found.completed
+    return replace(at_most(found), undefined=found.undefined, completed=exact)
+
+
 def lacks_lower(found: Claim) -> bool:
     """Whether a claim that is not about some inputs only has no lower bound."""
     return not found.exact and found.lower is ZERO and (found.when is TRUE or found.upper is None)
@@ -100,7 +106,7 @@ def of_all(calls: Sequence[Claim]) -> Claim:
     gap = disjunction(call.gap for call in calls)
     when = conjunction(call.when for call in calls)
     method = ", ".join(dict.fromkeys(name for call in calls for name in call.method.split(", ") if name))
-    return Claim(add(*uppers), lower, exact, when, never, gap, undefined, some_run, method)
+    return Claim(add(*uppers), lower, exact, when, never, gap, undefined, some_run, method=method)
 
 
 def _everywhere(lower: Term, when: Condition) -> Term:

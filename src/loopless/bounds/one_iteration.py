@@ -97,7 +97,8 @@ class Whole:
 
     ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
-    take it. ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
+    take it, where the function goes on behind the loop; ``ended``: where it does not (``exit``).
+    ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
     symbols lie. ``reads``: where what is read anew in each iteration alone decides how long the loop runs, what that
     is. ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
     iterations.
@@ -112,6 +113,7 @@ class Whole:
     entered: Mapping[str, Point] = field(default_factory=dict)
     reads: Reads = NO_READS
     meetings: Meetings = field(default_factory=dict)
+    ended: tuple[Facts, ...] = ()
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
@@ -131,14 +133,17 @@ def whole_iteration(
     live: Mapping[str, frozenset[Var]],
     inner: Mapping[str, Drift],
     bounded: frozenset[str] = frozenset(),
+    *,
+    ending: frozenset[str] = frozenset(),
 ) -> Whole | Refused:
     """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
     ways that are not followed.
 
     ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
-    their headers; ``bounded``: which of these surely come to an end.
+    their headers; ``bounded``: which of these surely come to an end; ``ending``: the blocks behind which the function
+    does not go on (:mod:`loopless.bounds.endings`).
     """
-    return _Walk(graph, loop, wanted, live, inner, bounded=bounded).whole()
+    return _Walk(graph, loop, wanted, live, inner, bounded=bounded, ending=ending).whole()
 
 
 class _Unfollowed(Exception):
@@ -161,11 +166,13 @@ class _Walk:
     """The same, also of values through which conditions are not followed back."""
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
+    ending: frozenset[str] = frozenset()
     choices: Choices = field(default_factory=Choices)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
     back: list[Point] = field(default_factory=list)
     exits: list[Facts] = field(default_factory=list)
+    ended: list[Facts] = field(default_factory=list)
 
     @functools.cached_property
     def start(self) -> str:
@@ -212,13 +219,13 @@ class _Walk:
             raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
         if loop is None:
             return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered)
-        changed, exits = changed_variables(self.graph, loop), tuple(self.exits)
+        changed, exits, ended = changed_variables(self.graph, loop), tuple(self.exits), tuple(self.ended)
         if not self.back:  # no iteration is ever completed
-            return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered)
+            return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered, ended=ended)
         end = self._joined(self.live[start], self.back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
         reads = self.choices.reads((start, 0), order, changed)
-        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads, self.met)
+        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads, self.met, ended)
 
     def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:
         """Over the edges of a block."""
@@ -237,7 +244,7 @@ class _Walk:
                 self.back.append(self._along(taken, edge.assigns))
                 goal = True
             elif target not in self.labels:
-                self.exits += [point.facts for point in found]
+                (self.ended if target in self.ending else self.exits).extend(point.facts for point in found)
             elif self._is_back_edge(block.label, target):
                 goal = target in self.bounded
             else:

@@ -22,12 +22,12 @@ from loopless.bounds.joint_claims import (
     all_runs_count,
     always,
     at_least,
-    at_most,
     bounded_by_inputs,
     lacks_lower,
     of_all,
     somewhere,
     together,
+    unless_ended,
 )
 from loopless.bounds.line_bounds import from_header, line_bounds
 from loopless.bounds.lower_asymptotics import class_of_bound, lower_class_of
@@ -147,7 +147,8 @@ def _of_summary(
     loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, known: Known, *, ends: bool = False
 ) -> LoopBound:
     name = loop.loop.name
-    entry, call = somewhere(at_most(entry) if ends else entry), somewhere(claim_of_call(whole, name, known.total(name)))
+    entry = somewhere(unless_ended(entry) if ends else entry)
+    call = somewhere(claim_of_call(whole, name, known.total(name)))
     reads = known.reads(name, entry)
     why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
     missing, lacking = (None if found.upper is not None else why for found in (entry, call))
@@ -277,7 +278,7 @@ class _Search:
                 loops.append(_of_summary(loop, answer.summary, refused, entry, Known()))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
-            entry = somewhere(at_most(entry) if ends else entry)
+            entry = somewhere(unless_ended(entry) if ends else entry)
             if asked and lacks_lower(entry):
                 entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
             more = in_call.loops.get(bounds.loop.header)

@@ -66,7 +66,10 @@ class Known:
                 return replace(alone, undefined=TRUE)
         exact = self.counted[name].exact if name in self.counted else None
         if exact is None or (found.exact and not found.has_gap):
-            return found
+            completed = self.counted[name].completed if name in self.counted else None
+            if completed is None or found.exact:
+                return found
+            return replace(found, completed=completed, undefined=_undefined(graph, name))
         if (
             found.upper is not None
             and not found.has_gap

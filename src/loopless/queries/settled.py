@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.bounds import Claim, claim_of_call
-from loopless.bounds.joint_claims import at_most
+from loopless.bounds.joint_claims import at_most, unless_ended
 from loopless.flowgraph.model import Call
 from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
@@ -145,7 +145,7 @@ def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) ->
 
 
 def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) -> LoopBound:
-    entry = at_most(loop.entry) if inside.endless and _says_least(loop.entry) else loop.entry
+    entry = unless_ended(loop.entry) if inside.endless and _says_least(loop.entry) else loop.entry
     call = loop.call
     if way.endless and _says_least(call) and not by_summary:
         call = at_most(call)

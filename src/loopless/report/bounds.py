@@ -29,8 +29,7 @@ def names_of(found: FunctionBound, bound: LoopBound) -> Names:
 def _nodes(bound: LoopBound) -> Iterator[Node]:
     for claim in (bound.entry, bound.call):
         yield from (claim.lower, claim.when, claim.never, claim.gap)
-        if claim.upper is not None:
-            yield claim.upper
+        yield from (term for term in (claim.upper, claim.completed) if term is not None)
     if bound.any_entry is not None:
         yield bound.any_entry
     yield from (line.upper for line in bound.lines)
@@ -166,9 +165,13 @@ def claim_conditions(claim: Claim, names: Names) -> list[str]:
     told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
     if told:
         lines.append(f"  at least {names.text(claim.lower)}")
+    if claim.completed is not None:
+        many = "that many" if claim.completed is claim.upper else names.text(claim.completed)
+        lines.append(f"  exactly {many}, if the function goes on behind the loop")
     if claim.upper is not None and claim.when is not TRUE:
         lines += condition_lines("  valid when ", claim.when, names)
-    if claim.may_be_fewer and (told or (claim.upper is not None and claim.exact)):
+    counted = (claim.upper is not None and claim.exact) or claim.completed is not None
+    if claim.may_be_fewer and (told or counted):
         lines.append(f"  {_FEWER}")
     if claim.never not in (FALSE, TRUE):
         lines += region_lines("never ends", claim.never, "", names)
@@ -259,6 +262,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
             "exact": entry.exact,
+            "completed": _maybe(entry.completed, names),
             "method": entry.method or None,
             "valid_when": expression(entry.when, names),
             "any": _maybe(bound.any_entry, names),

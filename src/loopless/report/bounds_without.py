@@ -9,7 +9,7 @@ from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.sandbox import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
-from loopless.terms import TRUE, Term, is_plain
+from loopless.terms import TRUE, Node, Term, is_plain
 
 
 def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tuple[FunctionBound, LoopBound]:
@@ -47,7 +47,8 @@ def _loop_bounds_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
 
 
 def _short(claim: Claim) -> Claim:
-    terms = (claim.upper, claim.lower, claim.when, claim.never, claim.gap, claim.undefined, claim.reached)
+    terms: tuple[Node | None, ...] = (claim.upper, claim.lower, claim.when, claim.never, claim.gap, claim.undefined)
+    terms = (*terms, claim.reached, claim.completed)
     return claim if all(term is None or is_plain(term) for term in terms) else Claim(None, gap=TRUE)
 
 

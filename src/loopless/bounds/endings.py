@@ -1,0 +1,42 @@
+"""Behind which ways out of a loop the function goes on: it may return there, or come to the loop again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.graphs import cycles, predecessors, reachable
+
+_ENDS: Final = frozenset({"abort", "exit", "error", "undefined"})
+
+
+class Endings:
+    """The blocks of a function behind which runs end."""
+
+    def __init__(self, graph: Flowgraph) -> None:
+        self._graph = graph
+        following = {label: block.successors for label, block in graph.blocks.items()}
+        sources = predecessors(following)
+        returns = [label for label, block in graph.blocks.items() if block.end and block.end.kind not in _ENDS]
+        leading = reachable(returns, sources.__getitem__)
+        self._never_return = frozenset(following).difference(leading)
+        if not self._never_return:
+            self._end_soon = self._never_return
+            return
+        again = [label for component in cycles(following) for label in component]
+        leading = reachable(again, sources.__getitem__)
+        self._end_soon = self._never_return.difference(leading)
+        """Also without any cycle on the way."""
+
+    def behind(self, loop: LoopInfo) -> frozenset[str]:
+        """Blocks behind which the function does not go on, of those that ``loop`` leads to.
+
+        Where no way out leads to the function's end or back to the loop, what may go round a cycle for ever goes on
+        too: the function may serve there until the program ends.
+        """
+        if not self._never_return:
+            return frozenset()
+        around = next((other.blocks for other in self._graph.loops if other.header == loop.parent), frozenset[str]())
+        leaving = {self._graph.blocks[label].edges[edge].target for label, edge in loop.exits}
+        ending = self._never_return - around
+        return self._end_soon if leaving <= ending else ending
