@@ -345,8 +345,9 @@ def _intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> None:
     loc = instruction.loc
     if name.startswith("llvm.lifetime.start"):
         pointer = instruction.operands[-1]
+        meant = {base for base, _ in t.memory.points.of(pointer).places}
         for (base, _), slot in t.memory.slots.items():
-            if any(base == found for found, _ in t.memory.points.of(pointer).places):
+            if base in meant:
                 t.havoc_slot(slot, Origin.UNINITIALISED, t.memory.variables[slot.var].shown, loc, None)
         return
     if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):

@@ -370,11 +370,10 @@ def kept_by(
 
 def _held(points: PointsTo, target: Target) -> set[Base]:
     """The objects that pointers point to which lie in the objects that ``target`` points to, and so on."""
-    bases = {base for base, _ in target.places}
     found: set[Base] = set()
-    for (holder, _), content in points.cells.items():
-        if holder in bases:
-            found |= reachable_objects(points, content)
+    for base in {base for base, _ in target.places}:
+        for offset in points.held(base):
+            found |= reachable_objects(points, points.cells[base, offset])
     return found
 
 
@@ -555,10 +554,19 @@ class Around:
 
     def hits(self, cells: Cells, base: Base, offset: int, size: int) -> bool:
         """Whether one of the places meets a scalar of an object."""
-        return any(
-            cell.meets(offset, size) if cell.base == base else cell.base.kind == "outside" and self.reaches(base)
-            for cell in cells
-        )
+        found = _by_base(cells)
+        if any(cell.meets(offset, size) for cell in found.get(base, ())):
+            return True
+        return OUTSIDE in found and base != OUTSIDE and self.reaches(base)
+
+
+@functools.lru_cache(maxsize=16)
+def _by_base(cells: Cells) -> dict[Base, list[Cell]]:
+    """The places of each object; the same set is asked about for one variable after another."""
+    found: dict[Base, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(cell.base, []).append(cell)
+    return found
 
 
 def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Around:

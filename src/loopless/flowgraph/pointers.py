@@ -7,7 +7,7 @@ point to any object that the outside can reach). From this follow which scalars 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.graphs import reachable
@@ -118,6 +118,16 @@ class PointsTo:
     unknown_access: bool = False
     defined_calls: bool = False
     unknown_calls: bool = False
+    _held: dict[Base, list[int]] = field(default_factory=dict, compare=False, repr=False)
+    _indexed: int = field(default=0, compare=False, repr=False)
+
+    def held(self, base: Base) -> Sequence[int]:
+        """The offsets in an object at which pointers lie; no cell is ever taken out."""
+        if self._indexed != len(self.cells):
+            for holder, offset in itertools.islice(self.cells, self._indexed, None):
+                self._held.setdefault(holder, []).append(offset)
+            self._indexed = len(self.cells)
+        return self._held.get(base, ())
 
     def of(self, value: ir.Value) -> Target:
         """The target of a pointer-typed operand."""
@@ -252,17 +262,15 @@ def _mix_access(address: ir.Value, type: ir.Type, state: PointsTo, module: ir.Mo
         if base.kind != "local" or base in state.mixed:
             continue
         if offset is None or any(
-            holder == base and not (pointer and at == offset) and at < offset + size and offset < at + width
-            for holder, at in state.cells
+            not (pointer and at == offset) and at < offset + size and offset < at + width for at in state.held(base)
         ):
             state.mixed.add(base)
 
 
 def _escape_content(state: PointsTo, base: Base) -> bool:
     before = len(state.escaped)
-    for (holder, _), content in list(state.cells.items()):
-        if holder == base:
-            state.escaped |= _reachable(state, content)
+    for offset in state.held(base):
+        state.escaped |= _reachable(state, state.cells[base, offset])
     return len(state.escaped) != before
 
 
@@ -373,7 +381,7 @@ def _reachable(state: PointsTo, target: Target) -> set[Base]:
         return [base for base, _ in pointed.places if base.kind in ("local", "global", "parameter")]
 
     def held(base: Base) -> list[Base]:
-        return [b for (holder, _), content in state.cells.items() if holder == base for b in objects(content)]
+        return [b for offset in state.held(base) for b in objects(state.cells[base, offset])]
 
     return set(reachable(objects(target), held))
 

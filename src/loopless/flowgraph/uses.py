@@ -40,25 +40,29 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
     votes: Counter[str] = Counter()
     decided: dict[str, bool] = {}
     for block in function.blocks:
+        label = block.label
         for index, instruction in enumerate(block.instructions):
             if instruction.op == "dbg_value":
                 _read_variable(instruction, decided)
             if instruction.is_debug:
                 continue
-            if instruction.result is not None and instruction.flags & _SIGNED_RESULTS:
+            if instruction.result is not None and instruction.flags and instruction.flags & _SIGNED_RESULTS:
                 votes[instruction.result] += 1
+            vote = _vote(instruction)
             for operand in instruction.operands:
                 if isinstance(operand, ir.Local):
-                    votes[operand.name] += _vote(instruction)
-                    last[block.label, operand.name] = index
-                    if home.get(operand.name, block.label) != block.label:
-                        elsewhere.add(operand.name)
+                    name = operand.name
+                    if vote:
+                        votes[name] += vote
+                    last[label, name] = index
+                    if home.get(name, label) != label:
+                        elsewhere.add(name)
             if instruction.op == "phi":
-                for value, label in instruction.incoming:
+                for value, source in instruction.incoming:
                     if isinstance(value, ir.Local):
                         # Used at the very end of the block that it comes from.
-                        last[label, value.name] = 1 << 30
-                        if home.get(value.name, label) != label:
+                        last[source, value.name] = 1 << 30
+                        if home.get(value.name, source) != source:
                             elsewhere.add(value.name)
     signed = {name: count > 0 for name, count in votes.items() if count}
     signed |= decided
@@ -74,7 +78,7 @@ def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
 
 
 def _vote(instruction: ir.Instruction) -> int:
-    if instruction.op in _SIGNED or instruction.flags & _SIGNED_RESULTS:
+    if instruction.op in _SIGNED or (instruction.flags and instruction.flags & _SIGNED_RESULTS):
         return 1
     if instruction.op in _UNSIGNED:
         return -1
@@ -122,12 +126,13 @@ def _speculates(function: ir.Function) -> bool:
         return True
     promised: set[str] = set()
     for instruction in code:
-        used = {operand.name for operand in instruction.operands if isinstance(operand, ir.Local)}
-        arms = {arm.name for arm in instruction.operands[1:] if isinstance(arm, ir.Local)}
-        if instruction.op == "select" and arms & promised:
-            return True
-        if instruction.op == "load" or instruction.result is None:
+        if instruction.result is None or instruction.op == "load":
             continue
-        if instruction.flags & _PROMISES or used & promised:
+        uses_promised = any(isinstance(o, ir.Local) and o.name in promised for o in instruction.operands)
+        if instruction.op == "select" and uses_promised:
+            arms = instruction.operands[1:]
+            if any(isinstance(arm, ir.Local) and arm.name in promised for arm in arms):
+                return True
+        if uses_promised or (instruction.flags and instruction.flags & _PROMISES):
             promised.add(instruction.result)
     return False

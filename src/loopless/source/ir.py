@@ -257,7 +257,7 @@ class Instruction:
     @property
     def is_debug(self) -> bool:
         """True for the records about variables, which change nothing."""
-        return self.op.startswith("dbg_")
+        return self.op[:4] == "dbg_"
 
     @property
     def value(self) -> Local:
