@@ -203,3 +203,22 @@ def test_repeated_squares_come_to_an_end():
     assert len(t.text(constant)) < 10_000
     low, high = t.range_of(t.power(t.const(10), t.power(t.const(10), t.const(3))))
     assert low is None or high is None or low <= high
+
+
+@given(built(depth=2), built(depth=2), st.integers(-3, 3))
+def test_sums_have_one_form_however_they_are_built(a, b, factor):
+    """So that equal ones are one object: term by term, by a difference, a multiple, or a constant that is added last."""
+    (first, _), (second, _) = a, b
+    try:
+        total = t.add(first, second)
+    except t.TermTooLarge:
+        return
+    assert t.sub(total, second) is first
+    assert t.sub(total, first) is second
+    assert t.add(second, first) is total
+    assert t.scale(total, factor) is t.add(t.scale(first, factor), t.scale(second, factor))
+    assert t.sub(first, second) is t.neg(t.sub(second, first))
+    moved = t.add(first, t.const(factor))
+    assert moved is t.add(t.const(factor), first) is t.sub(first, t.const(-factor))
+    assert t.from_polynomial(t.polynomial(moved)) is moved
+    assert moved.variables == first.variables == frozenset(n for n in t.walk(first) if isinstance(n, t.Var))

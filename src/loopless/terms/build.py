@@ -87,16 +87,41 @@ def _order(item: tuple[Monomial, int]) -> _Order:
 
 def add(*terms: Term) -> Term:
     """The sum of ``terms``."""
+    if len(terms) == 2 and isinstance(terms[1], Const):
+        return _plus(terms[0], terms[1].value)
     total: Polynomial = {}
     for term in terms:
-        for monomial, coefficient in polynomial(term).items():
+        for monomial, coefficient in _items(term):
             total[monomial] = total.get(monomial, 0) + coefficient
     return from_polynomial(total)
 
 
 def sub(a: Term, b: Term) -> Term:
     """``a - b``."""
-    return add(a, scale(b, -1))
+    if isinstance(b, Const):
+        return _plus(a, -b.value)
+    total = polynomial(a)
+    for monomial, coefficient in _items(b):
+        total[monomial] = total.get(monomial, 0) - coefficient
+    return from_polynomial(total)
+
+
+def _items(term: Term) -> Iterable[tuple[Monomial, int]]:
+    """The monomials of :func:`polynomial`, with their coefficients."""
+    return term.items if isinstance(term, Sum) else polynomial(term).items()
+
+
+def _plus(term: Term, value: int) -> Term:
+    """``term + value``: of the monomials in their order the constant is the last."""
+    if not value:
+        return term
+    if isinstance(term, Const):
+        return Const(term.value + value)
+    items = term.items if isinstance(term, Sum) else ((((term, 1),), 1),)
+    if items[-1][0] != ():
+        return Sum((*items, ((), value)))
+    value += items[-1][1]
+    return Sum((*items[:-1], ((), value))) if value else from_polynomial(dict(items[:-1]))
 
 
 def neg(a: Term) -> Term:
