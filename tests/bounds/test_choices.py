@@ -9,7 +9,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.queries.program import load
 from loopless.refusals import Refused
 
-INPUTS = "extern int __VERIFIER_nondet_int(void); extern void sink(int *);\n#define in() __VERIFIER_nondet_int()\n"
+INPUTS = "extern int __VERIFIER_nondet_int(void); extern void __VERIFIER_assume(int); extern void sink(int *);\n#define in() __VERIFIER_nondet_int()\n"
 
 
 def graph_of(tmp_path, body: str):
@@ -43,6 +43,13 @@ CHOSEN = [
     ("unsigned f(void) { unsigned n = 0; while (in() && in() > 3) n++; return n; }", 9),
     ("unsigned f(unsigned m) { unsigned n = 0; while (in()) { if (n > m) n = 0; else n += 2; } return n; }", 1),
     ("unsigned f(void) { unsigned n = 0; for (;;) { unsigned j; if (in() < 0) break; for (j = 0; j < 3; j++) n++; } return n; }", 2),
+    ("unsigned f(void) { unsigned n = 0; int c = in(); while (c != 10 && c != -1) { c = in(); n++; } return n; }", 0),
+    ("unsigned f(int c) { unsigned n = 0; for (; c == 5; c = in()) n++; return n; }", 5),
+    ("unsigned f(int m) { unsigned n = 0; while (in() < m) n++; return n; }", -3),
+    ("unsigned f(int on) { unsigned n = 0; for (;;) { if (!on) break; if (in() == 4) break; n++; } return n; }", 9),
+    ("unsigned f(void) { unsigned n = 0; int c, was = 1; do { if (was == 3) break; was = c = in(); n++; } while (c > 1); return n; }", 7),
+    ("unsigned f(unsigned x) { unsigned n = 0; for (;;) { int c = x % 7 > 3 ? in() : in(); if (c >= 8) break; x = x * 5 + 1; n++; } return n; }", 2),
+    ("unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 9); if (c == 8) break; n++; } return n; }", 3),
     ("unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }", 5),
 ]
 
@@ -72,6 +79,19 @@ def test_inputs_choose(tmp_path, body, value):
         "const int t[4] = {1, 1, 1, 0}; unsigned f(unsigned i) { unsigned n = 0; while (t[i & 3]) { i++; n++; } return n; }",
         "int g; int f(int x) { while (g > 0) { x = -x; } return x; }",
         "#include <stdlib.h>\nunsigned f(void) { unsigned n = 0; while (in()) { if (n > 9) exit(1); n++; } return n; }",
+        "static int next(int x, ...) { static int k; return k++ + x; } unsigned f(void) { unsigned n = 0; while (next(0) < 10) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0; int c = 10; while (c != 10 && c != 4) { c = in(); n++; } return n; }",
+        "unsigned f(void) { unsigned n = 0; int m = -2147483647 - 1; while (in() < m) n++; return n; }",
+        "unsigned f(int **p) { unsigned n = 0; while (**p == 3 && **p == 4) { p++; n++; } return n; }",
+        "unsigned f(const int *s, unsigned i) { unsigned n = 0; while (s[i] == 3 && s[n] == 4) { i++; n++; } return n; }",
+        "unsigned f(const char *s) { unsigned n = 0; for (; *s >= '5' && *s <= '2'; s++) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 5); if (c < 5) break; n++; } return n; }",
+        "unsigned f(void) { unsigned n = 0; int c = in(), b = in(); while (c == b + 1) { c = b; b = in(); c = b; n++; } return n; }",
+        "unsigned f(void) { unsigned n = 0; int c = 0; while (c < 9) { c = in() ? c + 1 : c + 2; n++; } return n; }",
+        "extern int isdigit(int); unsigned f(int x) { unsigned n = 0; while (isdigit(x)) n++; return n; }",
+        "#include <string.h>\nchar *q; unsigned f(void) { unsigned n = 0; for (;;) { if (n == 10) break; if (strlen(q) == 3) break; n++; } return n; }",
+        "unsigned f(const int *s) { unsigned n = 0; while (s[3] == 1) n++; return n; }",
+        "unsigned f(int **s) { unsigned n = 0; while (*s[3] == 1) n++; return n; }",
         "float q; int f(void) { float x = q; int n = 0; while (x > 1) { x /= 2; n ^= 1; } return n; }",
     ],
 )
@@ -90,3 +110,34 @@ def test_memory_that_the_loop_may_write_is_no_input(tmp_path):
     found = reads_of(tmp_path, body)
     assert found.sources and not found.inputs
     assert str(found).startswith("memory that it may write decides how long it runs, which is not followed: memory at ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned f(const char *s) { unsigned n = 0; for (; *s >= '0' && *s <= '9'; s++) n++; return n; }",
+        "struct list { struct list *next; }; unsigned f(struct list *p) { unsigned n = 0; while (p) { p = p->next; n++; } return n; }",
+        "unsigned f(const unsigned char *l, const unsigned char *r, unsigned x) { unsigned n = 0; unsigned char j = 20;\n"
+        "do { if (x & 1) j = l[j]; else j = r[j]; x >>= 1; n ^= 1; } while (j >= 14); return n; }",
+    ],
+)
+def test_one_thing_that_is_read_at_several_places_is_one_choice(tmp_path, body):
+    found = reads_of(tmp_path, body)
+    assert found.inputs and found.sources
+
+
+def test_what_a_function_finds_in_memory_is_no_input(tmp_path):
+    body = "#include <string.h>\nchar *q; unsigned f(void) { unsigned n = 0; while (strlen(q) > 3) n ^= 1; return n; }"
+    found = reads_of(tmp_path, body)
+    assert not found.inputs
+
+
+def test_calls_that_may_end_the_run_are_named(tmp_path):
+    """It is taken for granted that they return."""
+    body = (
+        "#include <stdlib.h>\nstatic void check(int n, ...) { if (n > 99) exit(1); }\n"
+        "unsigned f(void) { unsigned n = 0; while (in() != 3) { check(in()); n ^= 1; } return n; }"
+    )
+    found = reads_of(tmp_path, body)
+    assert found.inputs and found.returning == ("check",)
+    assert str(found).startswith("it runs as long as what it reads lets it, if calls of check return: ")

@@ -1,59 +1,89 @@
 """Loops that run as long as what they read lets them: a game on one iteration.
 
-Where a condition speaks only of values that are read anew in the iteration (from memory that is not followed, or as
-results of calls), whoever chooses these values chooses the way; where it speaks of anything else, the state of the loop
-does. If the first one can bring every iteration to its end whatever the state is, no counter bounds the loop: it goes
-on as long as the values that it reads let it, undefined behaviour aside.
+Values that are read anew in each iteration (from memory that is not followed, or as results of calls) are chosen by one
+player, together with what no iteration changes; whatever else a condition speaks of is chosen by the other. If the
+first one has constants, the same in every iteration, with which each iteration comes to its end whatever the other
+chooses, no counter bounds the loop: from some states it goes on as long as the values that it reads let it, undefined
+behaviour aside. A variable that is set to what is read has that constant from the second iteration on.
+
+Memory that is read at several places holds one value everywhere, so that no two of the constants contradict each other
+where the places are the same. What calls of the program's own functions return is nobody's choice: such a function may
+count.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
+from loopless.bounds.facts import Intervals
+from loopless.bounds.meetings import Meetings
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Load, Origin, Statement
 from loopless.paths.execution import Written
+from loopless.refusals import Reason
+from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
 from loopless.terms import (
-    FALSE,
-    TRUE,
+    And,
     Compare,
     Condition,
     Const,
+    EvaluationError,
+    IntType,
+    Node,
+    Or,
     Read,
     Term,
+    TermTooLarge,
     Var,
+    evaluate,
     holds,
     polynomial,
     replace_terms,
+    substitute,
     walk,
 )
 
-MAX_TRIED: Final = 400
-"""So many values are tried for what is read in one condition. A guess."""
+MAX_STEPS: Final = 1500
+"""No more steps are made in looking for constants. A guess."""
+MAX_TOGETHER: Final = 60
+"""So many combinations of values are tried for what is read in one block. A guess."""
+MAX_VALUES: Final = 8
+"""So many values of one thing that is read are told apart. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
     """``sources``: what is read anew in each iteration and alone decides how long a loop runs, with where; none where
-    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write.
+    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write, nor what a
+    function finds out from memory. ``returning``: the functions called that may end the run, of which it is taken for
+    granted that they do not.
     """
 
     sources: tuple[str, ...] = ()
     inputs: bool = False
+    returning: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
+        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
         if self.inputs:
-            return f"it runs as long as what it reads lets it: {what}"
-        return f"memory that it may write decides how long it runs, which is not followed: {what}"
+            return f"it runs as long as what it reads lets it{calls}: {what}"
+        return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
 
 
+_N = TypeVar("_N", Term, Condition, Term | Condition)
 _SHOWN: Final = 4
 """So many sources are named in a sentence."""
 NO_READS: Final = Reads()
+
+
+Place = tuple[str, int]
+"""A block, and the way by which it was come to."""
+Atom = Var
+"""What is chosen: what a symbol stands for that is read anew, a variable that no iteration changes, or what all of an
+object of memory holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,109 +93,321 @@ class Move:
     """
 
     condition: Condition
-    goal: bool | tuple[str, int]
+    goal: bool | Place
 
 
 @dataclass(slots=True)
 class Choices:
-    """The moves of one iteration, by node: a block, and the way by which it was come to; ``fresh``: symbols for values
-    that are read anew, with where from; ``free``: the objects of memory of which nothing is known, and that nobody
-    writes in the meantime; ``writes``: whether the iteration writes memory; ``unsure``: what is read of memory then.
+    """The moves of one iteration, by node.
+
+    ``fresh``: symbols for values that are read anew, with where from; ``same``: symbols for what was read from a place
+    before, with the first one for it; ``steady``: those for what lies at one place that no iteration writes; ``free``:
+    the objects of memory of which nothing is known, and that nobody writes in the meantime; ``writes``: whether the
+    iteration writes memory; ``unsure``: sources that are no inputs, for that or another reason; ``assumed``: by block,
+    what is taken for granted there; ``leaving``: by block, the functions called that need not return. ``moving``: what
+    iterations change, and symbols.
     """
 
     free: Collection[str] = ()
     writes: bool = False
+    moving: Callable[[Var], bool] = bool
+    steady: set[Var] = field(default_factory=set)
     fresh: dict[Var, str] = field(default_factory=dict)
+    same: dict[Var, Var] = field(default_factory=dict)
     unsure: set[str] = field(default_factory=set)
-    moves: dict[tuple[str, int], list[Move]] = field(default_factory=dict)
+    moves: dict[Place, list[Move]] = field(default_factory=dict)
+    assumed: dict[str, list[Condition]] = field(default_factory=dict)
+    leaving: dict[str, list[str]] = field(default_factory=dict)
+    _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
 
-    def note(self, symbol: Var, statement: Statement) -> None:
-        """A symbol stands for a value that comes from ``statement``."""
-        source = _read_from(statement)
-        if source:
-            self.fresh[symbol] = source
-            if self.writes and isinstance(statement, Load):
-                self.unsure.add(source)
+    def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term]) -> None:
+        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``."""
+        source, sure = _read_from(statement)
+        if not source:
+            return
+        self.fresh[symbol] = source
+        if not sure or (self.writes and isinstance(statement, Load)):
+            self.unsure.add(source)
+        if isinstance(statement, Load):
+            try:
+                place = [
+                    substitute(substitute(part, values), self.same)
+                    for part in (statement.address.object, statement.address.offset)
+                ]
+            except TermTooLarge:
+                return
+            is_object = values.get(statement.target) is not symbol
+            key = (place[0], place[1], statement.target.type.width, is_object)
+            if not self.writes and not any(self.moving(v) and v not in self.steady for p in place for v in p.variables):
+                self.steady.add(symbol)
+            first = self._places.setdefault(key, symbol)
+            if first is not symbol:
+                self.same[symbol] = first
 
-    def reads(self, start: tuple[str, int], order: Sequence[str], changed: frozenset[Var]) -> Reads:
-        """What decides how long the loop runs, where nothing else does.
 
-        ``order``: the blocks, each before those that it leads to.
+class Game:
+    """Looks for constants with which every iteration comes to its end."""
+
+    def __init__(
+        self, choices: Choices, start: Place, changed: frozenset[Var], after: Mapping[Var, Term], meetings: Meetings,
+        intervals: Intervals,
+    ) -> None:  # fmt: skip
+        self.choices, self.start, self.changed, self.after = choices, start, changed, after
+        self.meetings, self.intervals = meetings, intervals
+        self._atoms_of: dict[Var, frozenset[Atom] | None] = {}
+        self._begun: Mapping[Var, int] = {}
+        self._adverse: frozenset[Atom] = frozenset()
+        self._candidates: dict[Atom, list[int]] = {}
+        self._arrays: dict[str, Var] = {}
+        self._varying: set[Atom] = set()
+        self._plains: dict[Node, Node] = {}
+        self._steps = 0
+
+    def reads(self, begun: Mapping[Var, int]) -> Reads:
+        """What decides how long the loop runs, where nothing else does. ``begun``: the values of variables with which
+        the loop is entered, those that are known.
         """
-        atoms = {node: self._atoms(moves, changed) for node, moves in self.moves.items()}
-        blocks = Counter(key for keys in _by_block(atoms).values() for key in keys)
-        place = {label: number for number, label in enumerate(order)}
-        won: dict[tuple[str, int], bool] = {}
-        used: dict[str, None] = {}
-        for node in sorted(self.moves, key=lambda node: -place[node[0]]):
-            found = atoms[node]
-            chosen = found is not None and bool(found) and all(blocks[key] == 1 for key in found)
-            results = [
-                won.get(move.goal, False) if isinstance(move.goal, tuple) else move.goal
-                for move in self.moves[node]
-                if not chosen or self._may_hold(move.condition, changed)
-            ]
-            won[node] = bool(results) and (any(results) if chosen else all(results))
-            if chosen and won[node] and not all(results):
-                used |= dict.fromkeys(sorted(found or ()))
-        sources = tuple(used) if won.get(start, False) else ()
-        return Reads(sources, inputs=bool(sources) and self.unsure.isdisjoint(sources))
+        self._begun = begun
+        self._prepare()
+        found = self._played({})
+        if found is None:
+            return NO_READS
+        seen = [atom for atom in found if self._is_read(atom)]
+        needed = [atom for atom in seen if self._without(found, frozenset({atom}))]
+        if not needed:
+            needed = seen if seen and self._without(found, frozenset(seen)) else []
+        sources = tuple(dict.fromkeys(self._source(atom) for atom in needed))
+        calls = dict.fromkeys(name for names in self.choices.leaving.values() for name in names)
+        if not sources:
+            return NO_READS
+        return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
 
-    def _atoms(self, moves: Iterable[Move], changed: frozenset[Var]) -> frozenset[str] | None:
-        """What the conditions of a node speak of, where that is read anew; None where they speak of more."""
-        keys: set[str] = set()
-        for move in moves:
-            if move.condition in (TRUE, FALSE):
-                continue
-            replaced, known = self._chosen(move.condition, changed)
-            if not replaced.variables or not replaced.variables <= known.keys():
+    def _without(self, found: Mapping[Atom, int], some: frozenset[Atom]) -> bool:
+        """Whether the iteration need not come to its end where the other player chooses ``some``."""
+        self._adverse = some
+        lost = self._played({atom: value for atom, value in found.items() if atom not in some}) is None
+        self._adverse = frozenset()
+        return lost
+
+    def _source(self, atom: Atom) -> str:
+        return self.choices.fresh.get(atom) or f"memory of {atom.name[1:]}"
+
+    # -- what is chosen -----------------------------------------------------------------------------------------------
+
+    def _atoms(self, node: Term | Condition) -> frozenset[Atom] | None:
+        """What decides a term or a condition, but for the other player; None where something else does."""
+        found = self._all_atoms(node)
+        return None if found is None or found & self._adverse else found
+
+    def _all_atoms(self, node: Term | Condition) -> frozenset[Atom] | None:
+        node = self._plain(node)
+        found: set[Atom] = set()
+        for var in node.variables:
+            atoms = self._of(var)
+            if atoms is None:
                 return None
-            keys |= {known[var] for var in replaced.variables}
-        return frozenset(keys)
+            found |= atoms
+        return None if any(isinstance(part, Read) for part in walk(node)) else frozenset(found)
 
-    def _chosen(self, condition: Condition, changed: frozenset[Var]) -> tuple[Condition, dict[Var, str]]:
-        """The condition with symbols for what is read of free memory, and where each symbol comes from."""
-        known = {var: self.fresh[var] for var in condition.variables if var in self.fresh}
-        replaced: dict[Term, Term] = {}
-        for node in walk(condition):
-            anew = isinstance(node, Read) and node.array in self.free
-            if isinstance(node, Read) and anew and not node.offset.variables.isdisjoint(changed | self.fresh.keys()):
-                symbol = Var(f"'{node.array}", node.type)
-                replaced[node] = symbol
-                known[symbol] = f"memory of {node.array}"
-        return (replace_terms(condition, replaced) if replaced else condition), known
+    def _plain(self, node: _N) -> _N:
+        """The node with symbols for what is read of free memory: one for each object, of which all has one type."""
+        if node not in self._plains:
+            replaced: dict[Term, Term] = {}
+            for part in walk(node):
+                if isinstance(part, Read) and part.array in self.choices.free:
+                    symbol = self._arrays.setdefault(part.array, Var(f"'{part.array}", part.type))
+                    if symbol.type == part.type:
+                        replaced[part] = symbol
+                    if not part.offset.variables.isdisjoint(self.changed | self.intervals.symbols):
+                        self._varying.add(symbol)
+            self._plains[node] = replace_terms(node, replaced) if replaced else node
+        return self._plains[node]  # type: ignore[return-value]
 
-    def _may_hold(self, condition: Condition, changed: frozenset[Var]) -> bool:
-        """Whether some values make a condition on what is read true: tried, not proved."""
-        if condition is TRUE:
-            return True
-        replaced, _ = self._chosen(condition, changed)
-        return any(holds(replaced, values) for values in itertools.islice(_tried(replaced), MAX_TRIED))
+    def _of(self, var: Var) -> frozenset[Atom] | None:
+        var = self.choices.same.get(var, var)
+        if var not in self._atoms_of:
+            self._atoms_of[var] = None  # while it is being found out
+            self._atoms_of[var] = self._found(var)
+        return self._atoms_of[var]
+
+    def _found(self, var: Var) -> frozenset[Atom] | None:
+        if var in self.choices.fresh or var in self._arrays.values():
+            return frozenset({var})
+        brought = self._brought(var)
+        if brought is None and var in self.after:
+            brought = (self.after[var],)
+        if brought is not None:
+            atoms = [self._all_atoms(term) for term in brought]
+            known = [found for found in atoms if found is not None]
+            return frozenset().union(*known) if len(known) == len(atoms) else None
+        unknown = var in self.intervals.symbols or var in self.changed
+        return None if unknown else frozenset({var})
+
+    def _is_read(self, atom: Atom) -> bool:
+        """Whether it is read anew in each iteration."""
+        return (atom in self.choices.fresh and atom not in self.choices.steady) or atom in self._varying
+
+    def _brought(self, var: Var) -> tuple[Term, ...] | None:
+        """The values that ways brought along to where they meet."""
+        meeting = self.meetings.get(var)
+        if meeting is None:
+            return None
+        return meeting.values.get(var) or meeting.others.get(var)
+
+    def _value(self, var: Var, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> int | None:
+        var = self.choices.same.get(var, var)
+        if var in chosen:
+            return chosen[var]
+        brought = self._brought(var)
+        if brought is None and var in self.after:
+            if var in first:
+                return first[var]
+            brought = (self.after[var],)
+        values = {self._number(term, chosen, first) for term in brought or ()}
+        return values.pop() if len(values) == 1 else None
+
+    def _number(self, term: Term, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> int | None:
+        term = self._plain(term)
+        values: dict[Var, int] = {}
+        for var in term.variables:
+            value = self._value(var, chosen, first)
+            if value is None:
+                return None
+            values[var] = value
+        try:
+            return evaluate(term, values)
+        except EvaluationError:
+            return None
+
+    def _holds(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool | None:
+        """Whether a condition holds; None where that is not known."""
+        if isinstance(condition, And | Or):
+            parts = {self._holds(part, chosen, first) for part in condition.args}
+            decided = isinstance(condition, Or)
+            return decided if decided in parts else None if None in parts else not decided
+        if self._atoms(condition) is None:
+            return None
+        condition = self._plain(condition)
+        values: dict[Var, int] = {}
+        for var in condition.variables:
+            value = self._value(var, chosen, first)
+            if value is None:
+                return None
+            values[var] = value
+        try:
+            return holds(condition, values)
+        except EvaluationError:
+            return None
+
+    # -- values that are tried ----------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Values around the constants that a thing is compared with, at the ends of its type; one for each outcome of
+        the comparisons.
+        """
+        speaking: dict[Atom, list[Condition]] = {}
+        conditions = [move.condition for moves in self.choices.moves.values() for move in moves]
+        conditions += [condition for some in self.choices.assumed.values() for condition in some]
+        for condition in dict.fromkeys(part for whole in conditions for part in _parts(whole)):
+            for atom in self._atoms(condition) or ():
+                speaking.setdefault(atom, []).append(condition)
+        for atom, about in speaking.items():
+            if atom in self._begun and atom not in self.changed:
+                self._candidates[atom] = [self._begun[atom]]
+                continue
+            alone = [condition for condition in about if self._atoms(condition) == frozenset({atom})]
+            told: dict[tuple[bool | None, ...], list[int]] = {}
+            for value in _near(about, atom.type):
+                if not self._fits(atom, value):
+                    continue
+                told.setdefault(tuple(self._holds(one, {atom: value}, {}) for one in alone), []).append(value)
+            several = len(alone) < len(about)  # others are compared with it
+            values = [value for some in told.values() for value in (some[:1] + some[-1:] if several else some[:1])]
+            self._candidates[atom] = list(dict.fromkeys(values))[:MAX_VALUES]
+
+    def _fits(self, atom: Var, value: int) -> bool:
+        low, high = self.intervals.known.get(atom, (None, None))
+        return (low is None or low <= value) and (high is None or value <= high)
+
+    # -- the game -----------------------------------------------------------------------------------------------------
+
+    def _played(self, chosen: Mapping[Atom, int]) -> dict[Atom, int] | None:
+        """Constants, those ``chosen`` among them, with which the first and every other iteration come to their end.
+
+        None where none are found.
+        """
+        self._steps = 0
+        first = any(var in self._begun for var in self.after)
+        return self._on([(self.start, False), *([(self.start, True)] if first else [])], frozenset(), dict(chosen))
+
+    def _on(
+        self, waiting: list[tuple[Place, bool]], seen: frozenset[tuple[Place, bool]], chosen: dict[Atom, int]
+    ) -> dict[Atom, int] | None:
+        passed = set(seen)
+        while waiting:
+            node, is_first = here = waiting.pop()
+            if here in passed:
+                continue
+            self._steps += 1
+            if self._steps > MAX_STEPS:
+                return None
+            moves, first = self.choices.moves.get(node, []), self._begun if is_first else {}
+            lacking = self._lacking(node, chosen)
+            if lacking:
+                for values in self._together(lacking):
+                    more = chosen | dict(zip(lacking, values, strict=True))
+                    found = self._on([*waiting, here], frozenset(passed), more)
+                    if found is not None or self._steps > MAX_STEPS:
+                        return found
+                return None
+            passed.add(here)
+            if not all(self._is_granted(one, chosen, first) for one in self.choices.assumed.get(node[0], ())):
+                return None
+            goals = [move.goal for move in moves if self._holds(move.condition, chosen, first) is not False]
+            if not goals or any(goal is False for goal in goals):
+                return None
+            waiting += [(goal, is_first) for goal in goals if isinstance(goal, tuple)]
+        return chosen
+
+    def _lacking(self, node: Place, chosen: Mapping[Atom, int]) -> list[Atom]:
+        """What has to be chosen for the conditions at a node."""
+        conditions = [move.condition for move in self.choices.moves.get(node, ())]
+        conditions += self.choices.assumed.get(node[0], ())
+        found: dict[Atom, None] = {}
+        for condition in conditions:
+            for part in _parts(condition):
+                atoms = self._atoms(part) or ()
+                found |= dict.fromkeys(sorted((a for a in atoms if a not in chosen), key=str))
+        return list(found)
+
+    def _together(self, atoms: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
+        return itertools.islice(itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_TOGETHER)
+
+    def _is_granted(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool:
+        """Whether what is chosen does not break an assumption: then there would be no run."""
+        atoms = {atom for part in _parts(condition) for atom in self._all_atoms(part) or ()}
+        return not atoms or self._holds(condition, chosen, first) is True
 
 
-def _by_block(atoms: Mapping[tuple[str, int], frozenset[str] | None]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for (label, _), keys in atoms.items():
-        found.setdefault(label, set()).update(keys or ())
-    return found
+def _parts(condition: Condition) -> list[Condition]:
+    """The conditions that a condition is made of by "and" and "or"."""
+    if isinstance(condition, And | Or):
+        return [part for arg in condition.args for part in _parts(arg)]
+    return [condition]
 
 
-def _tried(condition: Condition) -> Iterable[dict[Var, int]]:
-    """Values around the constants of a condition, at the ends of types, and the same for all variables."""
+def _near(conditions: Iterable[Condition], type: IntType) -> list[int]:
+    """Values of a type around the constants of conditions, and at the ends of the type."""
     constants = {0, 1}
-    for node in walk(condition):
-        if isinstance(node, Compare):
-            constants.add(abs(polynomial(node.term).get((), 0)))
-        if isinstance(node, Const):
-            constants.add(node.value)
-    near = sorted({sign * value + by for value in constants for sign in (1, -1) for by in (-1, 0, 1)})
-    variables = sorted(condition.variables)
-    ends = [
-        sorted({*(v for v in near if var.type.holds(v)), *(e for e in (var.type.min, var.type.max) if e is not None)})
-        for var in variables
-    ]
-    for values in itertools.product(*ends):
-        yield dict(zip(variables, values, strict=True))
+    for condition in conditions:
+        for node in walk(condition):
+            if isinstance(node, Compare):
+                constants.add(abs(polynomial(node.term).get((), 0)))
+            if isinstance(node, Const):
+                constants.add(node.value)
+    near = {sign * value + by for value in constants for sign in (1, -1) for by in (-1, 0, 1)}
+    near |= {end for end in (type.min, type.max) if end is not None}
+    return sorted((value for value in near if type.holds(value)), key=lambda value: (abs(value), value))
 
 
 def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
@@ -177,15 +419,26 @@ def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
 _ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)
 
 
-def _read_from(statement: Statement) -> str:
-    """Where a value comes from that may be any; empty for what nobody chooses."""
+def _read_from(statement: Statement) -> tuple[str, bool]:
+    """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
+    nobody chooses.
+    """
+    sure = True
     match statement:
         case Load(loc=loc):
             what = "memory"
-        case Call(callee=callee, loc=loc):
-            what = f"what {callee} returns"
+        case Call(callee=callee, writes_memory=False, loc=loc):
+            known = library_function(callee)
+            what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
+            if known is None or (known.pure and known.effect is not Effect.READS):
+                return "", False
+        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
+            if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
+                return "", False
+            what, sure = f"what {name} returns", (library_function(name) is None or name in FROM_OUTSIDE)
+            sure = sure and name != "call"
         case Havoc(origin=origin, name=name, loc=loc) if origin in _ANEW:
             what = name
         case _:
-            return ""
-    return f"{what} at {loc}" if loc is not None else what
+            return "", False
+    return (f"{what} at {loc}" if loc is not None else what), sure

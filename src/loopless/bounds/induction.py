@@ -24,12 +24,13 @@ from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Check, Flowgraph
+from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
     TRUE,
     ZERO,
+    Const,
     Read,
     Term,
     TermTooLarge,
@@ -89,10 +90,24 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
             bounded.add(loop.header)
     for name, other in (given or {}).items():
         found[name] = _beside(found[name], other)
-    if any(isinstance(counts, Counted) and counts.bounds for counts in found.values()):
+    if any(isinstance(counts, Counted) for counts in found.values()):
         wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
         _carry_outwards(graph, wholes, found)
+        for loop in graph.loops:
+            one = found[loop.name]
+            if isinstance(one, Counted) and ((most := least(one.bounds)) is None or by_types(most)):
+                found[loop.name] = replace(one, reads=_reads(loop, wholes))
     return found
+
+
+def _reads(loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
+    """What is read anew in each iteration and alone decides how long a loop runs."""
+    whole, around = wholes[loop.header], wholes[loop.parent or ""]
+    if isinstance(whole, Refused) or whole.game is None:
+        return NO_READS
+    point = around.entered.get(loop.header) if isinstance(around, Whole) else None
+    begun = {v: t.value for v, t in point.values.items() if isinstance(t, Const)} if point is not None else {}
+    return whole.game.reads(begun)
 
 
 def _indices(graph: Flowgraph) -> frozenset[Var]:
@@ -156,7 +171,7 @@ def counted(whole: Whole) -> Counted:
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     if least(bounds) is None:
-        return Counted(bounds, reads=whole.reads)
+        return Counted(bounds)
     exact_ones = [count for count in counts if count.exact and count.when is TRUE]
     completed = _exact(whole, whole.exits, exact_ones)
     exact = _exact(whole, (*whole.exits, *whole.ended), exact_ones) if whole.ended else completed

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.bounds.choices import NO_READS, Choices, Move, Reads, free_objects
+from loopless.bounds.choices import Choices, Game, Move, free_objects
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
 from loopless.bounds.meetings import Meeting, Meetings
 from loopless.bounds.model import LARGE
@@ -99,9 +99,9 @@ class Whole:
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
     take it, where the function goes on behind the loop; ``ended``: where it does not (``exit``).
     ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
-    symbols lie. ``reads``: where what is read anew in each iteration alone decides how long the loop runs, what that
-    is. ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
-    iterations.
+    symbols lie. ``game``: finds out whether what is read anew in each
+    iteration alone decides how long the loop runs. ``meetings``: what symbols stand for on each way. For a function as
+    a whole, without a ``loop``, there are no iterations.
     """
 
     loop: LoopInfo | None
@@ -111,7 +111,7 @@ class Whole:
     intervals: Intervals
     changed: frozenset[Var]
     entered: Mapping[str, Point] = field(default_factory=dict)
-    reads: Reads = NO_READS
+    game: Game | None = None
     meetings: Meetings = field(default_factory=dict)
     ended: tuple[Facts, ...] = ()
 
@@ -196,7 +196,10 @@ class _Walk:
     def _whole(self) -> Whole:
         loop, start, labels = self.loop, self.start, self.labels
         written = written_objects(self.graph, labels)
-        self.choices = Choices(free_objects(self.graph, written), writes=bool(written) or written.anything)
+        changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
+        symbols = self.intervals.symbols
+        writes = bool(written) or written.anything
+        self.choices = Choices(free_objects(self.graph, written), writes, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
         self.waiting[start] = [Point(self._at_entry())]
         for label in order:
@@ -219,17 +222,19 @@ class _Walk:
             raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
         if loop is None:
             return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered)
-        changed, exits, ended = changed_variables(self.graph, loop), tuple(self.exits), tuple(self.ended)
+        exits, ended = tuple(self.exits), tuple(self.ended)
         if not self.back:  # no iteration is ever completed
             return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered, ended=ended)
         end = self._joined(self.live[start], self.back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
-        reads = self.choices.reads((start, 0), order, changed)
-        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, reads, self.met, ended)
+        game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
+        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended)
 
     def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:
         """Over the edges of a block."""
-        leaves = any(isinstance(statement, Call) and statement.leaves for statement in block.statements)
+        leaving = [s.callee for s in block.statements if isinstance(s, Call) and s.leaves]
+        if leaving:
+            self.choices.leaving[block.label] = leaving
         for edge in block.edges:
             condition, target = _substituted(edge.condition, after.values), edge.target
             found = self._alternatives(after, condition)
@@ -250,7 +255,7 @@ class _Walk:
             else:
                 goal = target, len(self.waiting.get(target, ()))
                 self.waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
-            self._may_choose(block.label, meeting, Move(condition, goal if not leaves else False))
+            self._may_choose(block.label, meeting, Move(condition, goal))
 
     def _is_back_edge(self, label: str, target: str) -> bool:
         """Whether an edge leads back to the header of a loop inside."""
@@ -294,8 +299,9 @@ class _Walk:
                     if target in self.wanted:
                         values[target] = self._value(value, values, facts, target.type)
                 case Assume(condition=condition):
-                    now = Point(values, facts)
-                    found = self._alternatives(now, _substituted(condition, values))
+                    now, assumed = Point(values, facts), _substituted(condition, values)
+                    self.choices.assumed.setdefault(block.label, []).append(assumed)
+                    found = self._alternatives(now, assumed)
                     taken = self._one(found, now)
                     if taken is None:
                         return None
@@ -323,7 +329,7 @@ class _Walk:
             if target in self.wanted:
                 symbol = values[target] = self.intervals.symbol(target.type)
                 if not isinstance(statement, Call) or target not in statement.changes:
-                    self.choices.note(symbol, statement)
+                    self.choices.note(symbol, statement, values)
 
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)

@@ -272,6 +272,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             ],
             "reads": list(bound.reads.sources),
             "by_inputs": bound.reads.inputs,
+            "if_returning": list(bound.reads.returning),
         },
         "edges": [
             {

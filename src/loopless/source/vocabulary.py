@@ -201,6 +201,14 @@ LEAVES: Final = frozenset(
 )
 """Functions of C, POSIX and BSD that never come back to where they are called, whether or not a header says so."""
 
+FROM_OUTSIDE: Final = frozenset(
+    {"rand", "random", "lrand48", "mrand48", "drand48", "clock", "getpid", "getuid", "sysconf", "time", "gettimeofday"}
+    | {"getchar", "getchar_unlocked", "fgetc", "getc", "fgets", "gets", "fread", "read", "recv", "scanf", "fscanf"}
+    | {"putchar", "putchar_unlocked", "fputc", "putc", "fputs", "puts", "fwrite", "write", "fflush", "fclose"}
+    | {"printf", "fprintf", "vprintf", "vfprintf", "dprintf", "feof", "ferror"}
+)
+"""Library functions whose results come from outside of the program: what it reads, whether it can write."""
+
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 
