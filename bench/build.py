@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import json
+import os
 import re
 import resource
 import shutil
@@ -33,6 +35,7 @@ from typing import Any
 import build_table
 from scev import theirs_of
 
+import loopless
 from loopless.errors import LooplessError
 from loopless.graphs import reachable
 from loopless.project.discovery import find_sources
@@ -101,11 +104,20 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+@functools.cache
+def as_installed() -> dict[str, str]:
+    """The environment in which Loopless runs as where it is installed: from bytecode, whatever this process writes."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    package = str(Path(loopless.__file__).parent)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", package], env=environment, check=False)
+    return environment
+
+
 def asked(question: str, build: Path, files: Sequence[Path], jobs: int) -> dict[str, Any]:
     """The answer of the command line about files that make one program. Raises SystemExit where there is none."""
     command = [sys.executable, "-m", "loopless", question, "-p", str(build), "--format", "json", "-j", str(jobs), *map(str, files)]
     with tempfile.TemporaryFile("w+") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, env=as_installed())
         out.seek(0)
         try:
             answer: dict[str, Any] = json.load(out)
@@ -215,6 +227,7 @@ def measured(build: Path, files: Sequence[Path], jobs: int, questions: Sequence[
     run["times"] = {name: {"wall": clock.wall, "cpu": clock.cpu} for name, clock in yardsticks.items() if clock is not None}
     rows: dict[str, dict[str, Any]] = {}
     functions: collections.Counter[tuple[str, str]] = collections.Counter()
+    as_installed()  # not while the clock runs
     for question in questions:
         with Clock() as clock:
             answers = [asked(question, build, [unit.file for unit in part], jobs) for part in parts]
