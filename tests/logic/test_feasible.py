@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 
 import pytest
@@ -122,3 +123,42 @@ def test_a_division_by_zero_behind_a_disjunct_is_no_contradiction(guarded: bool)
     quotient = t.greater(t.floor_div(X, Y), t.const(20))
     c = t.disjunction((t.equal(Y, t.const(0)), quotient)) if guarded else quotient
     assert logic.feasible(c) == guarded
+
+
+U8 = t.IntType(8, signed=False)
+
+
+def element(offset: t.Term) -> t.Term:
+    return t.read("a", offset, U8)
+
+
+AT_POINTS = [
+    # one comparison after another is met by moving a variable, or what memory holds
+    (t.conjunction((t.less(X, Y), t.less(Y, t.const(3)), t.greater(X, t.const(-5)))), True),
+    (t.conjunction((t.equal(t.sub(X, t.scale(Y, 3)), t.const(4)), t.not_equal(Y, t.const(0)))), True),
+    (t.conjunction((t.equal(element(t.const(0)), t.const(7)), t.not_equal(element(t.const(1)), t.const(7)))), True),
+    (t.conjunction((t.equal(element(X), t.const(7)), t.equal(X, t.const(2)), t.less(element(Y), t.const(3)))), True),
+    (t.disjunction((t.less(t.add(X, Y), t.const(-7)), t.greater(t.add(X, Y), t.const(13)))), True),
+    # nothing fulfils these
+    (t.conjunction((t.less(X, Y), t.less(Y, X))), False),
+    (t.conjunction((t.equal(element(X), t.const(7)), t.equal(element(X), t.const(8)))), False),
+    (t.conjunction((t.equal(t.scale(X, 2), t.add(t.scale(Y, 2), t.const(1))), t.less(X, Y))), False),
+    (t.greater(element(X), t.const(255)), False),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected"), AT_POINTS, ids=[str(number) for number in range(len(AT_POINTS))])
+def test_points_that_are_moved_until_all_holds(asked: Condition, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a point is found no engine is asked; and none is found where there is none."""
+    module = sys.modules[logic.feasible.__module__]
+    monkeypatch.setattr(module, "_known", {})
+    if expected:
+        monkeypatch.setattr(module, "_by_isl", lambda *_, **__: pytest.fail("isl is asked"))
+    assert logic.feasible(asked) is expected
+
+
+@check(150, st.lists(condition((X, Y), depth=1), min_size=1, max_size=4))
+def test_a_point_is_found_only_where_there_is_one(parts: list[Condition]) -> None:
+    whole = t.conjunction(parts)
+    if not isinstance(whole, t.Truth) and sys.modules[logic.feasible.__module__]._is_witnessed(whole, {}):
+        assert fulfilled(whole, (X, Y))
