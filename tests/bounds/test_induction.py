@@ -139,7 +139,7 @@ def test_a_narrow_counter_that_may_pass_its_limit_is_bounded_where_it_does_not()
 
 def test_a_limit_that_any_value_meets_gives_nothing_for_it() -> None:
     _, (found,) = counts("int f(u8 i, u8 n) { while (i <= n) i++; return i; }")
-    assert found.exact is None
+    assert found.exact is None or holds(found.endless, dict.fromkeys(found.endless.variables, 255))
     assert all(not holds(bound.when, dict.fromkeys(bound.when.variables, 255)) for bound in found.bounds)
 
 

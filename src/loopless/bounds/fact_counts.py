@@ -60,12 +60,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A bound on the iterations in which a fact holds from the first one on; ``exact``: it fails right behind them."""
+    """A bound on the iterations in which a fact holds from the first one on; ``exact``: it fails right behind them.
+
+    ``endless``: where ``when`` does not hold, the fact always does: its limit is the end of the type, or beyond.
+    """
 
     term: Term
     fact: Fact
     exact: bool = False
     when: Condition = TRUE
+    endless: bool = False
 
 
 class Counts:
@@ -273,7 +277,9 @@ class Counts:
         if high is None or high >= 0:
             return
         start = substitute(slack, first) if first else slack
-        yield Count(fallen(start, -high), fact, sharp and low == high, when)
+        exact = sharp and low == high
+        # In single steps a variable is within the limit or at the end of its type, which is no further.
+        yield Count(fallen(start, -high), fact, exact, when, endless=exact and high == -1 and when is not TRUE)
 
     def _unequal(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""

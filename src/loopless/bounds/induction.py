@@ -28,8 +28,10 @@ from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
+    FALSE,
     TRUE,
     ZERO,
+    Condition,
     Const,
     Read,
     Term,
@@ -39,6 +41,7 @@ from loopless.terms import (
     const,
     minimum,
     mul,
+    negate,
     sub,
     substitute,
     walk,
@@ -67,6 +70,9 @@ class Counted:
     method: str = NAME
     visits: Mapping[str, Term] = field(default_factory=dict)
     completed: Term | None = None
+    endless: Condition = FALSE
+    """Where entries surely do not come to an end by the loop's own conditions: ``exact`` and ``completed`` say nothing
+    of these."""
 
 
 def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
@@ -120,8 +126,11 @@ def _beside(own: Counted | Refused, other: Counted) -> Counted:
     """What is known by ``own``, and by ``other``, whose exact number is preferred."""
     if isinstance(own, Refused):
         return other
-    known = replace(other, bounds=kept((*other.bounds, *own.bounds)), exact=own.exact, method=own.method)
-    return known if other.exact is None else replace(known, exact=other.exact, method=other.method)
+    both = kept((*other.bounds, *own.bounds))
+    known = replace(own, bounds=both, any_entry=other.any_entry, total=other.total, visits=other.visits)
+    if other.exact is None:
+        return known
+    return replace(known, exact=other.exact, method=other.method, completed=other.exact, endless=FALSE)
 
 
 def _carry_outwards(
@@ -170,13 +179,24 @@ def counted(whole: Whole) -> Counted:
     if all(bound.when is not TRUE or by_types(bound.term) for bound in bounds):
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
-    if least(bounds) is None:
-        return Counted(bounds)
     exact_ones = [count for count in counts if count.exact and count.when is TRUE]
     completed = _exact(whole, whole.exits, exact_ones)
     exact = _exact(whole, (*whole.exits, *whole.ended), exact_ones) if whole.ended else completed
+    if completed is None:
+        return _unless_endless(whole, counts, Counted(bounds, completed=completed))
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
     return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact, completed=completed)
+
+
+def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:
+    """What is known, with the count of a fact that each way out contradicts, and that holds for ever where the count
+    does not.
+    """
+    for count in counts:
+        if count.endless and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
+            exact = None if whole.ended else count.term
+            return replace(known, exact=exact, completed=count.term, endless=negate(count.when))
+    return known
 
 
 def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> Term | None:

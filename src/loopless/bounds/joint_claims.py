@@ -42,7 +42,7 @@ def at_most(found: Claim) -> Claim:
 
 def unless_ended(found: Claim) -> Claim:
     """What a claim about one entry of a loop says where calls in the loop may end the run."""
-    exact = found.upper if found.exact and found.when is TRUE and found.never is FALSE else found.completed
+    exact = found.upper if found.exact and found.gap is FALSE else found.completed
     return replace(at_most(found), undefined=found.undefined, completed=exact)
 
 

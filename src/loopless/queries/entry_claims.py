@@ -15,7 +15,7 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
-from loopless.terms import FALSE, TRUE, Condition, Term, range_of
+from loopless.terms import FALSE, TRUE, Condition, Term, negate, range_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,14 @@ class Known:
             and by_types(exact) > by_types(found.upper)
         ):
             return found
-        return Claim(exact, exact, exact=True, undefined=_undefined(graph, name), method=self.counted[name].method)
+        counted = self.counted[name]
+        undefined, endless = _undefined(graph, name), counted.endless
+        if endless is FALSE:
+            return Claim(exact, exact, exact=True, undefined=undefined, method=counted.method)
+        if found.upper is not None and found.when is TRUE and not found.has_gap:
+            return replace(found, completed=exact, undefined=undefined)
+        when = negate(endless)
+        return Claim(exact, exact, exact=True, when=when, never=endless, undefined=undefined, method=counted.method)
 
 
 def _tells_more(term: Term, best: Term) -> bool:

@@ -1,0 +1,78 @@
+"""Counts of loops that end after that many iterations, or never."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopless.bounds.induction import Counted, induction_counts
+from loopless.check.loop_alone import LoopAlone
+from loopless.flowgraph.model import Flowgraph
+from loopless.terms import FALSE, TRUE, Var, evaluate, holds
+from loops_in_c import graph
+
+TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16;\n"
+
+
+def counts(text: str) -> tuple[Flowgraph, Counted]:
+    g = graph(TYPES + text)
+    found = induction_counts(g)[g.loops[0].name]
+    assert isinstance(found, Counted)
+    return g, found
+
+
+ENDLESS = {
+    "wider limit": ("u8", "u16", "while (i < n) i++;", lambda i, n: n > 255),
+    "wider limit, signed": ("i8", "short", "while (i < n) i++;", lambda i, n: n > 127),
+    "wider limit, down": ("i8", "short", "while (i > n) i--;", lambda i, n: n < -128),
+    "up to and with": ("u8", "u8", "while (i <= n) i++;", lambda i, n: n == 255),
+    "down to and with": ("u8", "u8", "while (i >= n) i--;", lambda i, n: n == 0),
+    "at the end": ("u8", "u16", "do i++; while (i < n);", lambda i, n: n > 255),
+    "at the end, with": ("u8", "u8", "do i++; while (i <= n);", lambda i, n: n == 255),
+    "far away": ("u8", "u16", "while (i + 300 < n) i++;", lambda i, n: n > 555),
+    "negative limit": ("u8", "short", "while (i > n) i--;", lambda i, n: n < 0),
+}
+NEITHER = {
+    "steps of 2": ("u8", "u16", "while (i < n) i += 2;"),
+    "another way out": ("u8", "u16", "u8 k = n & 15; while (i < n) { if (k == 3) break; k++; i++; }"),
+    "a limit that moves": ("u8", "u16", "while (i < n) { i++; n--; }"),
+    "two limits": ("u8", "u16", "while (i < n && i < 1000 - n) i++;"),
+}
+
+
+def _states(alone: LoopAlone, first: str, second: str) -> list[dict[Var, int]]:
+    least = {"u8": 0, "i8": -128}[first]
+    low, high = {"u8": (0, 255), "u16": (0, 65535), "short": (-32768, 32767)}[second]
+    near = (*range(-131, 600, 37), *range(-130, -125), *range(125, 130), *range(253, 258), 554, 555, 556)
+    ends = sorted({v for v in (*near, low, high) if low <= v <= high})
+    return [{v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry} for i in range(least, least + 256, 5) for n in ends]
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_counts_of_loops_that_end_or_go_on_for_ever(name: str) -> None:
+    """The count is exact where a run ends, and where it does not hold no run does."""
+    first, second, text, endless = ENDLESS[name]
+    g, found = counts(f"int f({first} i, {second} n) {{ {text} return i; }}")
+    assert found.exact is not None
+    assert found.endless not in (FALSE, TRUE)
+    alone = LoopAlone(g, g.loops[0])
+    seen = set()
+    for state in _states(alone, first, second):
+        truth = alone.run(state, max_steps=3000)
+        i, n = (next(value for v, value in state.items() if v.name == one) for one in ("i", "n"))
+        assert holds(found.endless, state) == endless(i, n) == (truth.status != "ok"), state
+        seen.add(truth.status)
+        if truth.status == "ok":
+            assert truth.iterations == evaluate(found.exact, state), state
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("name", NEITHER)
+def test_counts_that_another_way_out_may_cut_short_are_not_exact(name: str) -> None:
+    first, second, text = NEITHER[name]
+    g, found = counts(f"int f({first} i, {second} n) {{ {text} return i; }}")
+    assert found.endless is FALSE
+    if found.exact is not None:
+        alone = LoopAlone(g, g.loops[0])
+        for state in _states(alone, first, second):
+            truth = alone.run(state, max_steps=3000)
+            assert truth.status != "ok" or truth.iterations == evaluate(found.exact, state), state
