@@ -76,3 +76,35 @@ def test_counts_that_another_way_out_may_cut_short_are_not_exact(name: str) -> N
         for state in _states(alone, first, second):
             truth = alone.run(state, max_steps=3000)
             assert truth.status != "ok" or truth.iterations == evaluate(found.exact, state), state
+
+
+AROUND = {
+    "down to 0 and beyond": ("u8", "u8", "while (i < n) i--;", True),
+    "with the limit": ("u8", "u8", "while (i <= n) i--;", True),
+    "by 3": ("u8", "u8", "while (i < n) i -= 3;", True),
+    "by 1 or 2": ("u8", "u8", "while (i < n) i -= i & 1 ? 1 : 2;", False),
+    "by 200": ("u8", "u8", "while (i < n) i -= 200;", True),
+    "a constant limit": ("u8", "u8", "while (i <= 15) { i--; if (n == 7) break; }", False),
+    "at the end": ("u8", "u8", "do i--; while (i < n);", True),
+    "a wider limit": ("u8", "u16", "while (i < n) i--;", True),
+    "a limit that falls": ("u8", "u8", "while (i < n) { i--; n--; }", False),
+    "a sum": ("u8", "u8", "while ((u8)(i + n) < 20) i--;", True),
+    "two that fall": ("u8", "u8", "while ((u8)(i + n) < 20) { i--; n--; }", True),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_what_falls_below_a_limit_until_it_wraps_around(name: str) -> None:
+    first, second, text, exact = AROUND[name]
+    g, found = counts(f"int f({first} i, {second} n) {{ {text} return i; }}")
+    assert found.bounds or name in ("a limit that falls", "by 1 or 2")
+    assert (found.exact is not None) <= exact
+    alone = LoopAlone(g, g.loops[0])
+    for state in _states(alone, first, second):
+        truth = alone.run(state, max_steps=3000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                assert truth.status == "ok", (state, str(bound))
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound))
+        if found.exact is not None and truth.status == "ok" and not holds(found.endless, state):
+            assert truth.iterations == evaluate(found.exact, state), (state, str(found.exact))

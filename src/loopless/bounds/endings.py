@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.flowgraph.model import End, Flowgraph, LoopInfo
 from loopless.graphs import cycles, predecessors, reachable
+from loopless.refusals import Reason
 
 _ENDS: Final = frozenset({"abort", "exit", "error", "undefined"})
+_LEFT: Final = (Reason.UNKNOWN_CALL, Reason.EXCEPTION)
+"""Why an end is "unsupported" where a call does not come back: the run ends there, or goes on further up."""
+
+
+def _is_last(end: End) -> bool:
+    left = end.kind == "unsupported" and end.refused is not None and end.refused.reason in _LEFT
+    return left or end.kind in _ENDS
 
 
 class Endings:
@@ -17,7 +25,7 @@ class Endings:
         self._graph = graph
         following = {label: block.successors for label, block in graph.blocks.items()}
         sources = predecessors(following)
-        returns = [label for label, block in graph.blocks.items() if block.end and block.end.kind not in _ENDS]
+        returns = [label for label, block in graph.blocks.items() if block.end and not _is_last(block.end)]
         leading = reachable(returns, sources.__getitem__)
         self._never_return = frozenset(following).difference(leading)
         if not self._never_return:

@@ -26,8 +26,10 @@ from loopless.terms import (
     add,
     conjunction,
     const,
+    floor_div,
     from_polynomial,
     greater_equal,
+    ite,
     less_equal,
     maximum,
     neg,
@@ -127,6 +129,7 @@ class Counts:
         slack, sharp = self._slack(sub(const(fact.most), fact.linear))
         if slack is not None:
             yield from self._falling(fact, slack, self.whole.facts, {}, sharp=sharp)
+            yield from self._around(fact, slack, {}, sharp=sharp)
             if sharp:
                 yield from self._shrinking(fact, slack)
 
@@ -153,6 +156,7 @@ class Counts:
             linear, constant = split(sub(there, const(fact.most)))
             known = Facts({**self.whole.facts.most, linear: -constant}, self.whole.facts.unequal)
             yield from self._falling(fact, slack, known, first, sharp=self._never_falls_faster(slack))
+            yield from self._around(fact, slack, first, sharp=False)
 
     def _never_falls_faster(self, slack: Term) -> bool:
         """Whether an iteration that is not completed, of which no fact need hold, makes a linear term fall by no more
@@ -281,6 +285,30 @@ class Counts:
         # In single steps a variable is within the limit or at the end of its type, which is no further.
         yield Count(fallen(start, -high), fact, exact, when, endless=exact and high == -1 and when is not TRUE)
 
+    def _around(self, fact: Fact, slack: Term, first: Mapping[Var, Term], *, sharp: bool) -> Iterator[Count]:
+        """A variable is at most a limit in every iteration and falls, until it wraps around to beyond the limit."""
+        changing = [(m, c) for m, c in polynomial(slack).items() if not self._is_same(m)]
+        if len(changing) != 1 or len(changing[0][0]) != 1 or changing[0][1] != -1:
+            return
+        ((var, power),) = changing[0][0]
+        value = self._after(var) if power == 1 and isinstance(var, Var | Wrap) else None
+        if not isinstance(var, Var | Wrap) or not isinstance(value, Wrap) or value.type != var.type:
+            return
+        least, most, by = var.type.min, var.type.max, sub(value.arg, var)
+        low, high = self.whole.intervals.range_of(by)
+        if by.variables - self.whole.intervals.symbols or low is None or high is None or high >= 0:
+            return
+        if least != 0 or most is None or -low > most:
+            return
+        limit = add(slack, var)
+        when = less_equal(sub(limit, const(low)), const(most))
+        start, held = (substitute(t, first) if first else t for t in (var, slack))
+        count = ite(greater_equal(held, ZERO), add(floor_div(start, const(-high)), ONE), ZERO)
+        yield Count(count, fact, sharp and low == high, when)
+        top = self.whole.intervals.range_of(limit)[1]
+        if top is not None and top < LARGE:
+            yield Count(const(max(0, top // -high + 1)), fact, when=when)
+
     def _unequal(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
         if not self._named(term):
@@ -326,7 +354,8 @@ class Counts:
         if by is not None and isinstance(value, Op):
             to_zero = value.op == "trunc_div"
             start = maximum(var, neg(var)) if to_zero else var
-            yield Count(log(start, by), fact, exact=True, when=TRUE if to_zero else greater_equal(var, ZERO))
+            # What is negative stays so where it is rounded down, and never is 0.
+            yield Count(log(start, by), fact, True, TRUE if to_zero else greater_equal(var, ZERO), endless=not to_zero)
 
     def _shrinking(self, fact: Fact, slack: Term) -> Iterator[Count]:
         """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""
