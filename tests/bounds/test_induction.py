@@ -310,13 +310,16 @@ def test_an_invariant_load_is_a_limit() -> None:
 
 NESTS = {
     "rectangle": ("for (u8 i = 0; i < n; i++) for (u8 j = 0; j < m; j++);", lambda n, m: (n, m, n * m)),
-    "triangle": ("for (u8 i = 0; i < n; i++) for (u8 j = 0; j < i; j++);", lambda n, m: (n, max(0, n - 1), n * max(0, n - 1))),
+    "triangle": ("for (u8 i = 0; i < n; i++) for (u8 j = 0; j < i; j++);", lambda n, m: (n, max(0, n - 1), n * max(0, n - 1) // 2)),
     "entered at times": (
         "for (u8 i = 0; i < n; i++) if (i < m) for (u8 j = 0; j < n; j++);",
         lambda n, m: (n, n, m * n),
     ),
     "entered once": ("for (u8 i = 0; i < n; i++) if (i == m) { for (u8 j = 0; j < n; j++); return 1; }", None),
-    "a limit that falls": ("int k = m; for (u8 i = 0; i < n; i++) { for (int j = 0; j < k; j++); k -= 3; }", lambda n, m: (n, m, n * m)),
+    "a limit that falls": (
+        "int k = m; for (u8 i = 0; i < n; i++) { for (int j = 0; j < k; j++); k -= 3; }",
+        lambda n, m: (n, m, min(n * m, (2 * m + 3) ** 2 // 24)),  # m, m - 3, …
+    ),
     "inner ones move the outer counter": (
         "int i = 0; while (i < n) { i++; for (u8 j = 0; j < m; j++) i += 2; }",
         lambda n, m: (n, m, n * m),
@@ -332,6 +335,28 @@ def test_totals_of_nests(name: str) -> None:
         given = {"n": n, "m": m}
         found = [min(value(b.term, given) for b in bounds) for bounds in (outer.total, inner.any_entry, inner.total)]
         assert tuple(found) == totals(n, m)
+
+
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+@pytest.mark.parametrize("inner", ["j = i; j < n; j++", "j = 0; j < i; j++", "j = i; j < n; j += 2", "j = n; j > i; j -= 3"])
+def test_sums_over_entries_that_take_ever_more_or_less(start: int, step: int, inner: str) -> None:
+    text = f"for (int i = {start}; i < n; i += {step}) for (int {inner});"
+    _, (_, found) = counts(f"int f(u8 n) {{ {text} return 0; }}")
+    first, until, by = inner.split("; ")
+    for n in range(40):
+        truth, largest = 0, 0
+        for i in range(start, n, step):
+            j = {"j = i": i, "j = 0": 0, "j = n": n}[first]
+            times = 0
+            while {"j < n": j < n, "j < i": j < i, "j > i": j > i}[until]:
+                j += {"j++": 1, "j += 2": 2, "j -= 3": -3}[by]
+                times += 1
+            truth, largest = truth + times, max(largest, times)
+        given = {"n": n}
+        assert found.total and truth <= min(value(b.term, given) for b in found.total)
+        any_entry = min(value(b.term, given) for b in found.any_entry)
+        assert largest == any_entry if first != "j = 0" else largest <= any_entry
 
 
 def test_a_limit_that_rises_around_is_not_carried_out() -> None:

@@ -303,11 +303,11 @@ class Counts:
         limit = add(slack, var)
         when = less_equal(sub(limit, const(low)), const(most))
         start, held = (substitute(t, first) if first else t for t in (var, slack))
-        count = ite(greater_equal(held, ZERO), add(floor_div(start, const(-high)), ONE), ZERO)
-        yield Count(count, fact, sharp and low == high, when)
-        top = self.whole.intervals.range_of(limit)[1]
-        if top is not None and top < LARGE:
-            yield Count(const(max(0, top // -high + 1)), fact, when=when)
+        count, top = add(floor_div(start, const(-high)), ONE), self.whole.intervals.range_of(limit)[1]
+        if sharp and low == high:
+            yield Count(ite(greater_equal(held, ZERO), count, ZERO), fact, exact=True, when=when)
+        short = top is not None and top < LARGE
+        yield Count(const(max(0, top // -high + 1)) if top is not None and short else count, fact, when=when)
 
     def _unequal(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.choices import NO_READS, Reads
+from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
@@ -29,19 +30,25 @@ from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
+    ONE,
     TRUE,
     ZERO,
+    Compare,
     Condition,
     Const,
+    Op,
     Read,
     Term,
     TermTooLarge,
     Var,
     add,
+    conjuncts,
     const,
+    floor_div,
     minimum,
     mul,
     negate,
+    scale,
     sub,
     substitute,
     walk,
@@ -142,9 +149,9 @@ def _carry_outwards(
         counts = found[loop.name]
         if isinstance(counts, Refused):
             continue
-        each = _least_of(counts.bounds)
-        total, header = each, loop.header
-        while each is not None:
+        each = total = None
+        header: str | None = loop.header
+        while header is not None:
             parent = by_header[header].parent or ""
             around = wholes[parent]
             if isinstance(around, Refused) or header not in around.entered:
@@ -153,8 +160,13 @@ def _carry_outwards(
             outer = found[by_header[parent].name] if parent else None
             visits = outer.visits.get(header) if isinstance(outer, Counted) else None
             entry = _Entry(graph, around, around.entered[header], visits)
-            each = entry.at_most(each)
+            if header == loop.header:
+                each = total = entry.least_of(counts.bounds)
             total = None if total is None else entry.in_all(total)
+            each = None if each is None else entry.at_most(each)
+            if each is None:
+                total = None
+                break
             if not parent:
                 break
             header = parent
@@ -162,11 +174,6 @@ def _carry_outwards(
         whole: Bounds = () if total is None else (Bound(total, method=NAME),)
         some, whole = kept((*counts.any_entry, *some)), kept((*counts.total, *whole))
         found[loop.name] = replace(counts, any_entry=some, total=whole)
-
-
-def _least_of(bounds: Bounds) -> Term | None:
-    terms = [bound.term for bound in bounds if bound.when is TRUE]
-    return minimum(*terms) if terms else None
 
 
 def counted(whole: Whole) -> Counted:
@@ -223,6 +230,26 @@ class _Entry:
         self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
         self._counts = Counts(around)
 
+    def least_of(self, bounds: Bounds) -> Term | None:
+        """One bound for those that hold wherever the loop is entered."""
+        terms = [bound.term for bound in bounds if self._holds(bound.when)]
+        return minimum(*terms) if terms else None
+
+    def _holds(self, when: Condition) -> bool:
+        if when is TRUE:
+            return True
+        try:
+            here = substitute(when, self.point.values)
+        except TermTooLarge:
+            return False
+        return all(
+            isinstance(part, Compare)
+            and part.relation == "le"
+            and self.point.facts.imply(part.term, self.around.intervals)
+            for part in conjuncts(here)
+            if part is not TRUE
+        )
+
     def at_most(self, term: Term) -> Term | None:
         """A bound over the values at the entry of what is around, for all entries of the loop."""
         if any(isinstance(node, Read) and node.array in self._written for node in walk(term)):
@@ -259,6 +286,39 @@ class _Entry:
         visits = [term for term in (self.visits, self._counts.visits(self.point.facts)) if term is not None]
         entries = minimum(*visits) if visits else None
         try:
-            return None if entries is None else mul(entries, each)
+            apart = self._apart(term)
+            steps = None if apart is None else _sum_of_steps(each, apart)
+            if entries is None:
+                return steps
+            product = mul(entries, each)
+            if steps is None:
+                return product
+            return steps if surely_at_most(each, entries) else minimum(product, steps)
         except TermTooLarge:
             return None
+
+    def _apart(self, term: Term) -> int | None:
+        """By how much, at least 1, what the loop takes in two entries differs; None where that is not known."""
+        if self.visits is not None or any(isinstance(n, Read) and n.array in self._written for n in walk(term)):
+            return None
+        here = substitute(term, self.point.values)
+        match here:
+            case Op(op="max", args=(one, other)) if ZERO in (one, other):
+                here = other if one is ZERO else one
+            case _:
+                pass
+        step = self._counts.step(here)
+        low, high = self.around.intervals.range_of(step) if step is not None else (None, None)
+        return low if low is not None and low >= 1 else -high if high is not None and high <= -1 else None
+
+
+def _sum_of_steps(most: Term, apart: int) -> Term:
+    """A bound on the sum of numbers of at least 0 that are no more than ``most``, any two at least ``apart`` apart.
+
+    They are at most most, most - apart, …: m of them come to m·most - apart·m(m - 1)/2, which is largest for
+    m = most/apart + 1/2 and then (2·most + apart)²/(8·apart).
+    """
+    if apart == 1:
+        return floor_div(mul(most, add(most, ONE)), const(2))
+    twice = add(scale(most, 2), const(apart))
+    return floor_div(mul(twice, twice), const(8 * apart))

@@ -35,11 +35,13 @@ from loopless.terms import (
     maximum,
     minimum,
     mul,
+    neg,
     polynomial,
     product,
     range_of,
     replace_terms,
     scale,
+    sub,
     substitute,
     walk,
 )
@@ -212,6 +214,11 @@ def raised(term: Term, symbols: frozenset[Var], bound: Callable[[Term], Term | N
     if not isinstance(term, Sum | Var):
         most = range_of(term)[1]
         return const(most) if most is not None and most <= _WORTH else None
+    whole = _one_quotient(term)
+    if whole is not None:
+        inner = raised(whole[0], symbols, bound)
+        if inner is not None:
+            return floor_div(inner, const(whole[1]))
     poly = polynomial(term)
     linear: dict[Monomial, int] = {}
     parts_: list[Term] = []
@@ -231,6 +238,28 @@ def raised(term: Term, symbols: frozenset[Var], bound: Callable[[Term], Term | N
             return None
         parts_.append(found)
     return plus(*parts_)
+
+
+def _one_quotient(term: Term) -> tuple[Term, int] | None:
+    """What a sum with one quotient rounded down is as a whole: what is divided, and by what."""
+    quotients = [
+        (monomial, coefficient)
+        for monomial, coefficient in polynomial(term).items()
+        if any(isinstance(part, Op) for atom, _ in monomial for part in walk(atom))
+    ]
+    if len(quotients) != 1 or len(quotients[0][0]) != 1 or quotients[0][0][0][1] != 1:
+        return None
+    monomial, coefficient = quotients[0]
+    atom = monomial[0][0]
+    if not isinstance(atom, Op) or atom.op != "floor_div" or coefficient not in (1, -1):
+        return None
+    dividend, divisor = atom.args
+    if not isinstance(divisor, Const) or divisor.value <= 0 or any(isinstance(part, Op) for part in walk(dividend)):
+        return None
+    rest = scale(sub(term, from_polynomial({monomial: coefficient})), divisor.value)
+    if coefficient > 0:
+        return add(rest, dividend), divisor.value
+    return add(rest, const(divisor.value - 1), neg(dividend)), divisor.value
 
 
 def _positive_constant(term: Term) -> bool:
