@@ -9,7 +9,8 @@ import pytest
 
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
-from loopless.flowgraph.effects import NOT_MAIN, Cell, ModuleFacts, facts_of
+from loopless.flowgraph.cells import Cell
+from loopless.flowgraph.effects import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
 from loopless.flowgraph.pointers import Base
 from runs_of_text import module, statements

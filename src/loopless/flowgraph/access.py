@@ -328,12 +328,15 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
         return
     base = t.address(gep.base, instruction.loc)
     parts: list[Term] = [base.offset, const(gep.offset)]
+    member = t.memory.points.members.get(instruction.value.name)
     for index, stride in gep.steps:
         number = t.number(index)
         if number is None:
             unknown = t.unknown(ir.IntT(64), Origin.UNSUPPORTED, "index", instruction.loc)
             assert isinstance(unknown, Number)
             number = unknown
+        if member is not None and member.count is not None:
+            t.check(between(0, number.read(signed=True), member.count - 1), "bounds", instruction.loc)
         parts.append(scale(number.read(signed=True), stride))
     offset = add(*parts)
     made = Address(base.object, offset)

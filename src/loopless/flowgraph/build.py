@@ -9,8 +9,9 @@ from pathlib import Path
 from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
+from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.effects import OUTSIDE, Cells, with_points
+from loopless.flowgraph.effects import with_points
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter

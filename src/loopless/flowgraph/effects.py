@@ -19,16 +19,22 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.flowgraph.call_graph import Reach, mentioned
+from loopless.flowgraph.cells import (
+    ANYTHING_OUTSIDE,
+    Cell,
+    Cells,
+    cells_accessed,
+    cells_from,
+    cells_of,
+    collapsed,
+    whole_objects,
+)
 from loopless.flowgraph.lifetimes import with_lifetimes_and_points
 from loopless.flowgraph.pointers import Base, PointsTo, Target, call_kind, reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
 
-OUTSIDE: Final = Base("outside", "")
-"""All that pointers of unknown origin may point to."""
-MAX_CELLS: Final = 24
-"""So many places of one object are told apart; with more, the whole object is meant. A guess."""
 _INTERNAL: Final = ("internal", "private")
 _REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
 """Another module may define these otherwise."""
@@ -49,27 +55,6 @@ NOT_MAIN: Final = "what is not defined here does not call main"
 """What is taken for granted where a variable that ``main`` changes survives such a call."""
 _KEEPING: Final = ("strto",)
 """Library functions that store what they are given in memory, whatever they return."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A place: ``size`` bytes from the byte ``low`` of an object on; with ``size`` None all from there on, with ``low``
-    None some bytes of the object.
-    """
-
-    base: Base
-    low: int | None = None
-    size: int | None = None
-
-    def meets(self, offset: int, size: int) -> bool:
-        """Whether a scalar of ``size`` bytes at ``offset`` of the same object is hit."""
-        if self.low is None:
-            return True
-        return offset + size > self.low and (self.size is None or self.low + self.size > offset)
-
-
-Cells = frozenset[Cell]
-_OUTSIDE: Final = Cell(OUTSIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +157,11 @@ def _note(instruction: ir.Instruction, body: _Body, module: ir.Module) -> None:
     operands = instruction.operands
     match instruction.op:
         case "load":
-            body.reads |= _cells(points.of(operands[0]), layout.store_size(instruction.type))
+            body.reads |= cells_accessed(points, operands[0], layout.store_size(instruction.type))
         case "store":
-            body.writes |= _cells(points.of(operands[1]), layout.store_size(operands[0].type))
+            body.writes |= cells_accessed(points, operands[1], layout.store_size(operands[0].type))
         case "cmpxchg" | "atomicrmw":
-            found = _cells(points.of(operands[0]), layout.store_size(operands[1].type))
+            found = cells_of(points.of(operands[0]), layout.store_size(operands[1].type))
             body.reads |= found
             body.writes |= found
         case "call" | "invoke" | "callbr":
@@ -184,15 +169,15 @@ def _note(instruction: ir.Instruction, body: _Body, module: ir.Module) -> None:
             body.callees.update(_callees(instruction, points, module) or ())
         case "unsupported":
             body.escaped.update(base for target in points.targets.values() for base, _ in target.places)
-            body.reads.add(_OUTSIDE)
-            body.writes.add(_OUTSIDE)
+            body.reads.add(ANYTHING_OUTSIDE)
+            body.writes.add(ANYTHING_OUTSIDE)
         case op if op not in _FOLLOWED:
             for operand in operands:
                 if _may_point(operand):
                     target = points.of(operand)
                     body.escaped |= reachable_objects(points, target)
-                    body.reads |= _whole(target)
-                    body.writes |= _whole(target)
+                    body.reads |= whole_objects(target)
+                    body.writes |= whole_objects(target)
         case _:
             pass
 
@@ -221,16 +206,6 @@ def is_internal(found: ir.GlobalVar | ir.Function) -> bool:
     return found.linkage in _INTERNAL
 
 
-def _cells(target: Target, size: int | None) -> set[Cell]:
-    """What an access through a pointer touches."""
-    found = {Cell(base, offset, size) if isinstance(offset, int) else Cell(base) for base, offset in target.living}
-    return found | {_OUTSIDE} if target.unknown or not target.places else found
-
-
-def _whole(target: Target) -> set[Cell]:
-    return {Cell(cell.base) for cell in _cells(target, None)}
-
-
 def _may_point(operand: ir.Value) -> bool:
     return isinstance(operand, ir.OtherConst) or isinstance(operand.type, ir.PtrT)
 
@@ -244,7 +219,8 @@ def touched(instruction: ir.Instruction, points: PointsTo, module: ir.Module, fa
     if not found.strange:
         return found
     more = facts.strange
-    return Touched(found.reads | {_OUTSIDE} | more.reads, found.writes | {_OUTSIDE} | more.writes, strange=True)
+    outside = frozenset({ANYTHING_OUTSIDE})
+    return Touched(found.reads | outside | more.reads, found.writes | outside | more.writes, strange=True)
 
 
 def _touched(
@@ -263,7 +239,7 @@ def _touched(
     stranger = declared is None or declared.is_declaration
     meaning = meaning_of(name, defined=not stranger) if name is not None else None
     if meaning is Meaning.SYMBOLIC:
-        return Touched(nothing, frozenset(_above(points.of(operands[0]))) if operands else nothing)
+        return Touched(nothing, frozenset(cells_from(points.of(operands[0]))) if operands else nothing)
     if meaning is not None and meaning is not Meaning.ENTRY:
         return Touched(nothing, nothing)
     library = library_function(name) if name is not None and stranger else None
@@ -281,14 +257,9 @@ def _touched(
             writes.update(_at_call(found.writes, function, operands, points))
             reads.update(_copied(function, operands, points, known))
         return Touched(frozenset(reads), frozenset(writes), any(effects.get(c, NO_EFFECTS).strange for c in names))
-    given = {cell for operand in operands if _may_point(operand) for cell in _whole(points.of(operand))}
+    given = {cell for operand in operands if _may_point(operand) for cell in whole_objects(points.of(operand))}
     writes_nothing = call_kind(instruction, module) == "reads"
     return Touched(frozenset(given), nothing if writes_nothing else frozenset(given), strange=True)
-
-
-def _above(target: Target) -> set[Cell]:
-    """What an access of unknown length from a pointer on touches."""
-    return _cells(target, None)
 
 
 def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> Touched:
@@ -296,11 +267,11 @@ def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> T
     if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
         length = operands[2]
         size = length.unsigned if isinstance(length, ir.IntConst) else None
-        source = nothing if name.startswith("llvm.memset") else frozenset(_cells(points.of(operands[1]), size))
-        return Touched(source, frozenset(_cells(points.of(operands[0]), size)))
+        source = nothing if name.startswith("llvm.memset") else frozenset(cells_of(points.of(operands[1]), size))
+        return Touched(source, frozenset(cells_of(points.of(operands[0]), size)))
     if name.startswith(_HARMLESS):
         return Touched(nothing, nothing)
-    given = frozenset(cell for o in operands if _may_point(o) for cell in _whole(points.of(o)))
+    given = frozenset(cell for o in operands if _may_point(o) for cell in whole_objects(points.of(o)))
     return Touched(given, given)
 
 
@@ -314,8 +285,8 @@ def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points
         if not _may_point(operand):
             continue
         written = index in library.writes or (-1 in library.writes and index > last)
-        (writes if written else reads).update(_above(points.of(operand)))
-        reads.update(_above(points.of(operand)) if written else ())  # as strcat does
+        (writes if written else reads).update(cells_from(points.of(operand)))
+        reads.update(cells_from(points.of(operand)) if written else ())  # as strcat does
     return Touched(frozenset(reads), frozenset(writes))
 
 
@@ -330,9 +301,9 @@ def _at_call(
             continue
         operand = arguments.get(cell.base.name)
         if operand is None or not _may_point(operand):
-            yield _OUTSIDE
+            yield ANYTHING_OUTSIDE
             continue
-        for place in _cells(points.of(operand), None):
+        for place in cells_of(points.of(operand), None):
             if place.low is None or cell.low is None:
                 yield Cell(place.base)
             else:
@@ -345,7 +316,7 @@ def _copied(
     """What is read to make the callee's own copies of structures."""
     for param, operand in zip(function.params, operands, strict=False):
         if param.byval is not None and _may_point(operand):
-            yield from _cells(points.of(operand), known.layout.size_of(param.byval))
+            yield from cells_of(points.of(operand), known.layout.size_of(param.byval))
 
 
 # -- what is given away -----------------------------------------------------------------------------------------------
@@ -444,8 +415,8 @@ def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> 
     old = effects.get(body.function.name, NO_EFFECTS)
     # What was found before stays: so the repetition comes to an end.
     return Effects(
-        _collapsed((*old.reads, *_seen(reads, body))),
-        _collapsed((*old.writes, *_seen(writes, body))),
+        collapsed((*old.reads, *_seen(reads, body))),
+        collapsed((*old.writes, *_seen(writes, body))),
         strange,
         keeps,
     )
@@ -470,19 +441,7 @@ def _seen(cells: Iterable[Cell], body: _Body) -> Iterator[Cell]:
             case "global":
                 yield cell
             case _:
-                yield _OUTSIDE
-
-
-def _collapsed(cells: Iterable[Cell]) -> Cells:
-    """With the whole object for many places of it."""
-    by_base: dict[Base, set[Cell]] = {}
-    for cell in cells:
-        by_base.setdefault(cell.base, set()).add(cell)
-    return frozenset(
-        cell
-        for base, found in by_base.items()
-        for cell in ((Cell(base),) if len(found) > MAX_CELLS or Cell(base) in found else found)
-    )
+                yield ANYTHING_OUTSIDE
 
 
 def _exposed(bodies: Mapping[str, _Body], module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
@@ -529,49 +488,4 @@ def _strange(module: ir.Module, effects: Mapping[str, Effects], exposed: frozens
     for name in visible:
         reads |= hidden(effects[name].reads)
         (main if name == "main" and name not in taken else writes).update(hidden(effects[name].writes))
-    return Strange(_collapsed(reads), _collapsed(writes), _collapsed(main))
-
-
-# -- what may be hit --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Around:
-    """What is known around one function: of its module, and ``kept``: the objects whose addresses others may know."""
-
-    facts: ModuleFacts
-    kept: frozenset[Base]
-
-    def reaches(self, base: Base) -> bool:
-        """Whether pointers of unknown origin may point into an object."""
-        match base.kind:
-            case "local":
-                return base in self.kept
-            case "global":
-                return base.name in self.facts.exposed or base.name not in self.facts.module.globals
-            case _:
-                return True
-
-    def hits(self, cells: Cells, base: Base, offset: int, size: int) -> bool:
-        """Whether one of the places meets a scalar of an object."""
-        found = _by_base(cells)
-        if any(cell.meets(offset, size) for cell in found.get(base, ())):
-            return True
-        return OUTSIDE in found and base != OUTSIDE and self.reaches(base)
-
-
-@functools.lru_cache(maxsize=16)
-def _by_base(cells: Cells) -> dict[Base, list[Cell]]:
-    """The places of each object; the same set is asked about for one variable after another."""
-    found: dict[Base, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(cell.base, []).append(cell)
-    return found
-
-
-def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Around:
-    """What is known around ``function`` of ``module``, by what is found of the functions of ``known``."""
-    facts = facts_of(known)
-    calls = [i for i in function.instructions() if i.op in ("call", "invoke", "callbr")]
-    kept = points.escaped | kept_by(calls, points, module, known, facts.effects)
-    return Around(facts, frozenset(kept))
+    return Strange(collapsed(reads), collapsed(writes), collapsed(main))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
+from loopless.flowgraph.around import Around, around
+from loopless.flowgraph.cells import Cells
 from loopless.flowgraph.content import Relocations, initial_content
-from loopless.flowgraph.effects import Around, Cells, Touched, around, is_internal, touched
+from loopless.flowgraph.effects import Touched, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
-from loopless.flowgraph.pointers import NULL, Access, Base, PointsTo, Target, analyse, promotable
+from loopless.flowgraph.pointers import NULL, Access, Base, PointsTo, Target, analyse
+from loopless.flowgraph.promotion import is_whole, promotable
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugTypes
 from loopless.source.debug import Kind as DebugKind
@@ -50,7 +53,7 @@ class Memory:
     variables: dict[Var, VariableInfo] = field(default_factory=dict)
     nullable: dict[Base, Var] = field(default_factory=dict)
     promoted: frozenset[Base] = frozenset()
-    """The objects whose scalars are variables."""
+    """The objects all accesses to which are those of variables."""
     around: Around | None = None
     """What is known around the function; None where it calls nothing that matters."""
     granted: dict[str, None] = field(default_factory=dict)
@@ -282,7 +285,11 @@ def describe_memory(
     bases = sorted({a.place[0] for a in memory.points.accesses if a.place is not None})
     sizes = {base: memory.size(base) for base in bases if base.kind in ("local", "global", "parameter")}
     chosen = promotable(memory.points, sizes, lambda base: hidden is not None and not hidden.reaches(base))
-    memory.promoted = frozenset(chosen)
+    memory.promoted = frozenset(
+        base
+        for base in chosen
+        if is_whole((a for a in points.accesses if a.place is not None and a.place[0] == base), chosen[base])
+    )
     order = {i.result: n for n, i in enumerate(i for b in function.blocks for i in b.instructions) if i.result}
     for base in sorted(chosen, key=lambda b: (b.kind != "local", order.get(b.name, 0), b.name)):
         for offset, access in sorted(chosen[base].items()):

@@ -7,9 +7,10 @@ point to any object that the outside can reach). From this follow which scalars 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loopless.flowgraph.members import Member, members
 from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, effect_of
@@ -83,7 +84,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else)."""
+    """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else). ``span``: the
+    bytes that it lies in, from the first to before the second, where its offset varies within a member.
+    """
 
     place: tuple[Base, int | None] | None
     size: int
@@ -91,6 +94,7 @@ class Access:
     plain: bool
     writes: bool
     bits: int
+    span: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -113,6 +117,8 @@ class PointsTo:
     """The object of each pointer parameter; parameters that are compared or subtracted share one."""
     shared: set[str] = field(default_factory=set)
     """Parameters that share their object with another one: their offset is not known."""
+    members: Mapping[str, Member] = field(default_factory=dict)
+    """By the names of addresses of unknown offset, the member arrays that they lie in."""
     differences: set[str] = field(default_factory=set)
     """Pointers turned into numbers that are only subtracted or compared: these cannot become pointers again."""
     unknown_access: bool = False
@@ -128,6 +134,17 @@ class PointsTo:
                 self._held.setdefault(holder, []).append(offset)
             self._indexed = len(self.cells)
         return self._held.get(base, ())
+
+    def span(self, value: ir.Value, base: Base) -> tuple[int, int] | None:
+        """The bytes of ``base`` that an address of unknown offset there lies in, where that is known."""
+        member = self.members.get(value.name) if isinstance(value, ir.Local) else None
+        if member is None:
+            return None
+        offsets = [offset for found, offset in self.of(member.root).places if found == base]
+        known = [offset for offset in offsets if offset is not None]
+        if not known or len(known) < len(offsets):
+            return None
+        return min(known) + member.low, max(known) + member.high
 
     def of(self, value: ir.Value) -> Target:
         """The target of a pointer-typed operand."""
@@ -165,6 +182,7 @@ def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) 
         if together:
             result.shared.add(name)
         result.targets[name] = Target({(base, None if together else 0)})
+    result.members = members(function, module)
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
     result.differences = _only_subtracted(instructions)
     _fix(result, instructions, module)
@@ -472,51 +490,9 @@ def _access(
     several = len(target.living) > 1
     for place in sorted(target.living, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
         # An address with several possible places cannot be one variable.
-        state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits))
+        span = state.span(address, place[0]) if place[1] is None else None
+        state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits, span))
 
 
 def _is_pointer(value: ir.Value) -> bool:
     return isinstance(value.type, ir.PtrT) if not isinstance(value, ir.OtherConst) else True
-
-
-def promotable(
-    state: PointsTo, layout_sizes: Mapping[Base, int | None], hidden: Callable[[Base], bool] = lambda _: False
-) -> dict[Base, dict[int, Access]]:
-    """Per object the offsets whose scalar is a variable, with a sample access.
-
-    An object qualifies as a whole: every access has a constant offset and is plain, accesses at different offsets do
-    not overlap, and nothing unknown in this function reaches it; what calls change of it, they say (:mod:`.effects`).
-    ``hidden``: the objects that no pointer of unknown origin points to.
-    """
-    by_base: dict[Base, list[Access]] = {}
-    for access in state.accesses:
-        if access.place is not None:
-            by_base.setdefault(access.place[0], []).append(access)
-    result: dict[Base, dict[int, Access]] = {}
-    for base, accesses in sorted(by_base.items()):
-        if base.kind in ("null", "function") or base in state.touched or base in state.escaped:
-            continue
-        outside = base.kind in ("parameter", "global") or base in state.lent
-        if outside and state.unknown_access and not hidden(base):
-            continue
-        scalars = _scalars(accesses, layout_sizes.get(base))
-        if scalars is not None:
-            result[base] = scalars
-    return result
-
-
-def _scalars(accesses: list[Access], size: int | None) -> dict[int, Access] | None:
-    found: dict[int, Access] = {}
-    for access in accesses:
-        assert access.place is not None
-        offset = access.place[1]
-        if offset is None or not access.plain or offset < 0 or (size is not None and offset + access.size > size):
-            return None
-        other = found.setdefault(offset, access)
-        if other.size != access.size or other.pointer != access.pointer or other.bits != access.bits:
-            return None
-    ordered = sorted(found)
-    for low, high in itertools.pairwise(ordered):
-        if low + found[low].size > high:
-            return None
-    return found

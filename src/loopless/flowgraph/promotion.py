@@ -1,0 +1,72 @@
+"""Which scalars in memory are variables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+
+from loopless.flowgraph.pointers import Access, Base, PointsTo
+
+
+def promotable(
+    state: PointsTo, layout_sizes: Mapping[Base, int | None], hidden: Callable[[Base], bool] = lambda _: False
+) -> dict[Base, dict[int, Access]]:
+    """Per object the offsets whose scalar is a variable, with a sample access.
+
+    No unknown pointer of this function reaches the object; what calls change of it, they say (:mod:`.effects`). A local
+    object qualifies as a whole: every access has a constant offset and is plain, and accesses at different offsets do
+    not overlap. Of others each scalar does for which this holds of the accesses that overlap with it.
+    ``hidden``: the objects that no pointer of unknown origin points to.
+    """
+    by_base: dict[Base, list[Access]] = {}
+    for access in state.accesses:
+        if access.place is not None:
+            by_base.setdefault(access.place[0], []).append(access)
+    result: dict[Base, dict[int, Access]] = {}
+    for base, accesses in sorted(by_base.items()):
+        if base.kind in ("null", "function") or base in state.touched or base in state.escaped:
+            continue
+        outside = base.kind in ("parameter", "global") or base in state.lent
+        if outside and state.unknown_access and not hidden(base):
+            continue
+        found = _scalars(accesses, layout_sizes.get(base))
+        if found is not None and (base.kind != "local" or is_whole(accesses, found)):
+            result[base] = found
+    return result
+
+
+def is_whole(accesses: Iterable[Access], scalars: Mapping[int, Access]) -> bool:
+    """Whether all accesses to an object are those of the scalars."""
+    return all(access.place is not None and access.place[1] in scalars for access in accesses)
+
+
+def _scalars(accesses: Iterable[Access], size: int | None) -> dict[int, Access] | None:
+    """The scalars that nothing overlaps, None where there are none."""
+    alike: dict[int, list[Access]] = {}
+    taken: list[tuple[int, int]] = []
+    for access in accesses:
+        assert access.place is not None
+        offset = access.place[1]
+        if offset is None:
+            if access.span is None:
+                return None
+            taken.append(access.span)
+        elif not access.plain or offset < 0 or (size is not None and offset + access.size > size):
+            taken.append((offset, offset + access.size))
+        else:
+            alike.setdefault(offset, []).append(access)
+    found: dict[int, Access] = {}
+    for offset, group in alike.items():
+        first = group[0]
+        if all((a.size, a.pointer, a.bits) == (first.size, first.pointer, first.bits) for a in group):
+            found[offset] = first
+        else:
+            taken.append((offset, offset + max(a.size for a in group)))
+    for (low, one), (high, other) in itertools.pairwise(sorted(found.items())):
+        if low + one.size > high:
+            taken += ((low, low + one.size), (high, high + other.size))
+    return {
+        offset: access
+        for offset, access in found.items()
+        if not any(low < offset + access.size and offset < high for low, high in taken)
+    } or None

@@ -1,0 +1,92 @@
+"""Elements of member arrays: which scalars beside them are variables, and that steps out of the array are undefined."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopless.check.interpreter.run import Interpreter
+from loopless.check.oracle.native import NativeOracle
+from loopless.flowgraph import build
+from loopless.flowgraph.members import members
+from loopless.flowgraph.model import Check, Flowgraph, Kind
+from loopless.source import load
+from loops_in_c import graph
+
+STRUCT = "struct e { short f, d; }; struct s { int n; struct e a[10]; int m[3][4]; int k; int tail[5]; }; "
+
+
+def pointees(g: Flowgraph) -> set[str]:
+    return {info.shown for info in g.variables.values() if info.kind in (Kind.POINTEE, Kind.GLOBAL)}
+
+
+@pytest.mark.parametrize(
+    ("body", "variables"),
+    [
+        ("s->a[i].f = 0; return s->n + s->k;", {"s->n", "s->k"}),
+        ("s->a[i].f = 0; return s->n + s->a[3].d;", {"s->n"}),  # an element of the array is none
+        ("s->m[i][s->k] = 1; return s->n;", {"s->n", "s->k"}),
+        ("s->m[2][s->k] = 1; return s->n;", {"s->n", "s->k"}),
+        ("s->m[7][s->k] = 1; return s->n;", set()),  # outside by its own text
+        ("s->tail[i] = 1; return s->n;", set()),  # the last member may be longer than it says
+        ("int *p = s->m[1]; p[i] = 1; return s->n;", set()),  # no element of a member, but what lies behind a pointer
+        ("int *p = &s->m[1][i]; *p = 1; return s->n;", set()),
+        ("s->k = 1; ((char *)s)[i] = 1; return s->n;", set()),
+        ('s->m[i][s->k] = puts(""); return s->n;', {"s->n", "s->k"}),  # the call comes first
+    ],
+)  # fmt: skip
+def test_scalars_beside_an_element(body: str, variables: set[str]) -> None:
+    g = graph(f"int puts(const char *); {STRUCT}int f(struct s *s, int i) {{ {body} }}")
+    assert pointees(g) == variables
+
+
+def test_unions_are_places_as_others() -> None:
+    text = "struct s { int n; union { int a[4]; long b[2]; struct { int c[3]; int d; } e; } u; int k; }; "
+    g = graph(text + "int f(struct s *s, int i) { s->u.e.c[i] = 1; return s->n + s->u.e.d + s->k; }")
+    assert pointees(g) == {"s->n", "s->u.e.d", "s->k"} or pointees(g) == {"s->n", "s->u.a[3]", "s->k"}
+    g = graph(text + "int f(struct s *s, int i) { s->u.e.c[i] = 1; s->u.b[0] = 2; return s->n + s->u.e.d + s->k; }")
+    assert {"s->n", "s->k"} <= pointees(g)
+    assert len(pointees(g)) == 3  # and u.e.d, which lies behind b[0]
+    g = graph(text + "int f(struct s *s, int i) { s->u.e.c[i] = 1; s->u.b[1] = 2; return s->n + s->u.e.d + s->k; }")
+    assert pointees(g) == {"s->n", "s->k"}
+
+
+def test_nothing_is_said_of_code_that_is_not_c_as_clang_writes_it(tmp_path) -> None:
+    (tmp_path / "a.ll").write_text(
+        "%s = type { i32, [10 x i32], i32 }\ndefine void @f(ptr %p, i64 %i) {\n"
+        "%a = getelementptr inbounds %s, ptr %p, i32 0, i32 1\n%b = getelementptr inbounds [10 x i32], ptr %a, i64 0, i64 %i\n"
+        "store i32 0, ptr %b\nret void\n}\n"
+    )
+    module = load([tmp_path / "a.ll"]).inlined
+    assert not members(module.functions["f"], module)
+
+
+def test_the_step_is_checked() -> None:
+    g = graph(STRUCT + "int f(struct s *s, int i) { s->a[i].f = 0; return s->n; }")
+    checks = [s for b in g.blocks.values() for s in b.statements if isinstance(s, Check) and s.kind == "bounds"]
+    assert len(checks) == 1
+
+
+PROGRAMS = {
+    "one": STRUCT + "struct s g; int f(int n) { g.n = n; g.k = 7; for (int i = 0; i < g.n; i++) g.a[i].d = -1; "
+    "return g.n * 100 + g.k + g.a[2].f; }",
+    "two": STRUCT + "struct s g; int f(int n) { g.n = n; g.k = 7; for (int i = 0; i < g.n; i++) g.m[1][i] = 50; "
+    "return g.n * 100 + g.k + g.m[2][0]; }",
+    "three": STRUCT + "struct s g; int h(struct s *p, int n) { p->k = 1; for (int i = 0; i < n; i++) p->m[i / 4][i % 4] = i; "
+    "return n > 12 ? h(p, n - 1) : p->k + p->n; } int f(int n) { g.n = 5; return h(&g, n); }",
+    "four": STRUCT + "int f(int n) { struct s l; l.n = 0; l.k = 3; for (int i = 0; i < n; i++) l.a[i].d = l.n = i; "
+    "return l.n + l.k; }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_against_native(name: str, tmp_path) -> None:
+    (tmp_path / "a.c").write_text(PROGRAMS[name])
+    program = load([tmp_path / "a.c"])
+    interpreter = Interpreter(program.inlined, build(program.inlined.functions["f"], program.inlined))
+    seen = set()
+    with NativeOracle(PROGRAMS[name]) as oracle:
+        for n in (-1, 0, 1, 3, 4, 5, 9, 10, 11, 12, 13, 14):
+            native, own = oracle.run("f", [n]), interpreter.run([n])
+            seen.add(own.outcome.status)
+            assert own.outcome.agrees_with(native), (n, own, native)
+    assert seen == {"ok", "undefined"}
