@@ -271,3 +271,17 @@ def test_random_loops(tmp_path, shape: str) -> None:
     assert judged.known >= 10
     assert judged.compared >= 200
     assert judged.tight >= 20
+
+
+@pytest.mark.parametrize("body", ["if (i <= 0) break; i *= 2;", "if (i < 1) break; i <<= 1;", "if (i <= 2) break; i += i;"])
+def test_a_factor_that_only_completed_iterations_vouch_for(body: str) -> None:
+    """Where it grows from what is not positive, no iteration is completed: the count is 0, not "never"."""
+    _, found = counts(f"int f(i8 i, i8 n) {{ while (i < n) {{ {body} }} return i; }}")
+    least = {"if (i <= 0) break; i *= 2;": 1, "if (i < 1) break; i <<= 1;": 1, "if (i <= 2) break; i += i;": 3}[body]
+    assert found.bounds
+    for i, n in product(range(-128, 128, 3), range(-128, 65, 7)):
+        value_of, truth = i, 0
+        while value_of < n and value_of >= least:
+            value_of, truth = value_of * 2, truth + 1
+        bound = least_at(found, {"i": i, "n": n})
+        assert bound is None or bound >= truth, (i, n)

@@ -255,7 +255,9 @@ class Slacks:
                 less_equal(add(scale(limit, growth.factor), const(growth.beyond)), const(var.type.max))
                 for growth in known if growth.reduced
             ]  # fmt: skip
-        yield log_of_ratio(limit, var, min(growth.factor for growth in known)), conjunction(when)
+        times = log_of_ratio(limit, var, min(growth.factor for growth in known))
+        # Where the value is positive in iterations that are completed, another one at first completes none.
+        yield positive(times) if positive_anyway else times, conjunction(when)
 
     def _stepping(self, slack: Term) -> Iterator[tuple[Term, Condition]]:
         """Where every iteration lowers the slack by what does not change."""
