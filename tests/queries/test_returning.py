@@ -233,3 +233,17 @@ def test_what_is_counted_by_hand_may_end_where_a_call_ends_the_run(tmp_path):
     var = program["f"].graph().parameters[0].var
     assert cost.upper is None or evaluate(cost.upper, {var: 3}) >= 3  # the run that ends in g
     assert cost.lower is None or evaluate(cost.lower, {var: 3}) <= 3
+
+
+@pytest.mark.parametrize(("called", "comes_back"), [("realloc(p, i + 1)", True), ("other(p, i + 1)", False)])
+def test_functions_of_the_library_call_nothing_of_the_program(tmp_path, called, comes_back):
+    """Another one may call what is handed out, and that may end the run."""
+    text = (
+        "void *realloc(void *, unsigned long); void *other(void *, unsigned long); void sort(int (*)(int));\n"
+        "static int less(int x) { if (x == 3) exit(1); return x; }\nvoid hand(void) { sort(less); }\nvoid *p;\n"
+    )
+    text += LOOP % f"p = {called};"
+    (loop,) = bound_of(program_of(tmp_path, text)).loops
+    assert loop.entry.exact == comes_back
+    assert bool(loop.calls.ends) != comes_back
+    assert loop.entry.exact or loop.entry.completed is not None

@@ -17,7 +17,7 @@ from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
-from loopless.source.vocabulary import LEAVES, Meaning, effect_of, library_function, meaning_of
+from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of
 
 _ENDING: Final = frozenset(
     {Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT}
@@ -92,7 +92,8 @@ class Returning:
             return Return(str(self._leaves.get(found, "")), found in self._certain)
         reason = self._of_unknown(name)
         known = library_function(name)
-        return self._told(reason, certain=known is not None and not known.noreturn)
+        known_to = name in COMES_BACK or (known is not None and not known.noreturn)
+        return self._told(reason, certain=known_to)
 
     @staticmethod
     def _told(reason: _Reason | None, *, certain: bool = False) -> Return:
@@ -165,7 +166,7 @@ class Returning:
         """Why a call of what is not defined need not return: it may call back what the program hands out."""
         if name is None or name.startswith("llvm.") or effect_of(name) is not None:
             return None
-        if meaning_of(name) is not None or name == "asm":
+        if meaning_of(name) is not None or name == "asm" or name in COMES_BACK:
             return None
         called = self._module.functions.get(name)
         shown = name if called is None else called.source_name
@@ -205,7 +206,7 @@ class Returning:
         if isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text:
             return False
         name, outside = self._reach.target(instruction)
-        return name in self._certain if name else not outside
+        return name in self._certain if name else not outside or instruction.callee_name in COMES_BACK
 
 
 def _calls(function: Function) -> Iterator[Instruction]:

@@ -209,6 +209,24 @@ FROM_OUTSIDE: Final = frozenset(
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
 
+COMES_BACK: Final = frozenset(
+    {"realloc", "reallocarray", "__errno_location", "__error", "___errno", "strerror", "strerror_r", "__xpg_strerror_r"}
+    | {"open", "open64", "openat", "openat64", "creat", "creat64", "close", "pipe", "dup", "dup2", "fcntl", "fcntl64"}
+    | {"lseek", "lseek64", "access", "stat", "stat64", "fstat", "fstat64", "lstat", "lstat64", "unlink", "unlinkat"}
+    | {"rename", "mkdir", "rmdir", "chdir", "fchdir", "getcwd", "chmod", "fchmod", "chown", "fchown", "utimes"}
+    | {"futimens", "utimensat", "fsync", "fdatasync", "isatty", "opendir", "fdopendir", "readdir", "readdir64"}
+    | {"closedir", "rewinddir", "dirfd", "fileno", "clock_gettime", "localtime", "localtime_r", "gmtime", "gmtime_r"}
+    | {"frexp", "frexpf", "frexpl", "ldexp", "ldexpf", "ldexpl", "memrchr", "rawmemchr", "strsep", "strtok", "strtok_r"}
+    | {"fopen", "fopen64", "fdopen", "freopen", "fseek", "fseeko", "ftell", "ftello", "rewind", "setvbuf", "setbuf"}
+    | {"sigaction", "signal", "sigemptyset", "sigfillset", "sigaddset", "sigdelset", "sigismember"}
+    | {"__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc", "setlocale", "getopt", "getopt_long"}
+)
+"""Functions of C, POSIX and glibc whose calls come back: they end no run and call nothing of the program.
+
+What they do to memory is not said. Not here: what calls back (``qsort``, ``atexit``), what lets signals in (``raise``,
+``sigprocmask``).
+"""
+
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 
