@@ -27,9 +27,10 @@ from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.bound_answers import FunctionBound
-    from loopless.queries.costs import CostAnswer, RunBound
+    from loopless.queries.costs import CostAnswer
     from loopless.queries.loop_name import LoopName
     from loopless.queries.program import Loop, Program
+    from loopless.queries.runs import RunBound
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -94,22 +95,29 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
         asked = list(dict.fromkeys([*(named or functions), *own]))
         check_values(given, asked, names_in_reach(asked))
-    answers = answer_bounds(functions, options["method"], settings, until)
+    runs: Sequence[RunBound] = ()
+    of_run: FunctionBound | None = None
+    if entry:
+        from loopless.queries.run import answer_run
+
+        found = answer_run(program, functions[0], options["method"], settings, until, given)
+        of_run, runs = found.entry, found.loops
+        answers = [of_run, *answer_bounds(functions[1:], options["method"], settings, until)]
+    else:
+        answers = answer_bounds(functions, options["method"], settings, until)
     check_values(given, asked, names_in_bounds(answers))
     show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
     names = [loop.name for loop in loops]
-    from loopless.queries.costs import answer_cost, run_bounds
+    from loopless.queries.costs import answer_cost
     from loopless.report.bounds import only_inlined, selected
 
     cost = None
     if costly is not None:
-        at = functions.index(costly) if costly in functions else None
+        at = functions.index(costly) if costly in functions and not entry else None
         about = answers[at] if at is not None else answer_bounds([costly], options["method"], settings, until)[0]
         cost = answer_cost(costly, options["cost"], about, settings, until)
 
     _say_aside(answers, given, alone=bool(options["facts_for"] or options["unwind"]))
-    of_run = answers[0] if entry else None
-    runs = run_bounds(program, functions[0], of_run) if of_run is not None else []
     complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
     claims = [*(b.call for _, b in selected(answers, names)), *(found.call for found in answers if only_inlined(found))]
     complete = complete and (of_run is not None or not any(claim.has_gap for claim in claims))

@@ -17,9 +17,10 @@ from loopless.check.counting import Activation, Count, Counted, Counts
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.costs import RunBound, is_recursion, run_bounds
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program, load
+from loopless.queries.run import Run, answer_run
+from loopless.queries.runs import is_recursion
 from loopless.queries.settings import Settings
 from loopless.terms import TRUE, Condition, EvaluationError, Term, Var, evaluate, holds
 
@@ -48,7 +49,7 @@ class Bounded:
     program: Program
     counted: Counted
     answers: Mapping[str, FunctionBound]
-    runs: Sequence[RunBound]
+    run: Run
 
 
 def bounded(file: Path, counted: Counted, settings: Settings, names: Collection[str] | None = None) -> Bounded:
@@ -61,7 +62,7 @@ def bounded(file: Path, counted: Counted, settings: Settings, names: Collection[
     functions = [function for function in functions if function.loops or function.name == "main"]
     answers = {found.name: found for found in answer_bounds(functions, "all", settings)}
     main = program["main"]
-    return Bounded(program, counted, answers, run_bounds(program, main, answers["main"]))
+    return Bounded(program, counted, answers, answer_run(program, main, "all", settings))
 
 
 def judged(subject: Bounded, counts: Counts) -> Iterator[Finding]:
@@ -92,10 +93,10 @@ def judged(subject: Bounded, counts: Counts) -> Iterator[Finding]:
 
 def _of_run(subject: Bounded, counts: Counts, main: Activation) -> Iterator[Finding]:
     """The bounds of a run: its loops by their places, in all and of any entry."""
-    answer, graph = subject.answers["main"], subject.program["main"].graph()
+    answer, graph = subject.run.entry, subject.program["main"].graph()
     values = _Values(graph if isinstance(graph, Flowgraph) else None, answer, main)
     known: set[int] = set()
-    for run in subject.runs:
+    for run in subject.run.loops:
         number = _number(subject, run.loop)
         if number is None:
             continue

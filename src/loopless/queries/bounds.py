@@ -74,10 +74,10 @@ def answer_bounds(
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, in their order, each under its limits."""
     effort = effort_for(functions, settings)
-    return settled(functions, lambda some: _answers(some, method, effort, until))
+    return settled(functions, lambda some: answers_by_themselves(some, method, effort, until))
 
 
-def _answers(
+def answers_by_themselves(
     functions: Sequence[Function], method: str, effort: Effort, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds as far as each function says by itself."""
@@ -269,7 +269,7 @@ class _Search:
         bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
         defined = all_runs_count(graph)
         sure = defined and (len(found.loops) == 1 or bounded)
-        inputs = _inputs_of(graph)
+        inputs = inputs_of(graph)
         loops = []
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
@@ -320,7 +320,8 @@ class _Search:
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
 
 
-def _inputs_of(graph: Flowgraph) -> frozenset[Var]:
+def inputs_of(graph: Flowgraph) -> frozenset[Var]:
+    """The variables that the inputs of a call are in."""
     return frozenset(var for var, info in graph.variables.items() if info.kind in _INPUTS)
 
 
@@ -353,7 +354,7 @@ def _ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound
 
 def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> Term | None:
     """A bound on all iterations of a call over its inputs, where ``upper`` speaks of values that the call reads."""
-    inputs = _inputs_of(graph)
+    inputs = inputs_of(graph)
     if upper.variables <= inputs:
         return None
     totals = [least(tuple(b for b in loop.total if b.term.variables <= inputs)) for loop in loops]

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from loopless.queries.costs import is_recursion
 from loopless.queries.program import Function
+from loopless.queries.runs import is_recursion
 
 _SKIPPED: Final = re.compile(
     r"/\*.*?\*/|//(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*",

@@ -9,9 +9,10 @@ from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
-from loopless.queries.costs import CostAnswer, RunBound
+from loopless.queries.costs import CostAnswer
 from loopless.queries.inputs import number_at
 from loopless.queries.returning import Calls
+from loopless.queries.runs import RunBound
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.costs import RETURNS, RunBound, by_end, is_recursion
 from loopless.queries.inputs import number_at
 from loopless.queries.loop_name import LoopName
+from loopless.queries.runs import RETURNS, RunBound, by_end, is_recursion
 from loopless.report.bounds import Values, selected
 from loopless.report.flow_facts import Fact
 from loopless.terms import TRUE, Condition, Const, Term, range_of

@@ -1,0 +1,221 @@
+"""A program as a run of it from one function sees it: a closed world.
+
+Nothing but the run calls its functions. So globals that nothing writes have the values of their definitions everywhere,
+all globals have them where ``main`` begins, and a call of a function whose loops are counted over its inputs stands for
+loops of as many iterations (:mod:`loopless.flowgraph.sites`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from loopless.bounds.model import size
+from loopless.flowgraph.beginning import begins_at, begun, never_written
+from loopless.flowgraph.call_graph import NOT_BY_NAME
+from loopless.flowgraph.effects import NOT_MAIN
+from loopless.flowgraph.model import Call, Flowgraph
+from loopless.flowgraph.sites import MARK, Handed, with_sites
+from loopless.queries.loop_name import LoopName
+from loopless.queries.program import Function, Program
+from loopless.refusals import Refused
+from loopless.source import ir
+from loopless.terms import ONE, ZERO, Const, Term
+
+_ROOT: Final = re.compile(r"\w+")
+MAX_SITES: Final = 48
+"""So many loops of a function stand for calls; what more there is, is not counted. A guess."""
+MAX_SIZE: Final = 120
+"""Longer terms are not carried to calls. A guess."""
+HARMLESS: Final = frozenset((NOT_BY_NAME, NOT_MAIN))
+"""What is taken for granted of the whole program, and not of what a call is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCount:
+    """How often a written loop runs in one call of a function and of what that calls, over the function's inputs.
+
+    ``total`` and ``entry``: at most so many iterations in all, and in one entry; None where that is not known.
+    ``exact``: in calls that end there are ``total``.
+    """
+
+    total: Term | None = None
+    entry: Term | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """What is known of calls of a function: by the names of written loops their counts. ``assumptions``: what is taken
+    for granted of the inputs; ``graph``: the function, None where it is refused.
+    """
+
+    loops: Mapping[str, LoopCount] = field(default_factory=dict)
+    graph: Flowgraph | None = None
+    bits: tuple[int | None, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+class Use(NamedTuple):
+    """How a loop that stands for a call adds to a written loop: ``site`` is its name, or empty where nothing is known
+    of the call; each iteration stands for ``times`` of them. ``what``: "total" or "entry".
+    """
+
+    loop: str
+    what: str
+    site: str
+    times: int = 1
+    exact: bool = False
+
+
+class RunProgram(Program):
+    """A program as a run from the function with the name ``entry`` in the IR sees it.
+
+    ``counts``, by the names of functions in the IR, grows from callees to callers: a function's flowgraph must be asked
+    for when what it calls is counted. ``given``: names in the source of globals that are inputs all the same.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        entry: str,
+        given: Collection[str] = (),
+        counts: dict[str, CallCounts] | None = None,
+    ) -> None:
+        super().__init__(program.source, program.settings)
+        self.open, self.entry, self.given = program, entry, frozenset(given)
+        self.counts: dict[str, CallCounts] = {} if counts is None else counts
+        self.__dict__["reach"] = program.reach
+        self.__dict__["returning"] = program.returning
+
+    @functools.cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The defined functions, in the order of the program's."""
+        return tuple(RunFunction(self, function) for function in self.open.functions)
+
+    @functools.cached_property
+    def fixed(self) -> frozenset[str]:
+        """The globals that are never written."""
+        return never_written(self.source.inlined, whole=True) - self.free
+
+    @functools.cached_property
+    def free(self) -> frozenset[str]:
+        """The globals whose first value is an input."""
+        roots = {found[0] for name in self.given if (found := _ROOT.match(name))}
+        names = {n: v.debug.name if v.debug is not None else n for n, v in self.source.inlined.globals.items()}
+        return frozenset(name for name, shown in names.items() if shown in roots)
+
+    @functools.cached_property
+    def begins(self) -> bool:
+        """Whether the run begins with the entry function, which is not called again."""
+        module = self.source.module
+        called = {name for function in module.defined() for name in self.reach.calls(function)[0]}
+        return begins_at(module, self.entry) and self.entry not in called and self.entry not in self.reach.taken
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"open": self.open, "entry": self.entry, "given": self.given, "counts": self.counts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        RunProgram.__init__(self, state["open"], state["entry"], state["given"], state["counts"])
+
+
+class RunFunction(Function):
+    """A function as a run sees it. ``uses``: what the loops that stand for calls stand for."""
+
+    def __init__(self, program: RunProgram, plain: Function) -> None:
+        super().__init__(program, plain.code)
+        self.plain, self.world = plain, program
+        self.uses: tuple[Use, ...] = ()
+
+    def _build(self) -> None:
+        self.plain.graph()
+        self._graph, self._untold = self.plain._graph, self.plain._untold  # noqa: SLF001  of the same class
+        self._written, self._recursion = self.plain._written, self.plain._recursion  # noqa: SLF001
+        if not isinstance(self._graph, Flowgraph):
+            return
+        world, module = self.world, self.program.source.inlined
+        first = self.code.name == world.entry and world.begins
+        graph = begun(self._graph, module, first=first, fixed=world.fixed, free=world.free)
+        plan = _Plan(world, graph)
+        self._graph, sites = with_sites(graph, plan.wanted)
+        named = {(id(site.call), site.term): site.name for site in sites}
+        self.uses = tuple(plan.uses(named))
+
+    def _names(self) -> Iterator[LoopName]:
+        graph = self.graph()
+        if isinstance(graph, Refused) or not self.uses:
+            yield from super()._names()
+            return
+        yield from self._loops_of(graph)
+        for refused in graph.irreducible:
+            yield self._placeholder(refused)
+
+    @functools.cached_property
+    def reached(self) -> Any:
+        """The functions that a call may come to."""
+        return self.plain.reached
+
+
+def is_site(loop: LoopName) -> bool:
+    """Whether a loop stands for a call."""
+    return loop.name.startswith(MARK)
+
+
+class _Plan:
+    """Which loops stand for the calls of a function."""
+
+    def __init__(self, world: RunProgram, graph: Flowgraph) -> None:
+        self.world, self.graph = world, graph
+        self._made = 0
+        self._found: list[tuple[Call | None, Term, Use]] = []
+
+    def wanted(self, call: Call, label: str) -> list[Term]:
+        """The numbers of iterations that a call stands for."""
+        del label
+        name = self.world.returning.body(call.callee)
+        known = self.world.counts.get(name) if name is not None else None
+        if known is None:
+            return []
+        terms: dict[Term, None] = {}
+        handed = Handed(self.graph, known.graph, known.bits) if known.graph is not None else None
+        granted = all(text in HARMLESS for text in known.assumptions)
+        if handed is not None and not granted and not handed.apart(call):
+            handed = None
+        for loop, count in known.loops.items():
+            for what, term in (("total", count.total), ("entry", count.entry)):
+                here = _at(handed, call, term)
+                if here is ZERO:
+                    continue
+                times, unit = (here.value, ONE) if isinstance(here, Const) else (1, here)
+                if unit is None or (unit not in terms and self._made + len(terms) >= MAX_SITES):
+                    self._found.append((None, ZERO, Use(loop, what, "")))
+                    continue
+                terms[unit] = None
+                exact = count.exact and not call.leaves
+                self._found.append((call, unit, Use(loop, what, "", times, exact)))
+        self._made += len(terms)
+        return list(terms)
+
+    def uses(self, named: Mapping[tuple[int, Term], str]) -> Iterator[Use]:
+        """What the loops stand for, once they have names."""
+        for call, term, use in self._found:
+            yield use if call is None else use._replace(site=named[id(call), term])
+
+
+def _at(handed: Handed | None, call: Call, term: Term | None) -> Term | None:
+    if isinstance(term, Const):
+        return term if term.value > 0 else ZERO
+    if handed is None or term is None or size(term) > MAX_SIZE:
+        return None
+    here = handed.at(call, term)
+    if isinstance(here, Const) and here.value <= 0:
+        return ZERO
+    return here if here is not None and size(here) <= MAX_SIZE else None
+
+
+def widths(code: ir.Function) -> tuple[int | None, ...]:
+    """The widths of the parameters of a function as it is compiled."""
+    return tuple(param.type.bits if isinstance(param.type, ir.IntT) else None for param in code.params)

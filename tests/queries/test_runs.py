@@ -1,0 +1,156 @@
+"""Bounds of runs of whole programs: exact values by thought, and none below what native runs count."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from loopless.queries.program import load
+from loopless.queries.run import answer_run
+from loopless.queries.settings import Settings
+from loopless.terms import Const
+
+SETTINGS = Settings(sandboxed=False)
+PADDING = "".join(f"t = (t * {2 * k + 3}u + {k}u) ^ (t >> {k % 5 + 1});" for k in range(130))
+"""Makes a function too large to be inlined."""
+BIG = "static unsigned t;\nstatic unsigned pad(void);\n"
+
+
+def large(head: str, body: str) -> str:
+    """A function that is not inlined."""
+    return f"{head} {{ unsigned t = 1; {PADDING} {body} }}\n"
+
+
+WORK = large("static int work(int n)", "int i; for (i = 0; i < n; i++) t += i; return (int)(t & 1);")
+"""Takes max(0, n) iterations."""
+
+COUNTED = {
+    # By name: a program, and of its loops in the order of the source the total and the largest entry.
+    "a call in a loop": (WORK + "int main(void) { int k; for (k = 0; k < 6; k++) work(k); return 0; }", [(15, 5), (6, 6)]),
+    "two calls": (WORK + "int main(void) { work(3); work(50); return 0; }", [(53, 50)]),
+    "a call of a call": (
+        WORK
+        + large("static int twice(int m)", "return work(m) + work(2 * m);")
+        + "int main(void) { int k; for (k = 0; k < 4; k++) twice(k); return 0; }",
+        [(18, 6), (4, 4)],
+    ),
+    "a global that main sets": (
+        "static int n;\n"
+        + large("static void down(void)", "int i; for (i = 0; i < n; i++) t += i; n -= (int)(t & 1) * 0 + 1;")
+        + "int main(void) { n = 5; down(); return n; }",
+        [(5, 5)],
+    ),
+    "what is never written": (
+        "int limit = 7; static int sizes[4] = {1, 5, 2, 9};\n"
+        "int main(void) { int i, k, s = 0; for (k = 0; k < limit; k++) s ^= k;"
+        " for (i = 0; i < sizes[3]; i++) s ^= i; return s; }",
+        [(7, 7), (9, 9)],
+    ),
+    "a field by pointer": (
+        "struct s { int a, b; };\n"
+        + large("static int of(struct s *p)", "int i; for (i = 0; i < p->b; i++) t += i; return (int)(t & 1);")
+        + "int main(void) { struct s x; x.a = 100; x.b = 4; of(&x); x.b = 6; of(&x); return 0; }",
+        [(10, 6)],
+    ),
+    "a linear recursion": (
+        "int s;\nint g(int n) { if (n <= 0) return 0; for (int i = 0; i < n; i++) s ^= i; return g(n - 2); }\n"
+        "int main(void) { g(10); g(3); return 0; }",
+        [(30 + 4, 10)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_of_runs(name, tmp_path):
+    text, expected = COUNTED[name]
+    file = tmp_path / "program.c"
+    file.write_text(text + "\n", encoding="utf-8")
+    program = load([file], SETTINGS)
+    found = answer_run(program, program["main"], "all", SETTINGS)
+    values = [(loop.total, loop.any_entry) for loop in found.loops]
+    assert [(t.value, e.value) for t, e in values if isinstance(t, Const) and isinstance(e, Const)] == expected
+
+
+NEVER_BELOW = {
+    # What a callee takes for granted of its arguments is not so: *p and *q are one.
+    "arguments that are one": large(
+        "static int f(int *p, int *q)", "int i, k = 0; *q = 40; for (i = 0; i < *p; i++) k ^= i; return k;"
+    )
+    + "int main(void) { int a = 3; f(&a, &a); return 0; }",
+    "a global by pointer": "static int g = 2;\n"
+    + large("static int f(int *p)", "int i, k = 0; *p = 30; for (i = 0; i < g; i++) k ^= i; return k;")
+    + "int main(void) { f(&g); return 0; }",
+    "a global that a callee changes": "static int g = 2;\n"
+    + large("static void set(void)", "g = 25;")
+    + large("static int f(void)", "int i, k = 0; set(); for (i = 0; i < g; i++) k ^= i; return k;")
+    + "int main(void) { int j; for (j = 0; j < 3; j++) f(); return 0; }",
+    "an exit in a callee": "#include <stdlib.h>\n"
+    + large("static int f(int n)", "int i; for (i = 0; i < 9; i++) { if (n == 2) exit(0); t += i; } return (int)t;")
+    + "int main(void) { int k; for (k = 0; k < 5; k++) f(k); return 0; }",
+    "a call back": "#include <stdlib.h>\nstatic int n = 1; static int rows[3];\n"
+    "static int order(const void *a, const void *b) { n++; return *(const int *)a - *(const int *)b; }\n"
+    "int main(void) { int i, s = 0; rows[0] = 3; rows[1] = 2; qsort(rows, 3, sizeof *rows, order);"
+    " for (i = 0; i < n; i++) s ^= i; return s; }",
+    "a constructor": "static int n = 1;\n__attribute__((constructor)) static void begin(void) { n = 9; }\n"
+    "int main(void) { int i, s = 0; for (i = 0; i < n; i++) s ^= i; return s; }",
+    "main again": "static int n = 1;\nint main(void) { int i, s = 0; for (i = 0; i < n; i++) s ^= i;"
+    " if (n < 5) { n += 3; main(); } return s; }",
+    "a table that is written": "static int sizes[3] = {1, 2, 3};\n"
+    "static void put(int *p) { *p = 20; }\n"
+    "int main(void) { int i, k, s = 0; put(&sizes[1]); for (k = 0; k < 3; k++)"
+    " for (i = 0; i < sizes[k]; i++) s ^= i; return s; }",
+    "an unsigned argument": large("static int f(unsigned n)", "unsigned i; for (i = 0; i < n; i++) t += i; return (int)t;")
+    + "int main(void) { int k; for (k = 3; k >= 0; k--) f((unsigned char)(k - 1)); return 0; }",
+    "a static local": "static int f(void) { static int n = 1; int i, s = 0; n++; for (i = 0; i < n; i++) s ^= i; return s; }\n"
+    "int main(void) { int k; for (k = 0; k < 4; k++) f(); return 0; }",
+    "a pointer to a global": "static int a = 2, b = 11; static int *p = &a;\n"
+    "int main(void) { int i, s = 0; p = s ? &a : &b; for (i = 0; i < *p; i++) s ^= i; return s; }",
+    "two recursions": "static int n;\nstatic void g(int d) { int i; for (i = 0; i < d; i++) n ^= i;"
+    " if (d > 0) { g(d - 1); g(d - 2); } }\nint main(void) { g(5); return n; }",
+}
+
+
+def natively(text, folder):
+    """What each loop takes in all, and in its largest entry, in a run of the machine."""
+    numbers = iter(range(100))
+
+    def instrumented(loop):
+        number = next(numbers)
+        return f"for (ENTER({number}), {loop[1]}; ({loop[2]}) && TICK({number}); {loop[3]})"
+
+    body = re.sub(r"for \(([^;]*?); ([^;]*); ([^)]*)\)", instrumented, re.sub(r"for \(int i = 0", "int i; for (i = 0", text))
+    head = (
+        "#include <stdio.h>\n#include <stdlib.h>\nstatic int total[9], now[9], most[9];\n"
+        "static int tick(int k) { total[k]++; if (++now[k] > most[k]) most[k] = now[k]; return 1; }\n"
+        "#define TICK(k) tick(k)\n#define ENTER(k) now[k] = 0\n"
+        "static void told(void) { for (int k = 0; k < 9; k++) printf(\"%d %d\\n\", total[k], most[k]); }\n"
+        "__attribute__((constructor)) static void begin_(void) { atexit(told); }\n"
+    )
+    source, made = folder / "native.c", folder / "native"
+    source.write_text(head + body + "\n", encoding="utf-8")
+    subprocess.run(["cc", "-w", "-O0", "-fwrapv", source, "-o", made], check=True, timeout=60)
+    out = subprocess.run([made], capture_output=True, text=True, timeout=20, check=False).stdout
+    rows = [tuple(map(int, line.split())) for line in out.splitlines()]
+    return rows[: next(numbers)]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="native runs need a compiler")
+@pytest.mark.parametrize("name", [*NEVER_BELOW, *COUNTED])
+def test_never_below_native_counts(name, tmp_path):
+    text = NEVER_BELOW[name] if name in NEVER_BELOW else COUNTED[name][0]
+    file = tmp_path / "case.c"
+    file.write_text(text + "\n", encoding="utf-8")
+    program = load([file], SETTINGS)
+    found = answer_run(program, program["main"], "all", SETTINGS)
+    truth = natively(text, tmp_path)
+    assert len(found.loops) == len(truth)
+    assert any(total for total, _ in truth)
+    for loop, (total, most) in zip(found.loops, truth, strict=True):
+        if isinstance(loop.total, Const):
+            assert loop.total.value >= total
+            assert loop.total.value == total or not loop.exact
+        if isinstance(loop.any_entry, Const):
+            assert loop.any_entry.value >= most
