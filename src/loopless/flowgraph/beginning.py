@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from loopless.flowgraph.effects import OUTSIDE, facts_of, is_internal
+from loopless.flowgraph.cells import OUTSIDE
+from loopless.flowgraph.effects import facts_of, is_internal
 from loopless.flowgraph.model import (
     Assign,
     Block,

@@ -23,7 +23,7 @@ from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program
 from loopless.refusals import Refused
 from loopless.source import ir
-from loopless.terms import ONE, ZERO, Const, Term
+from loopless.terms import ONE, ZERO, Const, Term, from_polynomial, polynomial, range_of
 
 _ROOT: Final = re.compile(r"\w+")
 MAX_SITES: Final = 48
@@ -187,15 +187,15 @@ class _Plan:
         for loop, count in known.loops.items():
             for what, term in (("total", count.total), ("entry", count.entry)):
                 here = _at(handed, call, term)
-                if here is ZERO:
-                    continue
-                times, unit = (here.value, ONE) if isinstance(here, Const) else (1, here)
-                if unit is None or (unit not in terms and self._made + len(terms) >= MAX_SITES):
-                    self._found.append((None, ZERO, Use(loop, what, "")))
-                    continue
-                terms[unit] = None
-                exact = count.exact and not call.leaves
-                self._found.append((call, unit, Use(loop, what, "", times, exact)))
+                parts = [(ZERO, 0)] if here is None else _summands(here) if what == "total" else _units(here)
+                for unit, times in parts:
+                    full = unit not in terms and self._made + len(terms) >= MAX_SITES
+                    if here is None or full:
+                        self._found.append((None, ZERO, Use(loop, what, "")))
+                        continue
+                    terms[unit] = None
+                    exact = count.exact and not call.leaves
+                    self._found.append((call, unit, Use(loop, what, "", times, exact)))
         self._made += len(terms)
         return list(terms)
 
@@ -214,6 +214,25 @@ def _at(handed: Handed | None, call: Call, term: Term | None) -> Term | None:
     if isinstance(here, Const) and here.value <= 0:
         return ZERO
     return here if here is not None and size(here) <= MAX_SIZE else None
+
+
+def _units(term: Term) -> list[tuple[Term, int]]:
+    """A number of iterations as one term so many times."""
+    if isinstance(term, Const):
+        return [(ONE, term.value)] if term.value > 0 else []
+    return [(term, 1)]
+
+
+def _summands(term: Term) -> list[tuple[Term, int]]:
+    """The same as the sum of several terms, none of which is negative: each is easier to sum over calls."""
+    parts: list[tuple[Term, int]] = []
+    for monomial, coefficient in polynomial(term).items():
+        unit = from_polynomial({monomial: 1})
+        low = range_of(unit)[0]
+        if coefficient < 0 or low is None or low < 0:
+            return _units(term)
+        parts.append((unit, coefficient))
+    return parts
 
 
 def widths(code: ir.Function) -> tuple[int | None, ...]:
