@@ -163,11 +163,14 @@ class Game:
         self._plains: dict[Node, Node] = {}
         self._steps = 0
 
-    def reads(self, begun: Mapping[Var, int]) -> Reads:
-        """What decides how long the loop runs, where nothing else does. ``begun``: the values of variables with which
-        the loop is entered, those that are known.
+    def reads(self, begun: Mapping[Var, int], holding: Sequence[Condition] = ()) -> Reads:
+        """What decides how long the loop runs, where nothing else does.
+
+        ``begun``: the values of variables with which the loop is entered, those that are known; ``holding``: what holds
+        then of things that no iteration changes.
         """
         self._begun = begun
+        self.choices.assumed.setdefault(self.start[0], []).extend(holding)
         self._prepare()
         found = self._played({})
         if found is None:

@@ -45,9 +45,11 @@ from loopless.terms import (
     conjuncts,
     const,
     floor_div,
+    less_equal,
     minimum,
     mul,
     negate,
+    not_zero,
     scale,
     sub,
     substitute,
@@ -109,18 +111,44 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
         for loop in graph.loops:
             one = found[loop.name]
             if isinstance(one, Counted) and ((most := least(one.bounds)) is None or by_types(most)):
-                found[loop.name] = replace(one, reads=_reads(loop, wholes))
+                found[loop.name] = replace(one, reads=_reads(graph, loop, wholes))
     return found
 
 
-def _reads(loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
+def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
     """What is read anew in each iteration and alone decides how long a loop runs."""
-    whole, around = wholes[loop.header], wholes[loop.parent or ""]
+    whole = wholes[loop.header]
     if isinstance(whole, Refused) or whole.game is None:
         return NO_READS
-    point = around.entered.get(loop.header) if isinstance(around, Whole) else None
-    begun = {v: t.value for v, t in point.values.items() if isinstance(t, Const)} if point is not None else {}
-    return whole.game.reads(begun)
+    return whole.game.reads(*_context(graph, loop, whole.changed, wholes))
+
+
+def _context(
+    graph: Flowgraph, loop: LoopInfo, changed: frozenset[Var], wholes: Mapping[str, Whole | Refused]
+) -> tuple[dict[Var, int], list[Condition]]:
+    """What is known wherever a loop is entered: values of variables, and conditions on what it does not change, by the
+    code before it in each loop around it that leaves them alone.
+    """
+    by_header = {other.header: other for other in graph.loops}
+    begun: dict[Var, int] = {}
+    holding: list[Condition] = []
+    header, set_before = loop.header, set[Var]()
+    while header:
+        around = wholes[by_header[header].parent or ""]
+        point = around.entered.get(header) if isinstance(around, Whole) else None
+        if isinstance(around, Refused) or point is None:
+            break
+        for var, value in point.values.items():
+            if isinstance(value, Const) and var not in set_before:
+                begun.setdefault(var, value.value)
+        other = changed | set_before | point.values.keys() | around.intervals.symbols
+        for linear, most in point.facts.most.items():
+            if linear.variables.isdisjoint(other):
+                holding.append(less_equal(linear, const(most)))
+        holding += [not_zero(term) for term in point.facts.unequal if term.variables.isdisjoint(other)]
+        set_before |= around.changed | point.values.keys()
+        header = by_header[header].parent or ""
+    return begun, holding
 
 
 def _indices(graph: Flowgraph) -> frozenset[Var]:
