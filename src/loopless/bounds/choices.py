@@ -169,6 +169,8 @@ class Game:
         ``begun``: the values of variables with which the loop is entered, those that are known; ``holding``: what holds
         then of things that no iteration changes.
         """
+        if self._is_hopeless():
+            return NO_READS
         self._begun = begun
         self.choices.assumed.setdefault(self.start[0], []).extend(holding)
         self._prepare()
@@ -184,6 +186,16 @@ class Game:
         if not sources:
             return NO_READS
         return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
+
+    def _is_hopeless(self) -> bool:
+        """Whether the iteration need not come to its end even if one could choose anew at each place."""
+        won: dict[Place, bool] = {}
+        for node in reversed(self.choices.moves):  # which stand in the order of the iteration
+            moves = self.choices.moves[node]
+            results = [won.get(move.goal, False) if isinstance(move.goal, tuple) else move.goal for move in moves]
+            choice = any(self._atoms(part) for move in moves for part in _parts(move.condition))
+            won[node] = any(results) if choice else bool(results) and all(results)
+        return not won.get(self.start, False)
 
     def _without(self, found: Mapping[Atom, int], some: frozenset[Atom]) -> bool:
         """Whether the iteration need not come to its end where the other player chooses ``some``."""
