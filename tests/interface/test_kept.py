@@ -48,7 +48,7 @@ def test_the_limit_of_a_request_is_kept_and_named():
 
 
 def test_a_limit_of_memory_is_kept_and_named():
-    program = loopless.load("examples/cases/sum_of_squares.c", loop_memory_mb=16, loop_timeout_s=60)
+    program = loopless.load("examples/cases/pointer_step.c", loop_memory_mb=16, loop_timeout_s=60)
     kinds = {held.reason for held in program.summarize() if isinstance(held, loopless.Refused)}
     assert kinds == {loopless.Reason.MEMORY_LIMIT}
 

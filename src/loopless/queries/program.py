@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from loopless import source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
+from loopless.queries.deadline import not_interrupted
 from loopless.queries.loop_name import LoopName, split_place
 from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.settings import Settings
@@ -303,6 +304,10 @@ def load(
     return Program(source.load(paths, settings.source), settings)
 
 
+_LOADED_S: Final = 5.0
+"""Seconds within which a thread has loaded its libraries on a slow machine, if it will."""
+
+
 def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> Program:
     """:func:`load`, importing ``modules`` while the compiler runs: what a command will need in its children."""
     import importlib
@@ -315,10 +320,15 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
             importlib.import_module(module)
 
     thread = threading.Thread(target=fetch, daemon=True)
-    thread.start()
-    # Not joined on an error: the signal of a time limit may have broken off an import of this thread that holds a lock
-    # which the other one waits for.
-    program = load(paths, settings)
+    with not_interrupted():
+        thread.start()
+    try:
+        program = load(paths, settings)
+    except BaseException:
+        # An interpreter that ends while a thread loads a library can crash. But the signal of a time limit may have
+        # broken off an import of this thread that holds a lock which the other one waits for: then it loads nothing.
+        thread.join(_LOADED_S)
+        raise
     thread.join()  # children may be forked from here on
     return program
 

@@ -1,0 +1,82 @@
+"""Work of this process ends when its time is over, but for what goes on in finalizers."""
+
+from __future__ import annotations
+
+import multiprocessing.util
+import time
+import weakref
+
+import pytest
+
+from loopless.errors import LimitError
+from loopless.queries.deadline import in_time, not_interrupted
+
+
+def busy(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+class Thing:
+    pass
+
+
+class Slow:
+    def __init__(self, done):
+        self.done = done
+
+    def __del__(self):
+        busy(0.1)
+        self.done.append("finalized")
+
+
+def drop_slow(done):
+    thing = Slow(done)
+    del thing
+
+
+def drop_with_weakref(done):
+    thing = Thing()
+    weakref.finalize(thing, lambda: (busy(0.1), done.append("finalized")))
+    del thing
+
+
+def drop_with_multiprocessing(done):
+    thing = Thing()
+    multiprocessing.util.Finalize(thing, lambda: (busy(0.1), done.append("finalized")))
+    del thing
+
+
+def test_a_block_ends_when_its_time_is_over():
+    with pytest.raises(LimitError, match="--timeout raises the limit"), in_time(time.monotonic() + 0.01):
+        busy(10)
+
+
+@pytest.mark.parametrize("drop", [drop_slow, drop_with_weakref, drop_with_multiprocessing])
+def test_a_finalizer_is_not_broken_off_and_the_limit_not_lost(drop):
+    done = []
+
+    with pytest.raises(LimitError), in_time(time.monotonic() + 0.02):  # noqa: PT012  # either may raise
+        drop(done)
+        busy(10)
+    assert done == ["finalized"]
+
+
+def test_no_limit_is_none():
+    with in_time(None):
+        busy(0.01)
+
+
+def test_a_block_that_cannot_be_broken_off_is_done_first():
+    done = []
+
+    def work():
+        with not_interrupted():
+            busy(0.1)
+            done.append("whole")
+        busy(10)
+
+    with pytest.raises(LimitError), in_time(time.monotonic() + 0.02):
+        work()
+    assert done == ["whole"]
