@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing.util
+import signal
 import time
 import weakref
 
@@ -18,6 +19,15 @@ def busy(seconds):
         pass
 
 
+def time_is_over():
+    """What the timer does, at this place: a test that waits for it there depends on how busy the machine is."""
+    signal.raise_signal(signal.SIGALRM)
+
+
+def in_an_hour():
+    return in_time(time.monotonic() + 3600)
+
+
 class Thing:
     pass
 
@@ -27,7 +37,7 @@ class Slow:
         self.done = done
 
     def __del__(self):
-        busy(0.1)
+        time_is_over()
         self.done.append("finalized")
 
 
@@ -38,13 +48,13 @@ def drop_slow(done):
 
 def drop_with_weakref(done):
     thing = Thing()
-    weakref.finalize(thing, lambda: (busy(0.1), done.append("finalized")))
+    weakref.finalize(thing, lambda: (time_is_over(), done.append("finalized")))
     del thing
 
 
 def drop_with_multiprocessing(done):
     thing = Thing()
-    multiprocessing.util.Finalize(thing, lambda: (busy(0.1), done.append("finalized")))
+    multiprocessing.util.Finalize(thing, lambda: (time_is_over(), done.append("finalized")))
     del thing
 
 
@@ -57,7 +67,7 @@ def test_a_block_ends_when_its_time_is_over():
 def test_a_finalizer_is_not_broken_off_and_the_limit_not_lost(drop):
     done = []
 
-    with pytest.raises(LimitError), in_time(time.monotonic() + 0.02):  # noqa: PT012  # either may raise
+    with pytest.raises(LimitError), in_an_hour():  # noqa: PT012  # the second must raise
         drop(done)
         busy(10)
     assert done == ["finalized"]
@@ -73,10 +83,10 @@ def test_a_block_that_cannot_be_broken_off_is_done_first():
 
     def work():
         with not_interrupted():
-            busy(0.1)
+            time_is_over()
             done.append("whole")
-        busy(10)
+        done.append("behind it")
 
-    with pytest.raises(LimitError), in_time(time.monotonic() + 0.02):
+    with pytest.raises(LimitError), in_an_hour():
         work()
     assert done == ["whole"]
