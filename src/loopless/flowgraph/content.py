@@ -66,8 +66,10 @@ def _fill_aggregate(
             )
         case ir.StructT() as struct:
             return all(
-                _fill(module, part, type, data, at + module.layout.offset_of(struct, i), relocations)
-                for i, (part, type) in enumerate(zip(value.elements, struct.fields, strict=True))
+                _fill(module, part, type, data, at + offset, relocations)
+                for part, type, offset in zip(
+                    value.elements, struct.fields, module.layout.offsets_of(struct), strict=True
+                )
             )
         case _:
             return False

@@ -76,7 +76,7 @@ def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, d
             place = _inner(gep, steps, module)
             return None if place is None else Member(place[0], low := place[1] + gep.offset, low + size, element)
         case ir.StructT(fields=fields) as struct if not gep.steps and around is not None and around.type == struct:
-            at = [i for i in range(len(fields)) if layout.offset_of(struct, i) == gep.offset]
+            at = [i for i, offset in enumerate(layout.offsets_of(struct)) if offset == gep.offset]
             if len(at) != 1 or (at[0] == len(fields) - 1 and isinstance(fields[at[0]], ir.ArrayT)):
                 return None
             return Member(around.root, around.low, around.high, fields[at[0]])
@@ -108,8 +108,8 @@ def _is_inner(struct: ir.Type, offset: int, array: ir.Type, module: ir.Module) -
     """Whether a member of this type that is not the last one lies at ``offset``."""
     if not isinstance(struct, ir.StructT):
         return False
-    offsets = (module.layout.offset_of(struct, i) for i in range(len(struct.fields)))
-    return any(at == offset and type == array for at, type in zip(offsets, struct.fields[:-1], strict=False))
+    inner = zip(module.layout.offsets_of(struct)[:-1], struct.fields[:-1], strict=True)
+    return any(at == offset and type == array for at, type in inner)
 
 
 def _contains(type: ir.Type, offset: int, array: ir.Type, module: ir.Module) -> bool:
@@ -124,8 +124,7 @@ def _contains(type: ir.Type, offset: int, array: ir.Type, module: ir.Module) -> 
         case ir.StructT(fields=fields) as struct:
             if _is_inner(struct, offset, array, module):
                 return True
-            for i, field in enumerate(fields):
-                at = layout.offset_of(struct, i)
+            for at, field in zip(layout.offsets_of(struct), fields, strict=True):
                 if at <= offset < at + layout.size_of(field) and _contains(field, offset - at, array, module):
                     return True
             return False

@@ -81,8 +81,8 @@ class DataLayout:
 
     def pointer(self, space: int) -> tuple[int, int, int]:
         """Size in bits, ABI alignment in bytes and index width in bits of pointers of the address space."""
-        first = self.pointers[0][1]
-        return next((found for number, found in self.pointers if number == space), first)
+        usual, first = self.pointers[0]
+        return first if space == usual else next((found for number, found in self.pointers if number == space), first)
 
     def pointer_bits(self, space: int = 0) -> int:
         """Width of a pointer of the address space in bits."""
@@ -128,8 +128,12 @@ class DataLayout:
             case _:
                 return 8 * self.size_of(t)
 
+    def offsets_of(self, t: StructT) -> tuple[int, ...]:
+        """Byte offset of each field of a structure."""
+        return _offsets(self, t)[:-1]
+
     def offset_of(self, t: StructT, index: int) -> int:
-        """Byte offset of field ``index`` of a structure."""
+        """Byte offset of field ``index`` of a structure; of several fields, ask ``offsets_of`` once."""
         return _offsets(self, t)[index]
 
 
