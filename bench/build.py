@@ -5,8 +5,8 @@
 
 BUILD_DIR has a compile_commands.json. All its files, or the FILEs of it, are asked about as on the command line, with the default
 limits: ``loopless bound -p BUILD_DIR --format json FILE...`` and ``loopless summarize ...``, one process for all files; files
-that define the same name do not link, and are spread over as few programs as a first fit finds. The answers are put into a
-Markdown table; ``--report`` prints that of several kept runs, a column each, and their lists.
+that define the same name do not link, and are spread over as few programs as a first fit, of the largest first, finds. The
+answers are put into a Markdown table; ``--report`` prints that of several kept runs, a column each, and their lists.
 
 A loop is a place in the source, ``file:line:column``, not a copy of it in each function that it is inlined into, nor in each file
 that includes it: where the answers about copies differ, the worst counts. Counts and bounds are those of one entry to the loop.
@@ -76,9 +76,13 @@ def units_of(build: Path, files: Sequence[Path]) -> tuple[list[Unit], dict[str, 
 
 
 def programs(units: Sequence[Unit]) -> list[list[Unit]]:
-    """The files, by first fit so that none of a program defines what another one of it does."""
+    """The files, by first fit so that none of a program defines what another one of it does.
+
+    The largest comes first: of two that define the same it is the one that the others call more, and the small one
+    stands alone.
+    """
     found: list[tuple[list[Unit], set[str]]] = []
-    for unit in units:
+    for unit in sorted(units, key=lambda unit: -len(unit.text)):
         fitting = next((program for program in found if not program[1] & unit.defined), None)
         if fitting is None:
             fitting = ([], set())
