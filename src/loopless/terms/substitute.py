@@ -37,7 +37,7 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
     """
     if isinstance(node, Var):
         return bindings.get(node, node)
-    if not any(variable in bindings for variable in node.variables):
+    if bindings.keys().isdisjoint(node.variables):
         return node
     done = _known(bindings)
     found = done.get(node)
