@@ -157,24 +157,38 @@ def growth(difference: Term, condition: Condition, variables: frozenset[Var], ch
 
 def most_of(term: Term, condition: Condition) -> int | None:
     """The greatest value of ``term`` under ``condition``, or some bound of it; None where none is found."""
+    if (term, condition) in _most:
+        return _most[term, condition]
+    certain = True
     try:
-        with budget(_OPERATIONS):
-            try:
-                return _region(condition).range_of(term)[1]
-            except NotPresburger:
-                pass
-            try:
-                relaxed = over_approximation(condition).condition
-                return None if relaxed is FALSE else _region(relaxed).range_of(term)[1]
-            except NotPresburger:
-                pass
+        with budget(_OPERATIONS) as granted:
+            certain = granted == _OPERATIONS  # less where a budget around this one is nearly used up
+            found = _most_of(term, condition)
     except EmptyRegion:
-        return -_MOST_GROWTH
+        found = -_MOST_GROWTH
     except BudgetExceeded:
-        return None
-    return next((limit for limit in (-1, 0) if entails(condition, less_equal(term, const(limit)), solver=True)), None)
+        found = None
+    except NotPresburger:
+        certain, limits = False, (-1, 0)  # what Z3 was asked is remembered there
+        found = next((x for x in limits if entails(condition, less_equal(term, const(x)), solver=True)), None)
+    if certain:
+        if len(_most) > _CACHE_LIMIT:
+            _most.clear()
+        _most[term, condition] = found
+    return found
 
 
+def _most_of(term: Term, condition: Condition) -> int | None:
+    try:
+        return _region(condition).range_of(term)[1]
+    except NotPresburger:
+        relaxed = over_approximation(condition).condition
+        return None if relaxed is FALSE else _region(relaxed).range_of(term)[1]
+
+
+_CACHE_LIMIT: Final = 50_000
+"""So many answers are remembered: the steps of one path are asked for at each loop around it. A guess."""
+_most: dict[tuple[Term, Condition], int | None] = {}
 _regions: dict[Condition, Region] = {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final
 
 from loopless.logic.abstraction import over_approximation
@@ -164,11 +165,15 @@ def _is_witnessed(group: Condition, bounds: _Intervals) -> bool:
     ends = {v: bounds.get(v, (v.type.min, v.type.max)) for v in variables}
     low = {v: -_FAR if least is None else least for v, (least, _) in ends.items()}
     high = {v: _FAR if most is None else most for v, (_, most) in ends.items()}
+    speaking: dict[Var, list[int]] = {v: [] for v in variables}
+    for at, part in enumerate(parts):
+        for variable in part.variables:
+            speaking[variable].append(at)
     for held in (0, 1):
         near = {v: min(max(held, low[v]), high[v]) for v in variables}
         # Each variable at the end that most inequalities prefer.
         preferred = {v: low[v] if wanted[v] > 0 else high[v] if wanted[v] < 0 else near[v] for v in variables}
-        if any(_leads_to_one(parts, _Point(values, low, high, held)) for values in (near, preferred)):
+        if any(_leads_to_one(parts, speaking, _Point(values, low, high, held)) for values in (near, preferred)):
             return True
     return False
 
@@ -191,12 +196,12 @@ class _Point:
         """Whether the condition holds here."""
         return holds(part, self.values, self.content)
 
-    def move(self, part: Condition) -> bool:
-        """Change one value so that a comparison holds, or one of several; whether one could be."""
+    def move(self, part: Condition) -> Term | None:
+        """Change one value so that a comparison holds, or one of several; what was changed, None where nothing can."""
         if isinstance(part, Or):
-            return any(self.move(some) for some in part.args)
+            return next((moved for some in part.args if (moved := self.move(some)) is not None), None)
         if not isinstance(part, Compare):
-            return False
+            return None
         value = evaluate(part.term, self.values, self.content)
         for monomial, coefficient in polynomial(part.term).items():
             if len(monomial) != 1 or monomial[0][1] != 1 or (part.relation == "eq" and value % coefficient):
@@ -205,8 +210,8 @@ class _Point:
             step = -value // coefficient if coefficient > 0 or part.relation == "eq" else -(-value // -coefficient)
             for by in (1, -1) if part.relation == "ne" else (step,):
                 if self._add(monomial[0][0], by):
-                    return True
-        return False
+                    return monomial[0][0]
+        return None
 
     def _add(self, atom: Term, by: int) -> bool:
         if isinstance(atom, Var):
@@ -224,17 +229,24 @@ class _Point:
         return atom.type.holds(moved)
 
 
-def _leads_to_one(parts: Sequence[Condition], point: _Point) -> bool:
+def _leads_to_one(parts: Sequence[Condition], speaking: Mapping[Var, Sequence[int]], point: _Point) -> bool:
     """Whether all parts hold at the point, or at one near it: where one does not hold, something that it is about is
-    moved so that it does, and so on.
+    moved so that it does, and so on. ``speaking``: by variables, the parts that speak of them.
     """
+    unknown = list(range(len(parts)))  # a heap: the first that fails is moved
     try:
         for _ in range(len(parts) + _REPAIRS):
-            failing = next((part for part in parts if not point.fulfils(part)), None)
-            if failing is None:
+            while unknown and point.fulfils(parts[unknown[0]]):
+                heappop(unknown)
+            if not unknown:
                 return True
-            if not point.move(failing):
+            moved = point.move(parts[unknown[0]])
+            if moved is None:
                 return False
+            # What does not speak of the variable that was moved holds as before.
+            for at in speaking[moved] if isinstance(moved, Var) else range(len(parts)):
+                if at not in unknown:
+                    heappush(unknown, at)
     except (EvaluationError, ArithmeticError):
         pass
     return False

@@ -79,7 +79,9 @@ def _size(function: Function) -> int:
 
 def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
     """The effort for bounds of all loops of ``functions``."""
-    loops = sum(loop.id.inlined_from is None for function in functions for loop in function.loops)
+    # The loops of one function are searched together: many of them do not make many searches.
+    own = [sum(loop.id.inlined_from is None for loop in function.loops) for function in functions]
+    loops = sum(min(FEW, of_function) for of_function in own)
     share = shared(settings, loops)
     if share is settings or share.loop_timeout_s is None:
         unlimited = settings.thorough or settings.loop_timeout_s is None
