@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import strategies as st
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from logic.quasi_affine import I4, I8, U, X, Z, check, condition, points, window
 from loopless import logic
 from loopless import terms as t
+from loopless.logic import smt
 from loopless.terms import Condition, EvaluationError, Var
 
 Y = Var("y", I4)
@@ -162,3 +163,29 @@ def test_a_point_is_found_only_where_there_is_one(parts: list[Condition]) -> Non
     whole = t.conjunction(parts)
     if not isinstance(whole, t.Truth) and sys.modules[logic.feasible.__module__]._is_witnessed(whole, {}):
         assert fulfilled(whole, (X, Y))
+
+
+def _climb(top: int) -> Condition:
+    """Whether so many steps of 1 or 2 lead from 0 to ``top``."""
+    module = sys.modules["loopless.logic.feasible"]
+    places = [Var(f"x{at}", U32) for at in range(module.MANY + 4)]
+    steps = [
+        t.disjunction((t.equal(b, t.add(a, t.const(1))), t.equal(b, t.add(a, t.const(2)))))
+        for a, b in pairwise(places)
+    ]
+    return t.conjunction((t.equal(places[0], t.const(0)), *steps, t.equal(places[-1], t.const(top))))
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_conditions_on_many_variables_are_put_to_the_solver_first(asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["loopless.logic.feasible"]
+    monkeypatch.setattr(module, "_known", {})
+    monkeypatch.setattr(module, "_is_witnessed", lambda *_: False)
+    if asked:
+        monkeypatch.setattr(module, "_is_empty", lambda _: pytest.fail("sets were asked"))
+    else:
+        monkeypatch.setattr(module, "satisfiable", lambda *_, **__: smt.Outcome(smt.Answer.UNKNOWN))
+    steps = module.MANY + 3
+    for top, expected in ((steps - 1, False), (steps, True), (2 * steps, True), (2 * steps + 1, False)):
+        found = logic.feasible(_climb(top))
+        assert found == expected if asked else found or not expected  # so many cases are too much for sets

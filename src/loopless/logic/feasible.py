@@ -34,6 +34,11 @@ from loopless.terms import (
 OPERATIONS: Final = 200_000
 """The isl operations that one question may cost: 25 ms, more on large sets."""
 
+MANY: Final = 24
+"""Z3 is asked first where there are more variables: 30 ms, where one of isl's operations on sets of so many dimensions
+may cost so much that its budget lasts for a second.
+"""
+
 SOLVER_STEPS: Final = 400_000
 """What Z3 may do for one question that is not Presburger: some 50 ms."""
 
@@ -274,6 +279,10 @@ def _single(part: Compare) -> tuple[str, Var, int, int] | None:
 def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
     """The answer, and whether it is one for all times: not where an outer budget cut the question short."""
     with budget(OPERATIONS) as granted:
+        if granted == OPERATIONS and len(group.variables) > MANY:
+            found = satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer
+            if found is not Answer.UNKNOWN:
+                return found is Answer.YES, True
         try:
             return not _is_empty(group), True
         except NotPresburger:
