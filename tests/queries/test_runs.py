@@ -55,6 +55,13 @@ COUNTED = {
         + "int main(void) { struct s x; x.a = 100; x.b = 4; of(&x); x.b = 6; of(&x); return 0; }",
         [(10, 6)],
     ),
+    "a table of functions": (
+        "static int acc;\nstatic void three(int n) { int i; for (i = 0; i < 3; i++) acc += n; }\n"
+        "static void more(int n) { int i; for (i = 0; i < n; i++) acc += 2; }\n"
+        "static void (*const table[3])(int) = { three, more, three };\n"
+        "int main(void) { int k; for (k = 0; k < 9; k++) table[k % 3](4); return acc; }",
+        [(18, 3), (12, 4), (9, 9)],
+    ),
     "a linear recursion": (
         "int s;\nint g(int n) { if (n <= 0) return 0; for (int i = 0; i < n; i++) s ^= i; return g(n - 2); }\n"
         "int main(void) { g(10); g(3); return 0; }",
@@ -108,6 +115,23 @@ NEVER_BELOW = {
     "int main(void) { int k; for (k = 0; k < 4; k++) f(); return 0; }",
     "a pointer to a global": "static int a = 2, b = 11; static int *p = &a;\n"
     "int main(void) { int i, s = 0; p = s ? &a : &b; for (i = 0; i < *p; i++) s ^= i; return s; }",
+    "a table with holes": "static int acc;\nstatic int up(int n) { int i; for (i = 0; i < n; i++) acc++; return n; }\n"
+    "static int down(int n) { int i; for (i = n; i < 9; i++) acc--; return -n; }\n"
+    "static int (*table[4])(int) = { up, 0, down, up };\n"
+    "int main(void) { int k, r = 0; for (k = 3; k >= 0; k--) { if (k != 1) r += table[k](r + k); } return r; }",
+    "a table that changes": "static int acc;\nstatic void up(void) { int i; for (i = 0; i < 3; i++) acc++; }\n"
+    "static void far(void) { int i; for (i = 0; i < 30; i++) acc++; }\n"
+    "static void (*table[2])(void) = { up, up };\n"
+    "int main(void) { int k; for (k = 0; k < 2; k++) { table[k](); table[1] = far; } return acc; }",
+    "a pointer to functions": "static int acc;\nstatic void up(void) { int i; for (i = 0; i < 3; i++) acc++; }\n"
+    "static void far(void) { int i; for (i = 0; i < 30; i++) acc++; }\n"
+    "int main(void) { int k; void (*f)(void) = up; for (k = 0; k < 4; k++) { f(); f = k ? up : far; } return acc; }",
+    "a residue of what falls": "static int acc;\n"
+    "int main(void) { int i, k; for (k = 20; k > -9; k -= 2) { if (k % 3 == 1) { for (i = 0; i < 4; i++) acc++; } }"
+    " return acc; }",
+    "residues of both signs": "static int acc;\n"
+    "int main(void) { int i, k; for (k = -13; k < 9; k += 3) { if (k % 4 != 1) { for (i = 0; i < 4; i++) acc++; } }"
+    " return acc; }",
     "two recursions": "static int n;\nstatic void g(int d) { int i; for (i = 0; i < d; i++) n ^= i;"
     " if (d > 0) { g(d - 1); g(d - 2); } }\nint main(void) { g(5); return n; }",
 }
@@ -154,3 +178,23 @@ def test_never_below_native_counts(name, tmp_path):
             assert loop.total.value == total or not loop.exact
         if isinstance(loop.any_entry, Const):
             assert loop.any_entry.value >= most
+
+
+@pytest.mark.parametrize("start", [0, 1, -5])
+@pytest.mark.parametrize(("step", "modulus"), [(1, 2), (1, 3), (2, 4), (3, 3), (2, 5), (7, 6)])
+def test_visits_by_residue(start, step, modulus, tmp_path):
+    """A block that one residue comes to: as many visits as the numbers say, where the start is known."""
+    file = tmp_path / "program.c"
+    for residue in {0, 1, modulus - 1}:
+        text = (
+            f"int s;\nint main(void) {{ int k, i; for (k = {start}; k < 20; k += {step})\n"
+            f"if (k % {modulus} == {residue}) for (i = 0; i < 3; i++) s ^= i; return 0; }}\n"
+        )
+        file.write_text(text, encoding="utf-8")
+        program = load([file], SETTINGS)
+        _, inner = answer_run(program, program["main"], "all", SETTINGS).loops
+        rest = [k - modulus * int(k / modulus) for k in range(start, 20, step)]
+        assert isinstance(inner.total, Const)
+        assert 3 * rest.count(residue) <= inner.total.value
+        if start >= 0:
+            assert 3 * rest.count(residue) == inner.total.value

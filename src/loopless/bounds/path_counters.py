@@ -23,6 +23,7 @@ from loopless.bounds.measures import Becomes, Grows, at_least_one, entails, stra
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
 from loopless.bounds.nested import lifted
 from loopless.bounds.progressions import by_progression
+from loopless.bounds.residues import visits_by_residue
 from loopless.bounds.scopes import Iteration, Scope, Scopes
 from loopless.paths.build import changed_variables
 from loopless.paths.execution import written_objects
@@ -136,6 +137,8 @@ class Counter(LoopCounts):
         if base == header and what == ITERATIONS:
             direct += [bound for measure in measures for bound in self._progressing(scope, target, measure)]
         yield from direct
+        if base == header and isinstance(what, str) and what != ITERATIONS:
+            yield from visits_by_residue(self, scope, what)
         if base != header:
             yield from lifted(self, base, header, what)
         elif all(bound.when is not TRUE or by_types(bound.term) for bound in direct):

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from loopless.bounds.model import size
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import NOT_BY_NAME
+from loopless.flowgraph.dispatch import dispatched
 from loopless.flowgraph.effects import NOT_MAIN
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.flowgraph.sites import MARK, Handed, with_sites
@@ -57,6 +58,18 @@ class CallCounts:
     graph: Flowgraph | None = None
     bits: tuple[int | None, ...] = ()
     assumptions: tuple[str, ...] = ()
+
+
+def resolved(program: Program) -> Program:
+    """The program in which calls through pointers are branches, where nothing can write what they come to."""
+    found = program.source
+    module = dispatched(found.module, never_written(found.module, whole=True))
+    if module is found.module:
+        return program
+    inlined = module
+    if found.inlined is not found.module:
+        inlined = dispatched(found.inlined, never_written(found.inlined, whole=True))
+    return Program(replace(found, module=module, inlined=inlined), program.settings)
 
 
 class Use(NamedTuple):

@@ -15,7 +15,7 @@ from loopless.bounds.model import LARGE
 from loopless.graphs import components, reachable
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answers_by_themselves, inputs_of
-from loopless.queries.closed_world import CallCounts, LoopCount, RunFunction, RunProgram, Use, is_site, widths
+from loopless.queries.closed_world import CallCounts, LoopCount, RunFunction, RunProgram, Use, is_site, resolved, widths
 from loopless.queries.effort import Effort, effort_for
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import calls_in
@@ -48,7 +48,10 @@ def answer_run(
 
     ``given``: the names of globals whose first values are inputs, whatever their definitions say.
     """
-    return _Asked(RunProgram(program, entry.code.name, given), entry, method, settings, until).run()
+    program = resolved(program)
+    name = entry.code.name
+    entry = next(function for function in program.functions if function.code.name == name)
+    return _Asked(RunProgram(program, name, given), entry, method, settings, until).run()
 
 
 class _Asked:
