@@ -62,6 +62,16 @@ COUNTED = {
         "int main(void) { int k; for (k = 0; k < 9; k++) table[k % 3](4); return acc; }",
         [(18, 3), (12, 4), (9, 9)],
     ),
+    "a tree of calls": (
+        "static int s;\nstatic void g(int n) { int i; for (i = 0; i < n; i++) s ^= i; if (n > 1) { g(n - 2); g(n - 2);"
+        " g(n - 2); } }\nint main(void) { g(7); return s; }",
+        [(76, 7)],  # 7 + 3·5 + 9·3 + 27·1
+    ),
+    "a line of calls that writes an array": (
+        "static int a[9];\nstatic void g(int n) { int i; for (i = 0; i < n; i++) a[i % 9] ^= i; if (n > 0) g(n - 1); }\n"
+        "int main(void) { g(5); return a[3]; }",
+        [(15, 5)],
+    ),
     "a linear recursion": (
         "int s;\nint g(int n) { if (n <= 0) return 0; for (int i = 0; i < n; i++) s ^= i; return g(n - 2); }\n"
         "int main(void) { g(10); g(3); return 0; }",
@@ -132,6 +142,19 @@ NEVER_BELOW = {
     "residues of both signs": "static int acc;\n"
     "int main(void) { int i, k; for (k = -13; k < 9; k += 3) { if (k % 4 != 1) { for (i = 0; i < 4; i++) acc++; } }"
     " return acc; }",
+    "trees that depend on memory": "static int acc, g = 3;\nstatic void up(int n) { int i; for (i = 0; i < g; i++) acc++;"
+    " g++; if (n > 0) { up(n - 1); up(n - 1); } }\nint main(void) { up(3); return acc; }",
+    "a tree whose work grows": "static int acc;\nstatic void up(int n, int m) { int i; for (i = 0; i < 9 - n; i++) acc++;"
+    " if (n > 0) { up(n - 1, m); up(n - 1, m + 1); } for (i = 0; i < m; i++) acc++; }\n"
+    "int main(void) { up(4, 1); return acc; }",
+    "a tree with a choice": "static int acc;\nstatic void f(int n, int k) { int i, t = n; n = n + 7;"
+    " for (i = 0; i < n; i++) acc++; t--; for (i = 0; i < k; i++) acc++;"
+    " if (t >= 0) { f(t, k); if (acc & 1) f(t, k); else { f(t - 1, k); f(t, k); } } }\n"
+    "int main(void) { int k; f(-3, 1); for (k = 0; k < 3; k++) f(k, 2); f(5, 3); return acc; }",
+    "a tree that wraps around": "static int acc;\nstatic void f(unsigned char n, int k) { int i; for (i = 0; i < 3; i++) acc++;"
+    " if (n > 2 && k < 9) { f(n - 4, k + 1); f(n - 3, k + 1); } }\nint main(void) { f(9, 0); return acc; }",
+    "a tree in a loop": "static int acc;\nstatic void f(int n) { int i; for (i = 0; i < n; i++) f(n - 1); }\n"
+    "int main(void) { f(4); return acc; }",
     "two recursions": "static int n;\nstatic void g(int d) { int i; for (i = 0; i < d; i++) n ^= i;"
     " if (d > 0) { g(d - 1); g(d - 2); } }\nint main(void) { g(5); return n; }",
 }

@@ -24,7 +24,7 @@ from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program
 from loopless.refusals import Refused
 from loopless.source import ir
-from loopless.terms import ONE, ZERO, Const, Term, from_polynomial, polynomial, range_of
+from loopless.terms import ONE, ZERO, Const, Op, Term, from_polynomial, polynomial, range_of, walk
 
 _ROOT: Final = re.compile(r"\w+")
 MAX_SITES: Final = 48
@@ -224,6 +224,8 @@ def _at(handed: Handed | None, call: Call, term: Term | None) -> Term | None:
     if handed is None or term is None or size(term) > MAX_SIZE:
         return None
     here = handed.at(call, term)
+    if here is not None and any(isinstance(node, Op) and node.op == "pow" for node in walk(here)):
+        return None  # no sums over such terms are known
     if isinstance(here, Const) and here.value <= 0:
         return ZERO
     return here if here is not None and size(here) <= MAX_SIZE else None

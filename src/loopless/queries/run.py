@@ -10,12 +10,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from loopless.bounds.activations import activations_of
 from loopless.bounds.joint_claims import always
 from loopless.bounds.model import LARGE
 from loopless.graphs import components, reachable
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answers_by_themselves, inputs_of
-from loopless.queries.closed_world import CallCounts, LoopCount, RunFunction, RunProgram, Use, is_site, resolved, widths
+from loopless.queries.closed_world import (
+    HARMLESS,
+    CallCounts,
+    LoopCount,
+    RunFunction,
+    RunProgram,
+    Use,
+    is_site,
+    resolved,
+    widths,
+)
 from loopless.queries.effort import Effort, effort_for
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import calls_in
@@ -86,7 +97,8 @@ class _Asked:
             again = len(component) > 1 or component[0] in self.calls[component[0]]
             for name in component:
                 if again:
-                    self.world.counts[name] = self._uncounted(component)
+                    tree = self._tree(name) if len(component) == 1 and name != self.entry.code.name else None
+                    self.world.counts[name] = tree or self._uncounted(component)
                 if not again or name == self.entry.code.name:
                     found = self._count(self.functions[name], keep=not again)
                     bound = found if name == self.entry.code.name else bound
@@ -125,6 +137,34 @@ class _Asked:
         code = self.world.source.inlined.functions[function.code.name]
         self.world.counts[function.code.name] = CallCounts(loops, graph, widths(code), bound.assumptions)
         return bound
+
+    def _tree(self, name: str) -> CallCounts | None:
+        """What a call of a function that calls itself takes, by what one activation takes; None where there is no
+        measure of its activations.
+        """
+        function = self.functions[name]
+        self.world.counts[name] = CallCounts()  # what it takes apart from its calls of itself
+        graph = function.graph()
+        if isinstance(graph, Refused):
+            return None
+        bits = widths(self.world.source.inlined.functions[name])
+        found = activations_of(graph, lambda call: self.world.returning.body(call.callee) == name, bits)
+        if found is None:
+            return None
+        before = {loop: dict(copies) for loop, copies in self.copies.items()}
+        self._count(function, keep=True)
+        one = self.world.counts[name]
+        if any(text not in HARMLESS for text in one.assumptions):
+            self.copies = before
+            return None
+        loops = {
+            loop: LoopCount(
+                None if count.total is None else found.total(count.total),
+                None if count.entry is None else found.largest(count.entry),
+            )
+            for loop, count in one.loops.items()
+        }
+        return replace(one, loops=loops)
 
     def _answers(self, functions: Sequence[Function]) -> list[FunctionBound]:
         missing = [function for function in functions if function.code.name not in self.alone]
