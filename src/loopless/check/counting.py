@@ -187,7 +187,8 @@ def _cell(function: Watched, loop: int) -> int:
 
 
 def _begin(number: int, function: Watched) -> str:
-    parts = [f"long long *counted_here = counted_begin({number}, {_size(function)})"]
+    words = _size(function)
+    parts = [f"long long counted_own[{words}] = {{0}}, *counted_here = counted_begin({number}, {words}, counted_own)"]
     at = _FIXED
     for value in function.values:
         parts.append(f"counted_here[{at}] = (long long)({value})")
@@ -200,10 +201,10 @@ def _begin(number: int, function: Watched) -> str:
 
 _RUNTIME: Final = (
     "extern void exit(int);",
-    "static long long *counted_log, counted_calls, counted_visits, counted_spare[400];",
-    "static long long *counted_begin(long long f, long long size) {",
+    "static long long *counted_log, counted_calls, counted_visits;",
+    "static long long *counted_begin(long long f, long long size, long long *here) {",  # what is not noted: its own
     "  if (++counted_calls > {CALLS}) exit(113);",
-    "  long long *own = counted_log + {HEAD} + 2 * {LOOPS} + f, *here = counted_spare;",
+    "  long long *own = counted_log + {HEAD} + 2 * {LOOPS} + f;",
     "  if (++*own <= {ACTIVATIONS} && counted_log[0] + size <= {WORDS}) {",
     "    here = counted_log + counted_log[0]; counted_log[0] += size;",
     "  } else counted_log[2]++;",
