@@ -144,3 +144,19 @@ def test_calls_that_may_end_the_run_are_named(tmp_path):
     found = reads_of(tmp_path, body)
     assert found.inputs and found.returning == ("check",)
     assert str(found).startswith("it runs as long as what it reads lets it, if calls of check return: ")
+
+
+HOOKED = "extern void hook(void); {} int f(void) {{ int c = 0; for (lim = 0; lim < 10; lim++) {{ hook(); c ^= 1; }} return c; }}"
+
+
+def test_what_only_functions_of_the_program_write_is_no_input(tmp_path):
+    """A function that is not defined comes to ``lim`` only by calling ``f`` again: what it returns chooses nothing."""
+    found = reads_of(tmp_path, HOOKED.format("static int lim;"))
+    assert not found.inputs
+    assert "what hook returns" not in str(found)
+
+
+def test_what_code_that_is_not_known_can_write_is_chosen_there(tmp_path):
+    found = reads_of(tmp_path, HOOKED.format("int lim;"))
+    assert found.inputs
+

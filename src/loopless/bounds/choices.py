@@ -22,7 +22,7 @@ from loopless.bounds.facts import Intervals
 from loopless.bounds.meetings import Meetings
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Load, Origin, Statement
 from loopless.paths.execution import Written
-from loopless.refusals import Reason
+from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
 from loopless.terms import (
     And,
@@ -161,6 +161,7 @@ class Game:
         self._arrays: dict[str, Var] = {}
         self._varying: set[Atom] = set()
         self._plains: dict[Node, Node] = {}
+        self._reading: dict[Node, bool] = {}
         self._steps = 0
 
     def reads(self, begun: Mapping[Var, int], holding: Sequence[Condition] = ()) -> Reads:
@@ -222,7 +223,14 @@ class Game:
             if atoms is None:
                 return None
             found |= atoms
-        return None if any(isinstance(part, Read) for part in walk(node)) else frozenset(found)
+        return None if self._is_reading(node) else frozenset(found)
+
+    def _is_reading(self, node: Term | Condition) -> bool:
+        """Whether memory is read in it."""
+        known = self._reading.get(node)
+        if known is None:
+            known = self._reading[node] = any(isinstance(part, Read) for part in walk(node))
+        return known
 
     def _plain(self, node: _N) -> _N:
         """The node with symbols for what is read of free memory: one for each object, of which all has one type."""
@@ -447,6 +455,8 @@ def _read_from(statement: Statement) -> tuple[str, bool]:
             what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
             if known is None or (known.pure and known.effect is not Effect.READS):
                 return "", False
+        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
+            what, sure = f"what functions that {name} may call leave in memory", False
         case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
             if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
                 return "", False

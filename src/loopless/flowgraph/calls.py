@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless.flowgraph.access import alive, is_constant, nowhere, writable
 from loopless.flowgraph.arithmetic import intrinsic
-from loopless.flowgraph.effects import NOT_MAIN, Touched
+from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
     Allocate,
     Assume,
@@ -197,19 +197,30 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
         t.emit(Havoc(target, Origin.CALL, name, loc, refused))
         if owner is not None:
             t.emit(Havoc(owner, Origin.CALL, name, loc, refused))
-    for slot in changed:
-        t.havoc_slot(slot, Origin.CALL, name, loc, refused)
+    for base, slot in changed:
+        t.havoc_slot(slot, Origin.CALL, name, loc, _by_the_program(t, base, name, loc) or refused)
     _finish(t, instruction, value)
 
 
-def _changed(t: Translator, touched: Touched) -> list[Slot]:
+def _by_the_program(t: Translator, base: Base, name: str, loc: ir.Loc | None) -> Refused | None:
+    """Why nobody outside chooses what code that is not known leaves in a global: only functions of the program change
+    it, which that code may call. None where others may.
+    """
+    found = t.memory.module.globals.get(base.name) if base.kind == "global" else None
+    if found is None or not is_internal(found):
+        return None
+    detail = f"{t.memory.shown(base)} is changed by functions of the program that {name} may call"
+    return Refused(Reason.MEMORY, t.where(loc), detail)
+
+
+def _changed(t: Translator, touched: Touched) -> list[tuple[Base, Slot]]:
     """The variables in memory that a call may change."""
     changed = [(key, slot) for key, slot in t.memory.held(touched.writes) if not is_constant(t, key[0])]
     if touched.strange and t.memory.around is not None:
         hit = {key for key, _ in changed}
         if any(key not in hit for key, _ in t.memory.held(t.memory.around.facts.strange.main)):
             t.memory.granted[NOT_MAIN] = None
-    return [slot for _, slot in changed]
+    return [(base, slot) for (base, _), slot in changed]
 
 
 def _variables(slots: Iterable[Slot]) -> tuple[Var, ...]:
@@ -237,7 +248,7 @@ def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> 
         touched = t.memory.touched(instruction)
         reads = _variables(slot for _, slot in t.memory.held(touched.reads))
         if kind == "defined":
-            changes = _variables(_changed(t, touched))
+            changes = _variables(slot for _, slot in _changed(t, touched))
     arguments = _own_arguments(t, instruction) if name == ITSELF else _arguments(t, instruction)
     refused = None
     if kind == "defined" and name in _recursive(t.memory.module):
