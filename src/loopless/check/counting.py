@@ -32,7 +32,10 @@ CALLS: Final = 3000
 _CUT: Final = "exit(113)"
 SECONDS: Final = 0.5
 DRIVER: Final = "counted_run"
-_FIXED: Final = 6  # of an activation: function, whether it returned, all iterations and calls at its begin, at its end
+_FIXED: Final = 8
+"""Of an activation: function, whether it returned, all iterations and calls at its begin, at its end, regions."""
+_REGION: Final = 3
+"""Of an object: address, size, and a number for its bytes (0: not looked at), behind the end whether they changed."""
 _HEAD: Final = 3  # words used, all iterations, activations that were not noted
 
 _HOOK: Final = re.compile(r"/\*(begin|enter|head|body|leave)(?: ([^*]*(?:\*(?!/)[^*]*)*))?\*/")
@@ -81,7 +84,8 @@ class Count:
 class Activation:
     """One call of ``function``: the ``values`` at its begin (64-bit, to be wrapped to their types), the objects that
     may overlap there by name (address, size), the iterations of its own loops, and ``everything``: those of all loops
-    of the program until it ended, or the run did. ``returned``: whether it did. It is call number ``first`` of the run,
+    of the program until it ended, or the run did. ``returned``: whether it did. ``changed``: those of the objects with
+    other bytes then than at its begin, where they are named by one name alone. It is call number ``first`` of the run,
     and those up to ``last`` came to their begins before it ended.
     """
 
@@ -93,6 +97,7 @@ class Activation:
     everything: int
     first: int
     last: int
+    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +183,12 @@ def _line_with_code(line: str, number: int, function: Watched | None) -> str:
 
 
 def _size(function: Watched) -> int:
-    return _FIXED + len(function.values) + 2 * len(function.regions) + 3 * len(function.loops)
+    return _FIXED + len(function.values) + _REGION * len(function.regions) + 3 * len(function.loops)
 
 
 def _cell(function: Watched, loop: int) -> int:
     """Where an activation counts a loop: iterations, those of the longest entry, those of this entry."""
-    return _FIXED + len(function.values) + 2 * len(function.regions) + 3 * function.loops.index(loop)
+    return _FIXED + len(function.values) + _REGION * len(function.regions) + 3 * function.loops.index(loop)
 
 
 def _begin(number: int, function: Watched) -> str:
@@ -193,9 +198,12 @@ def _begin(number: int, function: Watched) -> str:
     for value in function.values:
         parts.append(f"counted_here[{at}] = (long long)({value})")
         at += 1
-    for _, address, size in function.regions:
+    parts.append(f"counted_here[6] = {at}, counted_here[7] = {len(function.regions)}")
+    for name, address, size in function.regions:
         parts.append(f"counted_here[{at}] = (long long)({address}), counted_here[{at + 1}] = (long long)({size})")
-        at += 2
+        if name.isidentifier():
+            parts.append(f"counted_here[{at + 2}] = counted_bytes(counted_here + {at})")
+        at += _REGION
     return "; ".join(parts)
 
 
@@ -209,7 +217,13 @@ _RUNTIME: Final = (
     "    here = counted_log + counted_log[0]; counted_log[0] += size;",
     "  } else counted_log[2]++;",
     "  here[0] = f; here[1] = 0; here[2] = counted_log[1]; here[4] = counted_calls; return here; }",
+    "static long long counted_bytes(const long long *region) {",
+    "  unsigned long long found = 14695981039346656037ull; const unsigned char *at = (const unsigned char *)region[0];",
+    "  if (at) for (long long k = 0; k < region[1]; k++) found = (found ^ at[k]) * 1099511628211ull;",
+    "  return (long long)((found >> 2) | (1ull << 62)); }",
     "static void counted_leave(long long *here) {",
+    "  for (long long k = 0, *at = here + here[6]; k < here[7]; k++, at += 3)",
+    "    if (at[2]) at[2] = at[2] != counted_bytes(at);",
     "  here[1] = 1; here[3] = counted_log[1]; here[5] = counted_calls; }",
     "static long long counted_value(long long *here, long long value) { counted_leave(here); return value; }",
     "static void counted_visit(long long n, long long *cell) {",
@@ -276,13 +290,16 @@ def _activation(function: Watched, words: Sequence[int], end: int) -> Activation
     values = dict(zip(function.values, words[at : at + len(function.values)], strict=True))
     at += len(function.values)
     regions: dict[str, tuple[int, int]] = {}
+    changed: set[str] = set()
     for name, _, _ in function.regions:
         regions[name] = (words[at], words[at + 1])
-        at += 2
+        changed |= {name} if words[1] and words[at + 2] else set()
+        at += _REGION
     loops = {}
     for loop in function.loops:
         loops[loop] = Count(words[at], words[at + 1])
         at += 3
     everything = (words[3] if words[1] else end) - words[2]
     last = words[5] if words[1] else CALLS + 1
-    return Activation(function.name, bool(words[1]), values, regions, loops, everything, words[4], last)
+    found = bool(words[1]), values, regions, loops, everything, words[4], last, frozenset(changed)
+    return Activation(function.name, *found)

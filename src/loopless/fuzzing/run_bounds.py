@@ -15,6 +15,7 @@ from typing import Final, Literal
 from loopless.bounds import Claim
 from loopless.check.counting import Activation, Count, Counted, Counts
 from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.fuzzing.writes import written_by
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.loop_name import LoopName
@@ -69,7 +70,11 @@ def judged(subject: Bounded, counts: Counts) -> Iterator[Finding]:
     """All bounds of a program beside the counts of one run."""
     if not counts.loops and not counts.calls:
         return  # it was cut off without a trace
+    source = subject.program.source
     for activation in counts.activations:
+        for name, known in written_by((source.module, source.inlined), activation):
+            wrong = "" if known else f"a call of {activation.function} writes {name}, which its effects leave out"
+            yield Finding("writes", "tight" if known else "below", wrong)
         found = subject.answers.get(activation.function)
         if found is None:
             continue
