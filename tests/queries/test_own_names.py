@@ -81,3 +81,15 @@ def test_the_names_of_verification_keep_their_meaning(name: str, host, tmp_path:
     assert [o.status for o in outcomes] == [status, status]
     assert [o.return_value for o in outcomes if o.status == "ok"] == [value, value] * (status == "ok")
     assert name not in f.reached.names
+
+
+def test_a_loop_that_begins_with_an_inlined_call(tmp_path):
+    """A loop by ``goto`` has the place of the call, and is the caller's, not one of the function that is inlined."""
+    file = tmp_path / "again.c"
+    file.write_text(
+        "static int f(int n)\n{\n    return n ^ 3;\n}\nint g(int k)\n{\n    int r = 0;\nagain:\n    r ^= f(0);\n    k--;\n"
+        "    if (k > 0) goto again;\n    return r;\n}\n",
+        encoding="utf-8",
+    )
+    (loop,) = session.load([file])["g"].loops
+    assert (loop.id.line, loop.id.column, loop.id.inlined_from) == (9, 10, None)

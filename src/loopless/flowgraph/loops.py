@@ -44,7 +44,7 @@ def loop_forest(
     loops = []
     names = _names(headers, back, marks, places, function, bodies, blocks)
     for header in headers:
-        loc = _loop_place(header, back[header], marks, places, function)
+        loc = _loop_place(header, back[header], marks, places, function, blocks)
         loops.append(
             LoopInfo(
                 names[header],
@@ -127,15 +127,35 @@ def _loop_place(
     marks: Mapping[str, ir.LoopMark],
     places: Mapping[str, ir.Loc | None],
     function: ir.Function,
+    blocks: Mapping[str, Block],
 ) -> ir.Loc | None:
     for latch in latches:
         mark = marks.get(latch)
         if mark is not None and mark.start is not None:
             return mark.start
     for label in (header, *latches):
-        if places[label] is not None:
-            return places[label]
+        loc = places[label]
+        if loc is not None:
+            backs = (edge.loc for at in latches for edge in blocks[at].edges if edge.target == header)
+            return _in_loop(loc, [back for back in backs if back is not None])
     return function.loc
+
+
+def _in_loop(loc: ir.Loc, backs: Sequence[ir.Loc]) -> ir.Loc:
+    """Of a place in an inlined function, that of the call, where the way back to the header is not in that function:
+    the loop begins with the call.
+    """
+    depth = min((len(_frames(back)) for back in backs), default=len(_frames(loc)))
+    frames = _frames(loc)
+    return frames[max(0, len(frames) - depth)]
+
+
+def _frames(loc: ir.Loc) -> list[ir.Loc]:
+    """A place, and those of the calls by which it was inlined, from the inside out."""
+    found = [loc]
+    while found[-1].inlined_at is not None:
+        found.append(found[-1].inlined_at)
+    return found
 
 
 def _names(  # noqa: PLR0917
@@ -151,7 +171,7 @@ def _names(  # noqa: PLR0917
     plain: dict[str, str] = {}
     longer: dict[str, str] = {}
     for header in headers:
-        loc = _loop_place(header, back[header], marks, places, function)
+        loc = _loop_place(header, back[header], marks, places, function, blocks)
         file = loc.file if loc else "?"
         plain[header] = f"{file}:{function.source_name}:{loc.line if loc else 0}:{loc.column if loc else 0}"
         longer[header] = plain[header] + _inlined_chain(loc)
