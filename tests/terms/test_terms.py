@@ -222,3 +222,46 @@ def test_sums_have_one_form_however_they_are_built(a, b, factor):
     assert moved is t.add(t.const(factor), first) is t.sub(first, t.const(-factor))
     assert t.from_polynomial(t.polynomial(moved)) is moved
     assert moved.variables == first.variables == frozenset(n for n in t.walk(first) if isinstance(n, t.Var))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "floor", "left"),
+    [
+        ((1, 0), (2, -1), 0, True),  # 2z - 1 >= z where z > 0
+        ((1, 0), (2, -2), 0, False),  # 0 where z = 1
+        ((2, 1), (3, 1), 0, True),
+        ((2, 1), (3, 0), 0, False),  # by z = 0 it would be true of integers, but not of halves
+        ((1, 0), (3, -7), 2, False),
+        ((1, 0), (3, -6), 2, True),
+        ((-1, 0), (-2, -1), 0, True),
+        ((1, 0), (-1, 5), 0, False),
+        ((-1, 4), (-4, 13), 0, True),
+    ],
+)
+def test_of_two_raised_terms_the_lower_one_is_left(x, y, floor, left):
+    """Expected values by thought: y >= x wherever x > floor."""
+    z = VARIABLES[-1]
+
+    def raised(line: tuple[int, int]) -> t.Term:
+        return t.maximum(t.Const(floor), t.add(t.scale(z, line[0]), t.Const(line[1])))
+
+    found = t.minimum(raised(x), raised(y))
+    assert (found is raised(x)) == left
+    for value in range(-40, 41):
+        expected = min(max(floor, a * value + b) for a, b in (x, y))
+        assert t.evaluate(found, {z: value}) == expected
+
+
+@given(st.tuples(*[st.integers(-4, 4)] * 6), st.integers(-3, 3))
+def test_the_least_of_raised_terms(coefficients, floor):
+    z, s = VARIABLES[-1], VARIABLES[2]
+    a, b, c, d, e, f = coefficients
+
+    def term(at_z: int, at_s: int, by: int) -> t.Term:
+        return t.maximum(t.Const(floor), t.add(t.add(t.scale(z, at_z), t.scale(s, at_s)), t.Const(by)))
+
+    found = t.minimum(term(a, b, c), term(d, e, f))
+    for at_z in range(-9, 10):
+        for at_s in (-128, -5, -1, 0, 1, 2, 77, 127):
+            lines = (a * at_z + b * at_s + c, d * at_z + e * at_s + f)
+            assert t.evaluate(found, {z: at_z, s: at_s}) == min(max(floor, line) for line in lines)

@@ -314,7 +314,26 @@ def _extreme(op: str, terms: tuple[Term, ...]) -> Term:
 
 def _at_most(a: Term, b: Term) -> bool:
     high = range_of(sub(a, b))[1]
-    return high is not None and high <= 0
+    return (high is not None and high <= 0) or _raised_at_most(a, b)
+
+
+def _raised_at_most(a: Term, b: Term) -> bool:
+    """Whether max(c, x) <= max(c, y) since y >= x wherever x > c: y - x is a constant of at least 0 beside some times
+    x - c - 1, where that is linear.
+    """
+    if not (isinstance(a, Op) and isinstance(b, Op) and a.op == b.op == "max" and len(a.args) == len(b.args) == 2):
+        return False
+    floors = [(c, x, y) for c, x in (a.args, a.args[::-1]) for d, y in (b.args, b.args[::-1]) if c is d]
+    for c, x, y in floors:
+        above, more = polynomial(sub(sub(x, c), ONE)), polynomial(sub(y, x))
+        first = next((monomial for monomial in above if monomial), None)
+        if first is None or above[first] * more.get(first, 0) <= 0:
+            continue
+        p, q = abs(more[first]), abs(above[first])
+        low = range_of(sub(scale(sub(y, x), q), scale(sub(sub(x, c), ONE), p)))[0]
+        if low is not None and low >= 0:
+            return True
+    return False
 
 
 def wrap(term: Term, type: IntType) -> Term:
