@@ -105,6 +105,19 @@ def test_parameters_that_are_compared_point_into_one_object() -> None:
     assert "p, e point into the same object" in g.assumptions
 
 
+def test_a_pointer_to_a_function_equals_the_function() -> None:
+    g = graph("int a(int n) { return n; }\nint f(int n) { int (*p)(int) = a; p(n); if (p == a) n = 7; return n; }")
+    equal = [e for b in g.blocks.values() for e in b.edges if e.target.startswith("if.then")]
+    assert [e.condition for e in equal] == [t.TRUE]
+
+
+@pytest.mark.parametrize("declared", ["int w(int)", "int w"])
+def test_what_is_declared_weak_may_be_nowhere(declared: str) -> None:
+    g = graph(f"extern {declared} __attribute__((weak));\nint f(int n) {{ if (!&w) while (n > 0) n--; return n; }}")
+    asked = [e.condition for b in g.blocks.values() for e in b.edges if len(b.edges) > 1]
+    assert t.FALSE not in asked
+
+
 def test_constant_globals_have_their_value() -> None:
     source = "static const int limit[3] = {4, 5, 6}; int f(int i) { while (i < limit[1]) i++; return i; }"
     conditions = [e.condition for b in graph(source).blocks.values() for e in b.edges]

@@ -125,6 +125,15 @@ NEVER_BELOW = {
     "int main(void) { int k; for (k = 0; k < 4; k++) f(); return 0; }",
     "a pointer to a global": "static int a = 2, b = 11; static int *p = &a;\n"
     "int main(void) { int i, s = 0; p = s ? &a : &b; for (i = 0; i < *p; i++) s ^= i; return s; }",
+    "functions that are passed on": "static int acc; typedef int (*fn)(int);\n"
+    "static int a(int n) { acc++; return n; }\nstatic int c(int n) { acc--; return 0; }\n"
+    "static const fn table[2] = { a, c };\nstatic int call(fn f, int n) { return f(n); }\n"
+    "int main(void) { int k, r = 0; for (k = 0; k < 2; k++) r += table[k](k + 1); r += call(a, 3) + call(c, 5);\n"
+    "for (k = 0; k < 3; k++) r += 2; return r & 1; }",
+    "arguments that overlap": "struct s { int n; int m; };\nint sink;\n"
+    "static void e(int k, struct s *s, int *q) { " + "if (sink == k * 7) sink += k; " * 80 + "s->n = 3;\n"
+    "for (int i = 0; i < s->n; i++) { sink++; if (i < 20) ++*q; } }\n"
+    "int main(void) { struct s t; t.m = 0; e(2, &t, &t.n); e(2, &t, &t.m); return 0; }",
     "a table with holes": "static int acc;\nstatic int up(int n) { int i; for (i = 0; i < n; i++) acc++; return n; }\n"
     "static int down(int n) { int i; for (i = n; i < 9; i++) acc--; return -n; }\n"
     "static int (*table[4])(int) = { up, 0, down, up };\n"

@@ -84,6 +84,8 @@ class Memory:
         """The number of an object; a new one is described on the way."""
         if base == NULL:
             return NULL_OBJECT
+        if base.kind == "global" and base.name in self.module.functions:
+            base = Base("function", base.name)  # where pointers lead, functions are globals
         found = self.numbers.get(base)
         if found is None:
             found = self.numbers[base] = len(self.numbers) + 1

@@ -228,7 +228,11 @@ class Translator:
             case ir.NullPtr():
                 return Address(ZERO, ZERO)
             case ir.GlobalRef():
-                return Address(const(self.memory.number(self._global_base(operand.name))), ZERO)
+                if self.memory.module.is_weak(operand.name):
+                    detail = f"`{operand.name}` is weak and not defined here: its address may be null"
+                    refused = self.refused(detail, None, Reason.POINTER)
+                    return self.unknown(operand.type, Origin.UNSUPPORTED, operand.name, None, refused)
+                return Address(const(self.memory.number(Base("global", operand.name))), ZERO)
             case ir.AddressOf():
                 return Address(const(self.memory.number(Base("global", operand.name))), const(operand.offset))
             case ir.Undef() | ir.Poison():
@@ -243,9 +247,6 @@ class Translator:
                 return Nothing(Refused(Reason.FLOAT, self.where(None), "floating-point values are not followed"))
             case _:
                 return Nothing(self.refused("a constant of this kind is not followed", None))
-
-    def _global_base(self, name: str) -> Base:
-        return Base("function" if name in self.memory.module.functions else "global", name)
 
     def number(self, operand: ir.Value) -> Number | None:
         """An integer operand, None where its value is not followed."""

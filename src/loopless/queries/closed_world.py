@@ -195,11 +195,11 @@ class _Plan:
         terms: dict[Term, None] = {}
         handed = Handed(self.graph, known.graph, known.bits) if known.graph is not None else None
         granted = all(text in HARMLESS for text in known.assumptions)
-        if handed is not None and not granted and not handed.apart(call):
-            handed = None
+        # What is taken for granted of pointers has to hold at this call, for numbers as for terms.
+        carried = granted or (handed is not None and handed.apart(call))
         for loop, count in known.loops.items():
             for what, term in (("total", count.total), ("entry", count.entry)):
-                here = _at(handed, call, term)
+                here = _at(handed, call, term) if carried else None
                 parts = [(ZERO, 0)] if here is None else _summands(here) if what == "total" else _units(here)
                 for unit, times in parts:
                     full = unit not in terms and self._made + len(terms) >= MAX_SITES

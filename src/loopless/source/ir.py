@@ -405,6 +405,11 @@ class Module:
     def pointer_bits(self) -> int:
         return self.layout.pointer_bits()
 
+    def is_weak(self, name: str) -> bool:
+        """Whether a name is declared weak and defined nowhere here: its address may be null."""
+        found = self.functions.get(name) or self.globals.get(name)
+        return found is not None and found.linkage == "extern_weak"
+
     def defined(self) -> Iterator[Function]:
         """The functions with a body, in textual order."""
         return (f for f in self.functions.values() if f.blocks)
