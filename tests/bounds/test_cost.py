@@ -165,3 +165,17 @@ def test_a_part_of_a_structure_that_is_in_memory_is_refused_by_its_name(tmp_path
     for wrong in ("q.m", "q.k.j", "q", "r.k", "q->k", "q.k[1]"):
         with pytest.raises(UsageError, match="no function with loops has a variable"):
             function_with([function], wrong)
+
+
+def test_what_recursive_calls_add_is_refused_where_there_is_no_loop(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(
+        "int c;\nint down(int x, int y) { c++; if (x > 0) y = down(x - 1, y + 1); return y; }\n"
+        "void f(int x, int y) { c++; y = down(x, y); down(y, 0); }\n"
+    )
+    program = load([file], Settings())
+    (bound,) = answer_bounds([program["f"]], "all", Settings())
+    cost = answer_cost(program["f"], "c", bound, Settings()).cost
+    assert cost.upper is None
+    assert cost.refused is not None
+    assert cost.refused.reason in (Reason.NO_BOUND, Reason.UNKNOWN_CALL)

@@ -81,7 +81,11 @@ def _inputs_apart(cutpoints: CutpointGraph) -> CallBounds:
 
 
 def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
-    """By how much a variable is larger than ``start`` at the end of a call, at most, over the call's inputs."""
+    """By how much a variable is larger than ``start`` at the end of a call, at most, over the call's inputs; None where
+    that is not found, and for a function without loops, of which counts say as much.
+    """
+    if not graph.loops:
+        return None
     cutpoints = cutpoints_of(graph, frozenset((variable,)))
     if isinstance(cutpoints, Refused):
         return None

@@ -14,7 +14,7 @@ from loopless.bounds.model import by_types
 from loopless.bounds.nested import above
 from loopless.bounds.path_counters import Counter
 from loopless.bounds.scopes import scopes_of
-from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.logic import simplify
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import FunctionSummary
@@ -94,5 +94,7 @@ def _by_counts(graph: Flowgraph, variable: Var, start: Term) -> Cost:
     lower = minimum(*(neg(low) for low in lows if low is not None)) if lows and None not in lows else None
     if upper is not None:
         return Cost(upper, lower)
-    detail = f"what the loops add to {variable.name} has no bound"
+    called = any(isinstance(statement, Call) for block in graph.blocks.values() for statement in block.statements)
+    calls = " and the calls" if called else ""
+    detail = f"what the loops{calls} add to {variable.name} has no bound"
     return Cost(None, lower, Refused(Reason.NO_BOUND, place, detail))
