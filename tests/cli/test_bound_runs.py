@@ -9,17 +9,17 @@ NOT_INLINED = {
     # By a variable of the program: 3 + 50 iterations.
     "a pointer": HELPER.format(static="static ")
     + "void (*p)(int) = h;\nint main(void) { h(3); p(50); return 0; }\n",
-    # By a value that is chosen in main.
-    "a choice": HELPER.format(static="static ")
-    + "int main(void) { void (*p)(int) = h; h(3); volatile int z = 0; (z ? p : h)(50); return 0; }\n",
+    # By what anything may have written.
+    "a volatile pointer": HELPER.format(static="static ")
+    + "void (*volatile p)(int) = h;\nint main(void) { h(3); p(50); return 0; }\n",
     # By what is not defined, and was given the address.
     "outside": "void each(void (*)(int));\n"
     + HELPER.format(static="static ")
     + "int main(void) { h(3); each(h); return 0; }\n",
-    # In a function that calls itself twice, and so is not inlined.
+    # In functions that call each other, and so are not inlined.
     "a recursion": HELPER.format(static="static ")
-    + "int g(int n) { if (n <= 0) return 1; h(50); return g(n - 1) ^ g(n - 2); }\n"
-    "int main(void) { h(3); return g(4); }\n",
+    + "int k(int n);\nint g(int n) { if (n <= 0) return 1; h(50); return k(n - 1) ^ k(n - 2); }\n"
+    "int k(int n) { return g(n - 1); }\nint main(void) { h(3); return g(4); }\n",
     # The address is that of an alias of an alias.
     "the address of an alias": HELPER.format(static="")
     + 'void k(int n) __attribute__((alias("h")));\nvoid l(int n) __attribute__((alias("k")));\n'
@@ -57,6 +57,28 @@ def test_loops_that_calls_come_to_otherwise_than_by_inlining_have_no_number_in_a
         assert done.returncode == 3
         assert not any(character.isdigit() for character in done.stdout)
         assert "no number for" in done.stderr
+
+
+# The numbers are those of native runs: each of h's calls takes 50, but for one in main that takes 3.
+COUNTED_OTHERWISE = {
+    "a choice": ("int main(void) { void (*p)(int) = h; h(3); volatile int z = 0; (z ? p : h)(50); return 0; }\n", 53),
+    "a recursion": (
+        "int g(int n) { if (n <= 0) return 1; h(50); return g(n - 1) ^ g(n - 2); }\n"
+        "int main(void) { h(3); return g(4); }\n",
+        7 * 50 + 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("how", COUNTED_OTHERWISE)
+def test_loops_that_known_calls_come_to_have_numbers_in_a_run(answer, tmp_path, how):
+    file = tmp_path / "program.c"
+    main, truth = COUNTED_OTHERWISE[how]
+    file.write_text(HELPER.format(static="static ") + main, encoding="utf-8")
+    _, document = answer("bound", file, "--entry", "main")
+    (loop,) = document["run"]["loops"]
+    assert loop["any_value"] == 50
+    assert truth <= loop["value"] <= 3 * truth
 
 
 def test_what_a_pointer_leads_to_is_not_counted_with_the_loops_of_the_caller(answer, tmp_path):
@@ -188,8 +210,9 @@ def test_a_loop_of_a_header_has_no_number_where_one_of_its_functions_is_not_inli
     )
     one, other = tmp_path / "a.c", tmp_path / "b.c"
     one.write_text('#include "h.h"\nint other(int);\nint main(void) { return work(10) + other(3); }\n', encoding="utf-8")
-    call = "other(n - 1) + other(n - 2) + work(1000)"
-    other.write_text(f'#include "h.h"\nint other(int n) {{ return n > 1 ? {call} : 0; }}\n', encoding="utf-8")
+    call = "again(n - 1) + again(n - 2) + work(1000)"
+    recursive = f"int other(int n);\nint again(int n) {{ return other(n); }}\nint other(int n) {{ return n > 1 ? {call} : 0; }}\n"
+    other.write_text(f'#include "h.h"\n{recursive}', encoding="utf-8")
     status, document = answer("bound", one, other, "--entry", "main")
     assert status == 3
     assert [loop["upper"] for loop in document["run"]["loops"]] == [None]
