@@ -12,7 +12,7 @@ from loopless.flowgraph import build
 from loopless.flowgraph.cells import Cell
 from loopless.flowgraph.effects import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.places import Base
 from runs_of_text import module, statements
 
 HEAD = """

@@ -8,7 +8,7 @@ import pytest
 
 from loopless.flowgraph.model import Kind
 from loopless.flowgraph.objects import Memory, Options, describe_memory, leaf_type
-from loopless.flowgraph.pointers import NULL, Base
+from loopless.flowgraph.places import NULL, Base
 from loopless.terms import INTEGERS, ZERO, IntType, const, evaluate
 from runs_of_text import module
 

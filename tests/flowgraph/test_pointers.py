@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.flowgraph.pointers import DEAD, NULL, Access, Base, PointsTo, Target, analyse, call_kind
+from loopless.flowgraph.places import DEAD, NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.pointers import analyse, call_kind
 from loopless.flowgraph.promotion import promotable
 from loopless.source import ir
 from runs_of_text import module

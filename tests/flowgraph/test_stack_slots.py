@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.flowgraph.objects import Options, describe_memory
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.places import Base
 from loopless.flowgraph.stack_slots import stack_slot_of
 from runs_of_text import came_out, flowgraph, module
 

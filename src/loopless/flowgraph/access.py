@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless.flowgraph.model import NULL_OBJECT, Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
 from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.pointers import DEAD, NULL, Base
+from loopless.flowgraph.places import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
 from loopless.source import ir, marks

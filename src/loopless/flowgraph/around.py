@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from loopless.flowgraph.cells import OUTSIDE, Cell, Cells
 from loopless.flowgraph.effects import ModuleFacts, facts_of, kept_by
-from loopless.flowgraph.pointers import Base, PointsTo
+from loopless.flowgraph.places import Base, PointsTo
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.source import ir
 
 
@@ -33,7 +34,8 @@ class Around:
         found = _by_base(cells)
         if any(cell.meets(offset, size) for cell in found.get(base, ())):
             return True
-        return OUTSIDE in found and base != OUTSIDE and self.reaches(base)
+        strange = OUTSIDE in found or (base.kind == "local" and any(other.kind in STANDING_IN for other in found))
+        return strange and base != OUTSIDE and self.reaches(base)
 
 
 @functools.lru_cache(maxsize=16)

@@ -16,7 +16,8 @@ from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
 from loopless.flowgraph.objects import Memory, Options, describe_memory
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.places import Base
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
@@ -429,7 +430,7 @@ class _Builder:
 
     def _written(self, cells: Cells) -> frozenset[int] | None:
         bases = {cell.base for cell in cells}
-        if OUTSIDE in bases:
+        if OUTSIDE in bases or any(base.kind in STANDING_IN for base in bases):
             return None
         return frozenset(number for base, number in self.memory.numbers.items() if base in bases)
 
@@ -443,12 +444,13 @@ class _Builder:
         """What is taken for granted about parameters that point to memory."""
         bases: dict[Base, bool] = {}
         for access in self.memory.points.accesses:
-            if access.place is not None and access.place[0].kind in ("parameter", "global"):
+            if access.place is not None and access.place[0].kind in ("parameter", "global", *STANDING_IN):
                 base = access.place[0]
                 bases[base] = bases.get(base, False) or access.writes
         written = {cell.base for _, call in self.t.called for cell in call.writes}
-        bases |= {base: True for base in written if base.kind == "parameter"}
-        pointees = [base for base in bases if base.kind == "parameter"]
+        bases |= {base: True for base in written if base.kind in ("parameter", *STANDING_IN)}
+        pointees = [base for base in bases if base.kind in ("parameter", *STANDING_IN)]
+        followed = self._followed()
         others = sorted(bases)
         found: list[str] = []
         groups: dict[Base, list[str]] = {}
@@ -459,13 +461,25 @@ class _Builder:
         found.extend(f"{', '.join(names)} point into the same object" for names in groups.values())
         for i, a in enumerate(others):
             found.extend(
-                f"{self.memory.shown(a)} and {self.memory.shown(b)} do not overlap"
+                f"{self.memory.in_words(a)} and {self.memory.in_words(b)} do not overlap"
                 for b in others[i + 1 :]
                 if (a in pointees or b in pointees) and (bases[a] or bases[b])
+                if (a.kind not in STANDING_IN and b.kind not in STANDING_IN) or a in followed or b in followed
             )
         if any(base.kind == "global" and self.memory.is_given(base) for base in written):
             found.extend(
-                f"{self.memory.shown(a)} and the globals that calls change do not overlap" for a in sorted(pointees)
+                f"{self.memory.in_words(a)} and the globals that calls change do not overlap" for a in sorted(pointees)
             )
         found.extend(self.memory.granted)
         return tuple(found)
+
+    def _followed(self) -> set[Base]:
+        """The objects of which something is a variable, and those in which the pointers to such formal pointees lie."""
+        found = {base for base, _ in self.memory.slots}
+        waiting = [base for base in found if base.kind in STANDING_IN]
+        while waiting:
+            holder = self.memory.points.pointees[waiting.pop()][0]
+            if holder not in found:
+                found.add(holder)
+                waiting += [holder] if holder.kind in STANDING_IN else []
+        return found

@@ -22,7 +22,8 @@ from loopless.flowgraph.model import (
     Pointer,
 )
 from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.pointers import Base, call_kind
+from loopless.flowgraph.places import Base
+from loopless.flowgraph.pointers import call_kind
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.flowgraph.pointers import Base, PointsTo, Target
+from loopless.flowgraph.places import Base, PointsTo, Target
 from loopless.source import ir
 
 OUTSIDE: Final = Base("outside", "")

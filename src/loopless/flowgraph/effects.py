@@ -30,7 +30,8 @@ from loopless.flowgraph.cells import (
     whole_objects,
 )
 from loopless.flowgraph.lifetimes import with_lifetimes_and_points
-from loopless.flowgraph.pointers import Base, PointsTo, Target, call_kind, reachable_objects
+from loopless.flowgraph.places import Base, PointsTo, Target
+from loopless.flowgraph.pointers import call_kind, reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.flowgraph.pointers import Base, PointsTo, analyse
+from loopless.flowgraph.places import Base, PointsTo
+from loopless.flowgraph.pointers import analyse
 from loopless.graphs import cycles
 from loopless.source import ir
 

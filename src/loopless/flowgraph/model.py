@@ -72,10 +72,11 @@ class VariableInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
-    """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "null",
-    "function" or "dead" (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known;
-    ``element`` the type of its elements where it is an array of integers; ``constant``: writing to it is undefined;
-    ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``).
+    """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "pointee"
+    or "reached" (what pointers in memory point to, :mod:`loopless.flowgraph.pointees`), "null", "function" or "dead"
+    (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element`` the
+    type of its elements where it is an array of integers; ``constant``: writing to it is undefined; ``content`` the
+    initial bytes of a global (None: unknown or zero-initialised by ``zero``).
     """
 
     number: int
@@ -90,6 +91,8 @@ class MemoryObject:
     """The name in the module of a global or function, unique there."""
     relocations: tuple[tuple[int, str, int], ...] = ()
     """Pointers inside ``content``: (offset, name of the global pointed to, byte offset there)."""
+    holder: tuple[int, int] | None = None
+    """Of a "pointee": the object and the offset of the pointer that points to it when the function begins."""
 
 
 @dataclass(frozen=True, slots=True)

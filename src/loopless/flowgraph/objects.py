@@ -10,7 +10,9 @@ from loopless.flowgraph.cells import Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Touched, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
-from loopless.flowgraph.pointers import NULL, Access, Base, PointsTo, Target, analyse
+from loopless.flowgraph.places import NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.pointees import STANDING_IN
+from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import is_whole, promotable
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugTypes
@@ -101,7 +103,8 @@ class Memory:
     def fixed(self, target: Target) -> int | None:
         """The number of the one object that a pointer surely points into, if there is one."""
         base = target.base
-        return None if base is None or base == NULL or base in self.nullable else self.number(base)
+        unsure = base is None or base == NULL or base in self.nullable or base.kind in STANDING_IN
+        return None if base is None or unsure else self.number(base)
 
     def size(self, base: Base) -> int | None:
         """The object's size in bytes, None where it is not known."""
@@ -186,7 +189,12 @@ class Memory:
             index if base.kind == "parameter" else None,
             base.name if base.kind in ("global", "function") else "",
             relocations,
+            self._holder(base),
         )
+
+    def _holder(self, base: Base) -> tuple[int, int] | None:
+        holder, offset = self.points.pointees.get(base, (None, None))
+        return None if holder is None or offset is None else (self.number(holder), offset)
 
     def debug_type(self, base: Base) -> DebugType | None:
         """The source type of what is in the object, None where debug records do not tell."""
@@ -206,6 +214,13 @@ class Memory:
                 if param.debug is None or param.debug.kind is not DebugKind.POINTER:
                     return None
                 return types.element(param.debug.type)
+            case "pointee":
+                holder, offset = self.points.pointees[base]
+                around = self.debug_type(holder)
+                if around is None or offset is None:
+                    return None
+                pointer = leaf_type(types, around, 8 * offset % (around.bits or 1 << 62), self.module.pointer_bits)
+                return types.element(pointer) if pointer is not None and pointer.kind is DebugKind.POINTER else None
             case _:
                 return None
 
@@ -221,13 +236,32 @@ class Memory:
             case "parameter":
                 param = next(p for p in self.function.params if p.name == base.name)
                 return base.name if param.debug is None else param.debug.name
+            case "pointee":
+                holder, offset = self.points.pointees[base]
+                return self.slot_name(holder, offset or 0, self.module.pointer_bits // 8)
+            case "reached":
+                return self.shown(self.points.pointees[base][0])
             case _:
                 return base.name
+
+    def is_indirect(self, base: Base) -> bool:
+        """Whether the object is named by a pointer to it."""
+        return base.kind in STANDING_IN or (base.kind == "parameter" and base.name not in self.function.variables)
+
+    def in_words(self, base: Base) -> str:
+        """The object in a sentence."""
+        match base.kind:
+            case "pointee":
+                return f"what {self.shown(base)} points to"
+            case "reached":
+                return f"what else is reached from {self.shown(base)}"
+            case _:
+                return self.shown(base)
 
     def slot_name(self, base: Base, offset: int, size: int) -> str:
         """How C names the scalar at ``offset``: ``x``, ``s.len``, ``p->len``, ``*p``, ``a[3]``."""
         name, debug = self.shown(base), self.debug_type(base)
-        indirect = base.kind == "parameter" and base.name not in self.function.variables
+        indirect = self.is_indirect(base)
         if debug is not None and indirect and debug.bits and offset >= debug.bits // 8 > 0:
             index, inner = divmod(offset, debug.bits // 8)
             path = self.module.debug_types.member_path(debug, inner, size)
@@ -302,11 +336,12 @@ def describe_memory(
 def _may_hide(points: PointsTo, module: ir.Module) -> bool:
     """Whether there are globals here that pointers of unknown origin perhaps do not point to."""
     named = {a.place[0].name for a in points.accesses if a.place is not None and a.place[0].kind == "global"}
-    return points.unknown_access and any(n in module.globals and is_internal(module.globals[n]) for n in named)
+    strange = points.unknown_access or points.formal_access
+    return strange and any(n in module.globals and is_internal(module.globals[n]) for n in named)
 
 
 def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
-    kind = {"local": Kind.LOCAL, "global": Kind.GLOBAL, "parameter": Kind.POINTEE}[base.kind]
+    kind = {"local": Kind.LOCAL, "global": Kind.GLOBAL}.get(base.kind, Kind.POINTEE)
     declared = None
     if base.kind == "local":
         variable = memory.function.variables.get(base.name)
@@ -347,7 +382,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:
-        indirect = base.kind == "parameter" and base.name not in memory.function.variables
+        indirect = memory.is_indirect(base)
         at = 8 * offset % debug.bits if indirect and debug.bits else 8 * offset  # p[1] is of the type of *p
         leaf = leaf_type(memory.module.debug_types, debug, at, access.bits)
         if leaf is not None and leaf.signed is not None:

@@ -6,16 +6,16 @@ point to any object that the outside can reach). From this follow which scalars 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.members import Member, members
+from loopless.flowgraph.places import DEAD, Access, Base, PointsTo, Target
+from loopless.flowgraph.pointees import Joined, formal_content, initial_pointers, joined_by, late_loads
 from loopless.graphs import reachable
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, effect_of
+from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of
 
-_MAX_OFFSETS = 6
 _OF_POINTERS = frozenset({
     "load", "store", "outlive", "ptrtoint", "ret", "insertvalue", "cmpxchg", "atomicrmw", "insertelement", "call",
     "invoke", "va_arg",
@@ -23,166 +23,49 @@ _OF_POINTERS = frozenset({
 """Instructions of which :func:`_transfer` learns something; of others where their result is a pointer."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Base:
-    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function", "null" or "dead"."""
-
-    kind: str
-    name: str
-
-
-NULL = Base("null", "")
-DEAD = Base("dead", "an object whose lifetime is over")
-"""Stands for all of them: a pointer to one must not be used any more (see :mod:`loopless.flowgraph.lifetimes`)."""
-Places = frozenset[tuple[Base, int | None]]
-
-
-@dataclass(slots=True)
-class Target:
-    """What a pointer may point to: ``places``, and anything at all where ``unknown``."""
-
-    places: set[tuple[Base, int | None]] = field(default_factory=set)
-    unknown: bool = False
-
-    def include(self, other: Target) -> bool:
-        """Add ``other``; True where that changed something. Too many offsets of one object become None."""
-        if (self.unknown or not other.unknown) and other.places <= self.places:
-            return False  # nothing new: so it is most often
-        before = (len(self.places), self.unknown)
-        snapshot = set(self.places)
-        self.places |= other.places
-        self.unknown |= other.unknown
-        for base in {base for base, _ in self.places}:
-            offsets = {offset for found, offset in self.places if found == base}
-            if None in offsets or len(offsets) > _MAX_OFFSETS:
-                self.places -= {(base, offset) for offset in offsets}
-                self.places.add((base, None))
-        return (len(self.places), self.unknown) != before or self.places != snapshot
-
-    def moved(self, offset: int | None) -> Target:
-        """The target after a step of ``offset`` bytes (None: not constant)."""
-        moved = {
-            (base, None if old is None or offset is None else old + offset)
-            for base, old in self.places
-            if base.kind != "null"
-        }
-        return Target(
-            moved | ({(NULL, None)} if any(b.kind == "null" for b, _ in self.places) else set()), self.unknown
-        )
-
-    @property
-    def base(self) -> Base | None:
-        """The one object that is meant, None where that is not known."""
-        bases = {base for base, _ in self.places}
-        return next(iter(bases)) if len(bases) == 1 and not self.unknown else None
-
-    @property
-    def living(self) -> set[tuple[Base, int | None]]:
-        """The places in objects that live: nothing else is read or written in a run that is defined."""
-        return {place for place in self.places if place[0] not in (DEAD, NULL)}
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else). ``span``: the
-    bytes that it lies in, from the first to before the second, where its offset varies within a member.
-    """
-
-    place: tuple[Base, int | None] | None
-    size: int
-    pointer: bool
-    plain: bool
-    writes: bool
-    bits: int
-    span: tuple[int, int] | None = None
-
-
-@dataclass(slots=True)
-class PointsTo:
-    """The result: targets per local name, accesses, and objects by what reaches them."""
-
-    targets: dict[str, Target] = field(default_factory=dict)
-    cells: dict[tuple[Base, int], Target] = field(default_factory=dict)
-    accesses: list[Access] = field(default_factory=list)
-    escaped: set[Base] = field(default_factory=set)
-    """Objects whose address lies in memory, was returned or became a number: anything unknown may reach them."""
-    lent: set[Base] = field(default_factory=set)
-    """Objects whose address was an argument of a call of unknown effect."""
-    mixed: set[Base] = field(default_factory=set)
-    """Local objects whose pointers are not followed place by place: read or written at a varying offset, in other
-    units, or as a block. What they hold has escaped."""
-    touched: set[Base] = field(default_factory=set)
-    """Objects that library calls or block operations read or write as a whole."""
-    parameters: dict[str, Base] = field(default_factory=dict)
-    """The object of each pointer parameter; parameters that are compared or subtracted share one."""
-    shared: set[str] = field(default_factory=set)
-    """Parameters that share their object with another one: their offset is not known."""
-    members: Mapping[str, Member] = field(default_factory=dict)
-    """By the names of addresses of unknown offset, the member arrays that they lie in."""
-    differences: set[str] = field(default_factory=set)
-    """Pointers turned into numbers that are only subtracted or compared: these cannot become pointers again."""
-    unknown_access: bool = False
-    defined_calls: bool = False
-    unknown_calls: bool = False
-    _held: dict[Base, list[int]] = field(default_factory=dict, compare=False, repr=False)
-    _indexed: int = field(default=0, compare=False, repr=False)
-
-    def held(self, base: Base) -> Sequence[int]:
-        """The offsets in an object at which pointers lie; no cell is ever taken out."""
-        if self._indexed != len(self.cells):
-            for holder, offset in itertools.islice(self.cells, self._indexed, None):
-                self._held.setdefault(holder, []).append(offset)
-            self._indexed = len(self.cells)
-        return self._held.get(base, ())
-
-    def span(self, value: ir.Value, base: Base) -> tuple[int, int] | None:
-        """The bytes of ``base`` that an address of unknown offset there lies in, where that is known."""
-        member = self.members.get(value.name) if isinstance(value, ir.Local) else None
-        if member is None:
-            return None
-        offsets = [offset for found, offset in self.of(member.root).places if found == base]
-        known = [offset for offset in offsets if offset is not None]
-        if not known or len(known) < len(offsets):
-            return None
-        return min(known) + member.low, max(known) + member.high
-
-    def of(self, value: ir.Value) -> Target:
-        """The target of a pointer-typed operand."""
-        match value:
-            case ir.Local():
-                return self.targets.setdefault(value.name, Target())
-            case ir.GlobalRef():
-                return Target({(Base("global", value.name), 0)})
-            case ir.AddressOf():
-                return Target({(Base("global", value.name), value.offset)})
-            case ir.NullPtr() | ir.ZeroInit():
-                return Target({(NULL, None)})
-            case _:
-                return Target(unknown=True)
-
-
 def analyse(function: ir.Function, module: ir.Module) -> PointsTo:
     """Where the pointers of ``function`` point."""
     names = [param.name for param in function.params if isinstance(param.type, ir.PtrT)]
-    leader = {name: name for name in names}
+    given = _Given({name: name for name in names}, Joined(), members(function, module), _late(function, module))
     while True:
-        result = _solve(function, module, leader)
-        joined = _joined_parameters(result, function, leader)
-        if joined == leader:
+        result = _solve(function, module, given)
+        compared = list(_compared(result, function))
+        leader = _joined_parameters(compared, given.leader)
+        joined = joined_by(result, compared, given.joined)
+        if (leader, joined) == (given.leader, given.joined):
             return result
-        leader = joined
+        given = replace(given, leader=leader, joined=joined)
 
 
-def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) -> PointsTo:
-    result = PointsTo()
-    for name, first in leader.items():
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the analysis goes by. ``leader``: the parameter whose object a parameter shares; ``late``: the loads behind
+    something that may have stored pointers anywhere.
+    """
+
+    leader: Mapping[str, str]
+    joined: Joined
+    members: Mapping[str, Member]
+    late: frozenset[str]
+
+
+@dataclass(slots=True)
+class _State(PointsTo):
+    """A result on its way."""
+
+    given: _Given = field(default_factory=lambda: _Given({}, Joined(), {}, frozenset()))
+    initial: dict[tuple[Base, int | None], tuple[Target, bool]] = field(default_factory=dict)
+
+
+def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
+    result = _State(members=given.members, given=given)
+    for name, first in given.leader.items():
         base = Base("parameter", first)
         result.parameters[name] = base
-        together = sum(1 for other in leader.values() if other == first) > 1
+        together = sum(1 for other in given.leader.values() if other == first) > 1
         if together:
             result.shared.add(name)
         result.targets[name] = Target({(base, None if together else 0)})
-    result.members = members(function, module)
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
     result.differences = _only_subtracted(instructions)
     _fix(result, instructions, module)
@@ -193,7 +76,25 @@ def _solve(function: ir.Function, module: ir.Module, leader: Mapping[str, str]) 
     return result
 
 
-def _fix(state: PointsTo, instructions: list[ir.Instruction], module: ir.Module) -> None:
+def _late(function: ir.Function, module: ir.Module) -> frozenset[str]:
+    """The loads behind something that may have stored pointers where it cannot be seen."""
+    found = []
+    for block in function.blocks:
+        for index, i in enumerate(block.instructions):
+            if i.op in ("call", "invoke"):
+                name = i.callee_name
+                declared = None if name is None else module.functions.get(name)
+                meaning = name and meaning_of(name, defined=declared is not None and not declared.is_declaration)
+                told = meaning is not None and meaning not in ("", Meaning.ENTRY, Meaning.SYMBOLIC)
+                if told or call_kind(i, module) in ("ignored", "reads", "block"):
+                    continue
+            elif i.op not in ("callbr", "cmpxchg", "atomicrmw", "va_arg", "unsupported"):
+                continue
+            found.append((block.label, index))
+    return late_loads(function, found)
+
+
+def _fix(state: _State, instructions: list[ir.Instruction], module: ir.Module) -> None:
     changed = True
     concerned = [i for i in instructions if i.op in _OF_POINTERS or isinstance(i.type, ir.PtrT)]
     while changed:
@@ -215,23 +116,27 @@ def _unheard_of(state: PointsTo, instructions: list[ir.Instruction]) -> bool:
     return found
 
 
-def _joined_parameters(state: PointsTo, function: ir.Function, leader: Mapping[str, str]) -> dict[str, str]:
+def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[Target, Target]]:
+    """What pointers point to that are ordered, compared or subtracted."""
+    numbers: dict[str, ir.Value] = {}
+    for instruction in function.instructions():
+        if instruction.op == "ptrtoint" and instruction.result is not None:
+            numbers[instruction.result] = instruction.operands[0]
+        if instruction.op not in ("icmp", "sub"):
+            continue
+        left, right = (numbers.get(o.name, o) if isinstance(o, ir.Local) else o for o in instruction.operands)
+        if _is_pointer(left) and _is_pointer(right):
+            yield state.of(left), state.of(right)
+
+
+def _joined_parameters(compared: Iterable[tuple[Target, Target]], leader: Mapping[str, str]) -> dict[str, str]:
     """Pointers that are ordered, compared or subtracted mean the same object: so do their parameters."""
     joined = dict(leader)
-    numbers: dict[str, ir.Value] = {}
-    for block in function.blocks:
-        for instruction in block.instructions:
-            if instruction.op == "ptrtoint" and instruction.result is not None:
-                numbers[instruction.result] = instruction.operands[0]
-            if instruction.op not in ("icmp", "sub"):
-                continue
-            sides = [numbers.get(o.name, o) if isinstance(o, ir.Local) else o for o in instruction.operands]
-            if not all(_is_pointer(side) for side in sides):
-                continue
-            bases = {b.name for side in sides for b, _ in state.of(side).places if b.kind == "parameter"}
-            if len(bases) > 1:
-                first = min(bases, key=list(leader).index)
-                joined = {name: first if old in bases else old for name, old in joined.items()}
+    for sides in compared:
+        bases = {b.name for side in sides for b, _ in side.places if b.kind == "parameter"}
+        if len(bases) > 1:
+            first = min(bases, key=list(leader).index)
+            joined = {name: first if old in bases else old for name, old in joined.items()}
     return joined
 
 
@@ -246,30 +151,50 @@ def _only_subtracted(instructions: list[ir.Instruction]) -> set[str]:
     return numbers
 
 
-def _transfer(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+def _transfer(instruction: ir.Instruction, state: _State, module: ir.Module) -> bool:
     mixed = _mix(instruction, state, module)
     return _moved(instruction, state, module) or mixed
 
 
 def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
-    """Note local objects whose pointers this instruction touches other than one by one."""
-    before = len(state.mixed)
+    """Note objects whose pointers this instruction touches other than one by one."""
+    before = len(state.mixed) + sum(map(len, state.overwritten.values()))
     match instruction.op:
         case "load":
             _mix_access(instruction.operands[0], instruction.type, state, module)
         case "store":
             _mix_access(instruction.operands[1], instruction.operands[0].type, state, module)
+            if not _is_pointer(instruction.operands[0]):
+                size = module.layout.store_size(instruction.operands[0].type)
+                _overwrite(instruction.operands[1], size, state)
         case "call" | "invoke" if call_kind(instruction, module) == "block":
             for operand in instruction.operands:
                 if _is_pointer(operand):
                     state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
+            length = instruction.operands[2]
+            _overwrite(instruction.operands[0], length.unsigned if isinstance(length, ir.IntConst) else None, state)
+        case "call" | "invoke" if instruction.callee_name is not None:
+            known = library_function(instruction.callee_name)
+            for index, operand in enumerate(instruction.operands if known is not None else ()):
+                assert known is not None
+                if _is_pointer(operand) and (index in known.writes or -1 in known.writes):
+                    _overwrite(operand, None, state)
         case "cmpxchg" | "atomicrmw" | "va_arg":
             for operand in instruction.operands:
                 if _is_pointer(operand):
                     state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
+                    _overwrite(operand, None, state)
         case _:
             pass
-    return len(state.mixed) != before
+    return len(state.mixed) + sum(map(len, state.overwritten.values())) != before
+
+
+def _overwrite(address: ir.Value, size: int | None, state: PointsTo) -> None:
+    """Note the bytes of objects that are not the function's own which a write of something else than pointers hits."""
+    for base, offset in state.of(address).living:
+        if base.kind != "local":
+            span = state.span(address, base) if offset is None else (offset, None if size is None else offset + size)
+            state.overwritten.setdefault(base, set()).add(span or (-(1 << 62), None))
 
 
 def _mix_access(address: ir.Value, type: ir.Type, state: PointsTo, module: ir.Module) -> None:
@@ -292,9 +217,10 @@ def _escape_content(state: PointsTo, base: Base) -> bool:
     return len(state.escaped) != before
 
 
-def _moved(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
+def _moved(instruction: ir.Instruction, state: _State, module: ir.Module) -> bool:
     match instruction.op:
         case "store":
+            state.unknown_stores |= state.of(instruction.operands[1]).unknown
             return _store(instruction, state)
         case "outlive":
             holder = instruction.operands[0]
@@ -311,10 +237,10 @@ def _moved(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> b
             changed = False
     if instruction.result is None or not isinstance(instruction.type, ir.PtrT):
         return changed
-    return state.targets.setdefault(instruction.result, Target()).include(_value(instruction, state)) or changed
+    return state.targets.setdefault(instruction.result, Target()).include(_value(instruction, state, module)) or changed
 
 
-def _value(instruction: ir.Instruction, state: PointsTo) -> Target:
+def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Target:
     match instruction.op:
         case "alloca":
             if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
@@ -330,7 +256,7 @@ def _value(instruction: ir.Instruction, state: PointsTo) -> Target:
         case "bitcast" | "addrspacecast" | "freeze":
             return state.of(instruction.operands[0])
         case "load":
-            return _loaded(instruction, state)
+            return _loaded(instruction, state, module)
         case "outlived":
             pointer, *gone = (operand for operand in instruction.operands if isinstance(operand, ir.Local))
             names, old = {local.name for local in gone}, state.of(pointer)
@@ -347,16 +273,28 @@ def _joined(state: PointsTo, values: Iterable[ir.Value]) -> Target:
     return joined
 
 
-def _loaded(instruction: ir.Instruction, state: PointsTo) -> Target:
+def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Target:
     address = state.of(instruction.operands[0])
     if address.unknown or _seen_by_others(instruction.access):
         return Target(unknown=True)
     found = Target()
-    for base, offset in address.living:
-        if base.kind != "local" or offset is None or base in state.escaped | state.lent | state.mixed:
+    late = instruction.result in state.given.late or state.unknown_stores
+    width = module.pointer_bits // 8
+    for base, offset in sorted(address.living, key=lambda place: (place[0], place[1] is None, place[1] or 0)):
+        if base.kind != "local":
+            if (base, offset) not in state.initial:
+                state.initial[base, offset] = initial_pointers(module, base, offset)
+            initial, always = state.initial[base, offset]
+            found.include(initial)
+            if not always:
+                found.include(formal_content(state, state.given.joined, base, offset, late=late, width=width))
+        elif offset is None or base in state.mixed:
             found.unknown = True
         else:
             found.include(state.cells.setdefault((base, offset), Target()))
+            if base in state.escaped or base in state.lent:
+                found.include(state.abroad)
+                found.include(formal_content(state, state.given.joined, base, offset, late=True, width=width))
     return found
 
 
@@ -374,10 +312,17 @@ def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
     others = target.unknown or _seen_by_others(instruction.access)
     if others or any(base.kind != "local" or offset is None for base, offset in target.living):
         changed = _escape(state, (value,))
+        changed |= state.abroad.include(stored)
+        if others:
+            changed |= state.anywhere.include(stored)
         for base, offset in target.places:
             if base.kind == "local" and offset is None and base not in state.escaped:
                 state.escaped.add(base)
                 changed = True
+            elif base.kind == "local" and offset is not None:
+                changed |= state.cells.setdefault((base, offset), Target()).include(stored)
+            elif base.kind not in ("local", "null", "dead"):
+                changed |= state.stored.setdefault((base, offset), Target()).include(stored)
         return changed
     for base, offset in target.living:
         assert offset is not None
@@ -475,6 +420,7 @@ def _touch(state: PointsTo, operands: Iterable[ir.Value]) -> None:
         if _is_pointer(operand):
             target = state.of(operand)
             state.unknown_access |= target.unknown
+            state.formal_access |= target.is_formal
             state.touched |= {base for base, _ in target.places}
 
 
@@ -483,6 +429,7 @@ def _access(
 ) -> None:
     target = state.of(address)
     state.unknown_access |= target.unknown
+    state.formal_access |= target.is_formal
     size = module.layout.store_size(type)
     pointer = isinstance(type, ir.PtrT)
     plain = (pointer or isinstance(type, ir.IntT)) and not _seen_by_others(access)

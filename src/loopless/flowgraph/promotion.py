@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 
-from loopless.flowgraph.pointers import Access, Base, PointsTo
+from loopless.flowgraph.places import Access, Base, PointsTo
 
 
 def promotable(
@@ -13,7 +13,8 @@ def promotable(
 ) -> dict[Base, dict[int, Access]]:
     """Per object the offsets whose scalar is a variable, with a sample access.
 
-    No unknown pointer of this function reaches the object; what calls change of it, they say (:mod:`.effects`). A local
+    No pointer of unknown origin of this function reaches the object, nor, where it is a local one, a pointer that was
+    loaded from memory; what calls change of it, they say (:mod:`.effects`). A local
     object qualifies as a whole: every access has a constant offset and is plain, and accesses at different offsets do
     not overlap. Of others each scalar does for which this holds of the accesses that overlap with it.
     ``hidden``: the objects that no pointer of unknown origin points to.
@@ -24,10 +25,13 @@ def promotable(
             by_base.setdefault(access.place[0], []).append(access)
     result: dict[Base, dict[int, Access]] = {}
     for base, accesses in sorted(by_base.items()):
-        if base.kind in ("null", "function") or base in state.touched or base in state.escaped:
+        if base.kind in ("null", "function", "reached") or base in state.touched:
             continue
-        outside = base.kind in ("parameter", "global") or base in state.lent
-        if outside and state.unknown_access and not hidden(base):
+        own = base.kind == "local"
+        if own and base in state.escaped:
+            continue
+        unseen = own and base not in state.lent
+        if (state.unknown_access or (own and state.formal_access)) and not unseen and not hidden(base):
             continue
         found = _scalars(accesses, layout_sizes.get(base))
         if found is not None and (base.kind != "local" or is_whole(accesses, found)):

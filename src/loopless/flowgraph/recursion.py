@@ -165,6 +165,8 @@ class _Unrolled:
         graph = self.old
         if graph.irreducible or graph.blocked:
             raise NotLinear("it has parts that are not followed")
+        if any(found.kind == "pointee" for found in graph.objects.values()):
+            raise NotLinear("it uses what pointers in memory point to")
         for parameter in graph.parameters:
             if parameter.object is not None or parameter.var is None:
                 raise NotLinear(f"its parameter {parameter.name} is no integer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from loopless.flowgraph.objects import Memory
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.places import Base
 from loopless.source import ir
 
 

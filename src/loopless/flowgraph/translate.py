@@ -23,7 +23,7 @@ from loopless.flowgraph.model import (
     Statement,
 )
 from loopless.flowgraph.objects import Memory, Slot
-from loopless.flowgraph.pointers import Base
+from loopless.flowgraph.places import Base
 from loopless.flowgraph.truths import Truths, truths_of
 from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag

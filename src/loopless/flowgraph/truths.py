@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.objects import Memory
-from loopless.flowgraph.pointers import Base, Target, call_kind
+from loopless.flowgraph.places import Base, Target
+from loopless.flowgraph.pointers import call_kind
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
@@ -132,6 +133,9 @@ class Truths:
 
     def _may_hit(self, write: _Write, target: Target, place: _Place | None) -> bool:
         bases = [base for base, _ in target.places]
+        if target.is_formal or write.target.is_formal:  # which may overlap, as far as truth values are concerned
+            target = Target(target.places, unknown=True)
+            write = replace(write, target=Target(write.target.places, unknown=True))
         if target.unknown or not bases:
             return not write.typed and (write.target.unknown or any(map(self._is_seen, _bases(write.target))))
         common = [b for b in bases if b in _bases(write.target) or (write.target.unknown and self._is_seen(b))]

@@ -133,7 +133,7 @@ def seen_at_ends(graph: Flowgraph) -> frozenset[Var]:
         for var, info in graph.variables.items()
         if info.object is not None
         and info.object in graph.objects
-        and graph.objects[info.object].kind in ("global", "parameter")
+        and graph.objects[info.object].kind in ("global", "parameter", "pointee")
     )
 
 
@@ -217,6 +217,8 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
     """What is taken for granted about memory that these blocks touch."""
     touched: set[str] = set()
     follows_memory = any(_outside(graph, var) for var in variables)
+    if any(_is_behind_memory(graph, var) for var in variables):
+        touched.add("accesses through pointers stay inside the memory that they point to")
     for label in labels:
         for statement in graph.blocks[label].statements:
             if isinstance(statement, Copy) and statement.apart:
@@ -236,6 +238,13 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
             if name and isinstance(statement, Load) and statement.type.width == 1:
                 touched.add(f"what is read as a truth value through {name} is 0 or 1")
     return [*(graph.assumptions if follows_memory else ()), *sorted(touched)]
+
+
+def _is_behind_memory(graph: Flowgraph, var: Var) -> bool:
+    """Whether the variable stands for what a pointer in memory points to."""
+    info = graph.variables.get(var)
+    found = None if info is None or info.object is None else graph.objects.get(info.object)
+    return found is not None and found.kind == "pointee"
 
 
 def _outside(graph: Flowgraph, var: Var) -> bool:

@@ -157,6 +157,7 @@ class Frame:
         self.numbers: dict[int, int] = {}
         self.owned: list[Storage] = []
         self.null: set[int] = set()
+        self.unbound = {number for number, described in objects.items() if described.kind == "pointee"}
         self._fresh = max(objects, default=0) + 1
 
     # ------------------------------------------------------------------------------------------- objects and numbers
@@ -170,6 +171,7 @@ class Frame:
         """From now on ``number`` stands for ``storage`` from byte ``base`` on."""
         self.places[number] = (storage, base)
         self.numbers[id(storage)] = number
+        self.unbound.discard(number)
 
     def _bind(self, number: int) -> tuple[Storage, int]:
         if number == NULL_OBJECT:
@@ -193,6 +195,10 @@ class Frame:
                 raise Stop("undefined", f"access through {described.name}, which is null")
             case "parameter":
                 raise Stop("unknown", f"what the parameter {described.name} points to is not given")
+            case "pointee" if number in self.null:
+                raise Stop("undefined", f"access through {described.name}, which is null")
+            case "pointee":
+                raise Stop("unknown", f"what {described.name} points to when the function begins is not given")
             case _:
                 raise Stop("unknown", f"access to {described.name}, which is a {described.kind}")
         self.bind(number, storage, 0)
@@ -275,6 +281,11 @@ class Frame:
                 return
         store_slowly(storage, at, size, value, signed if self.mathematical else None)
 
+    def pointer_at(self, number: int, offset: int) -> tuple[Storage | None, int]:
+        """What the pointer that is stored there points to. Raises :class:`Stop` where there is none."""
+        storage, at = self.pointer(number, offset)
+        return load_pointer_from(self._exists(storage), at, self.pointer_size)
+
     def load_pointer(self, number: int, offset: int, size: int) -> tuple[int, int]:
         """The pointer stored there, as object and offset."""
         storage, at = self.pointer(number, offset)
@@ -335,11 +346,15 @@ class Frame:
 
     def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
+        if number in self.unbound and isinstance(value, Missing):
+            return  # there is none, and the run has not written it
         if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store(number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
+        if number in self.unbound and isinstance(value, Missing):
+            return
         if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
             self.store_pointer(number, offset, size, object, value)
 

@@ -289,6 +289,7 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
     frame = Frame(services.world, flowgraph.objects, services.pointer_size, mathematical=services.mathematical)
     values: list[Value] = [_no_value(var) for var in code.variables]
     bind_parameters(code, frame, values, arguments)
+    bind_pointees(code, frame)
     for item in code.shared:
         if item.local:
             continue
@@ -383,6 +384,28 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
             if not isinstance(argument, Missing):
                 argument = _read_as(argument, parameter.type, parameter.var.type)
             values[code.index[parameter.var]] = argument
+
+
+def bind_pointees(code: Compiled, frame: Frame) -> None:
+    """Let the objects that stand for what pointers in memory point to be those that they point to now."""
+    flowgraph = code.flowgraph
+    wanted = {item.number for item in code.shared if flowgraph.objects[item.number].kind == "pointee"}
+    for number in sorted(wanted, key=lambda number: _depth(flowgraph, number)):
+        holder = flowgraph.objects[number].holder
+        assert holder is not None
+        try:
+            storage, at = frame.pointer_at(*holder)
+        except Stop:
+            continue  # there is no pointer, or none that is known
+        if storage is None:
+            frame.null.add(number)
+        else:
+            _bind_pointer(flowgraph, frame, number, storage, at)
+
+
+def _depth(flowgraph: Flowgraph, number: int) -> int:
+    holder = flowgraph.objects[number].holder
+    return 0 if holder is None else 1 + _depth(flowgraph, holder[0])
 
 
 def _read_as(value: int, declared: IntType | None, held: IntType) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Final, assert_never
 
 from loopless.check.interpreter.expressions import Expressions, Lines, byte_size
 from loopless.check.interpreter.library import is_library
@@ -59,6 +59,10 @@ class Shared:
     local: bool
 
 
+_HOLDING: Final = ("global", "parameter", "pointee", "local")
+"""The kinds of objects parts of which variables may stand for."""
+
+
 class StatementWriter:
     """Writes statements to ``out``. Collects the constants that they mention: the ends of runs, the unknown values, the
     places of inputs and calls.
@@ -95,7 +99,7 @@ class StatementWriter:
         groups: dict[tuple[int, int], dict[str, Var]] = {}
         for var, info in self.flowgraph.variables.items():
             described = None if info.object is None else self.flowgraph.objects.get(info.object)
-            if info.object is not None and described is not None and described.kind in ("global", "parameter", "local"):
+            if info.object is not None and described is not None and described.kind in _HOLDING:
                 groups.setdefault((info.object, info.offset), {})[info.pointer_part] = var
         found = []
         for (number, offset), parts in groups.items():
