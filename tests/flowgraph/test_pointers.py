@@ -20,6 +20,10 @@ A, B, G, P, Q = (
 Places = set[tuple[Base, int | None]]
 
 
+def pointee(holder: str, offset: int = 0) -> Base:
+    return Base("pointee", f"{holder}+{offset}")
+
+
 def test_targets_are_joined_and_too_many_offsets_are_any() -> None:
     target = Target({(A, 0)})
     assert not target.include(Target({(A, 0)}))
@@ -55,7 +59,7 @@ def analysed(
     body: str, parameters: str = "ptr %p, ptr %q, i64 %n", *, result: str = "void", more: str = ""
 ) -> PointsTo:
     text = (
-        f"\n@g = global [4 x ptr] zeroinitializer\n@k = global i32 1\n{more}\n"
+        f"\n@g = global [4 x ptr] zeroinitializer\n@k = global i32 1\n@c = constant [2 x ptr] [ptr null, ptr getelementptr (i8, ptr @k, i64 4)]\n{more}\n"
         f"define {result} @f({parameters}) {{\nentry:\n%a = alloca [4 x ptr]\n%b = alloca i64\n{body}\n}}\n"
         "declare void @outside(ptr)\ndeclare i32 @puts(ptr)\ndeclare ptr @memcpy(ptr, ptr, i64)\n"
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
@@ -90,14 +94,38 @@ GK = Base("global", "k")
         ("%s = getelementptr i8, ptr %a, i64 8\nstore ptr %b, ptr %s\nstore ptr %p, ptr %a\n%x = load ptr, ptr %s", {(B, 0)}),
         ("store ptr null, ptr %a\n%x = load ptr, ptr %a", {(NULL, None)}),
         ("store ptr getelementptr (i8, ptr @k, i64 4), ptr %a\n%x = load ptr, ptr %a", {(GK, 4)}),
-        # Unknown: what comes from outside, or from where others may have written.
-        ("%x = load ptr, ptr %p", None),
-        ("%x = load ptr, ptr @g", None),
+        # What pointers in memory point to, and what is stored there.
+        ("%x = load ptr, ptr %p", {(pointee("parameter p"), 0)}),
+        ("%x = load ptr, ptr @g", {(pointee("global g"), 0)}),
+        ("%y = getelementptr i8, ptr %p, i64 16\n%z = load ptr, ptr %y\n%x = getelementptr i8, ptr %z, i64 4",
+         {(pointee("parameter p", 16), 4)}),
+        ("%y = load ptr, ptr %p\n%x = load ptr, ptr %y", {(pointee("pointee parameter p+0"), 0)}),
+        ("store ptr %q, ptr %p\n%x = load ptr, ptr %p", {(pointee("parameter p"), 0), (Q, 0)}),
+        ("%y = getelementptr ptr, ptr %p, i64 %n\nstore ptr %q, ptr %y\n%x = load ptr, ptr %p",
+         {(pointee("parameter p"), 0), (Q, 0)}),
+        ("%u = inttoptr i64 %n to ptr\nstore ptr %q, ptr %u\n%x = load ptr, ptr %p",
+         {(pointee("parameter p"), 0), (Q, 0)}),
+        ("%y = getelementptr ptr, ptr %p, i64 %n\n%x = load ptr, ptr %y", {(Base("reached", "parameter p"), None)}),
+        ("%y = getelementptr ptr, ptr %p, i64 %n\n%z = load ptr, ptr %y\n%x = load ptr, ptr %p",
+         {(Base("reached", "parameter p"), None)}),  # which may be the same one
+        ("%x = load ptr, ptr %p\n%y = load ptr, ptr %q\n%c = icmp ult ptr %x, %y",
+         {(pointee("parameter p"), None)}),  # the two are one object
+        ("%x = load ptr, ptr %p\n%c = icmp ult ptr %x, %q", {(pointee("parameter p"), None), (Q, None)}),
+        ("store ptr %b, ptr %a\ncall void @outside(ptr %a)\n%x = load ptr, ptr %a", {(B, 0), (pointee("local a"), 0)}),
+        ("store ptr %b, ptr %a\ncall void @outside(ptr %a)\nstore ptr %p, ptr %q\n%x = load ptr, ptr %a",
+         {(B, 0), (pointee("local a"), 0), (P, 0)}),  # where %q may point to %a
+        ("%x = load ptr, ptr getelementptr (i8, ptr @c, i64 8)", {(GK, 4)}),
+        ("%x = load ptr, ptr @c", {(NULL, None)}),
+        ("%y = getelementptr ptr, ptr @c, i64 %n\n%x = load ptr, ptr %y", {(GK, 4), (NULL, None)}),
+        # Unknown: what comes from outside, or from where something else than pointers was written.
+        ("store i64 %n, ptr %p\n%x = load ptr, ptr %p", None),
+        ("%y = getelementptr i8, ptr %p, i64 4\nstore i64 %n, ptr %y\n%x = load ptr, ptr %p", None),
+        ("%y = getelementptr i8, ptr %p, i64 %n\nstore i8 0, ptr %y\n%x = load ptr, ptr %p", None),
+        ("call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)\n%x = load ptr, ptr %p", None),
         ("%x = load ptr, ptr %a", None),
         ("%x = inttoptr i64 %n to ptr", None),
         ("%x = alloca i8, i64 %n", None),
         ("store ptr %b, ptr %a\n%x = load volatile ptr, ptr %a", None),
-        ("store ptr %b, ptr %a\ncall void @outside(ptr %a)\n%x = load ptr, ptr %a", None),
         ("store ptr %b, ptr %a\n%s = getelementptr ptr, ptr %a, i64 %n\n%x = load ptr, ptr %s", None),
         ("store ptr %b, ptr %a\n%h = load i32, ptr %a\n%x = load ptr, ptr %a", None),
         ("store ptr %b, ptr %a\ncall void @llvm.memset.p0.i64(ptr %a, i8 0, i64 4, i1 false)\n%x = load ptr, ptr %a", None),
@@ -211,10 +239,13 @@ def test_an_object_is_variables_as_a_whole_or_not_at_all(
     [
         ({}, {A, B, G, P}),
         ({"touched": {A}}, {B, G, P}),
-        ({"escaped": {A, G}}, {B, P}),
+        ({"escaped": {A, G}}, {B, G, P}),  # others reach globals anyway
         ({"lent": {A}}, {A, B, G, P}),
         ({"unknown_access": True}, {A, B}),
         ({"unknown_access": True, "lent": {A}}, {B}),
+        ({"formal_access": True}, {A, B, G, P}),
+        ({"formal_access": True, "lent": {A}}, {B, G, P}),
+        ({"several": {P}}, {A, B, G}),
         ({"defined_calls": True, "lent": {B}}, {A, B, G, P}),  # what such a call changes, it says
         ({"unknown_calls": True, "lent": {B}}, {A, B, G, P}),  # what such a call may change is forgotten behind it
     ],

@@ -120,9 +120,11 @@ class Choices:
     leaving: dict[str, list[str]] = field(default_factory=dict)
     _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
 
-    def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term]) -> None:
-        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``."""
-        source, sure = _read_from(statement)
+    def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term], *, left: bool = False) -> None:
+        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``; ``left``: it
+        is what a call leaves in memory.
+        """
+        source, sure = _left_by(statement) if left else _read_from(statement)
         if not source:
             return
         self.fresh[symbol] = source
@@ -440,6 +442,14 @@ def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
 
 
 _ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)
+
+
+def _left_by(statement: Statement) -> tuple[str, bool]:
+    """The call that left a value in memory: nothing that comes surely from outside of the program."""
+    if not isinstance(statement, Call):
+        return "", False
+    what = f"what {statement.callee} leaves in memory"
+    return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
 
 
 def _read_from(statement: Statement) -> tuple[str, bool]:

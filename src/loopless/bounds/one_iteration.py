@@ -328,8 +328,8 @@ class _Walk:
         for target in defined_by(statement):
             if target in self.wanted:
                 symbol = values[target] = self.intervals.symbol(target.type)
-                if not isinstance(statement, Call) or target not in statement.changes:
-                    self.choices.note(symbol, statement, values)
+                left = isinstance(statement, Call) and target in statement.changes
+                self.choices.note(symbol, statement, values, left=left)
 
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)

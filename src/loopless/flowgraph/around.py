@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loopless.flowgraph.cells import OUTSIDE, Cell, Cells
@@ -14,10 +15,13 @@ from loopless.source import ir
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
-    """What is known around one function: of its module, and ``kept``: the objects whose addresses others may know."""
+    """What is known around one function: of its module, and ``kept``: the objects whose addresses others may know;
+    ``alike``: what formal pointees may well be.
+    """
 
     facts: ModuleFacts
     kept: frozenset[Base]
+    alike: Mapping[Base, Sequence[Base]]
 
     def reaches(self, base: Base) -> bool:
         """Whether pointers of unknown origin may point into an object."""
@@ -32,7 +36,8 @@ class Around:
     def hits(self, cells: Cells, base: Base, offset: int, size: int) -> bool:
         """Whether one of the places meets a scalar of an object."""
         found = _by_base(cells)
-        if any(cell.meets(offset, size) for cell in found.get(base, ())):
+        same = [base, *self.alike.get(base, ()), *(other for other, alike in self.alike.items() if base in alike)]
+        if any(cell.meets(offset, size) for one in same for cell in found.get(one, ())):
             return True
         strange = OUTSIDE in found or (base.kind == "local" and any(other.kind in STANDING_IN for other in found))
         return strange and base != OUTSIDE and self.reaches(base)
@@ -52,4 +57,4 @@ def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir
     facts = facts_of(known)
     calls = [i for i in function.instructions() if i.op in ("call", "invoke", "callbr")]
     kept = points.escaped | kept_by(calls, points, module, known, facts.effects)
-    return Around(facts, frozenset(kept))
+    return Around(facts, frozenset(kept), points.alike)

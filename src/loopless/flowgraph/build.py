@@ -461,7 +461,7 @@ class _Builder:
         found.extend(f"{', '.join(names)} point into the same object" for names in groups.values())
         for i, a in enumerate(others):
             found.extend(
-                f"{self.memory.in_words(a)} and {self.memory.in_words(b)} do not overlap"
+                f"{self.memory.in_words(a)} and {self.memory.in_words(b)} {self._apart(a, b)}"
                 for b in others[i + 1 :]
                 if (a in pointees or b in pointees) and (bases[a] or bases[b])
                 if (a.kind not in STANDING_IN and b.kind not in STANDING_IN) or a in followed or b in followed
@@ -472,6 +472,11 @@ class _Builder:
             )
         found.extend(self.memory.granted)
         return tuple(found)
+
+    def _apart(self, one: Base, other: Base) -> str:
+        alike = self.memory.points.alike
+        same = other in alike.get(one, ()) or one in alike.get(other, ())
+        return "are the same or do not overlap" if same else "do not overlap"
 
     def _followed(self) -> set[Base]:
         """The objects of which something is a variable, and those in which the pointers to such formal pointees lie."""

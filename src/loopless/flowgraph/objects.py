@@ -14,8 +14,9 @@ from loopless.flowgraph.places import NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import is_whole, promotable
+from loopless.flowgraph.source_types import leaf_type, type_in
 from loopless.source import ir
-from loopless.source.debug import DebugType, DebugTypes
+from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
 from loopless.terms import INTEGERS, ONE, ZERO, IntType, Term, Var, const, equal, ite
 
@@ -198,31 +199,7 @@ class Memory:
 
     def debug_type(self, base: Base) -> DebugType | None:
         """The source type of what is in the object, None where debug records do not tell."""
-        types = self.module.debug_types
-        match base.kind:
-            case "local":
-                variable = self.function.variables.get(base.name)
-                return None if variable is None else variable.type
-            case "global":
-                found = self.module.globals.get(base.name)
-                return None if found is None or found.debug is None else found.debug.type
-            case "parameter":
-                own = self.function.variables.get(base.name)
-                if own is not None:
-                    return own.type
-                param = next(p for p in self.function.params if p.name == base.name)
-                if param.debug is None or param.debug.kind is not DebugKind.POINTER:
-                    return None
-                return types.element(param.debug.type)
-            case "pointee":
-                holder, offset = self.points.pointees[base]
-                around = self.debug_type(holder)
-                if around is None or offset is None:
-                    return None
-                pointer = leaf_type(types, around, 8 * offset % (around.bits or 1 << 62), self.module.pointer_bits)
-                return types.element(pointer) if pointer is not None and pointer.kind is DebugKind.POINTER else None
-            case _:
-                return None
+        return type_in(base, self.function, self.module, self.points.pointees)
 
     def shown(self, base: Base) -> str:
         """The object's name in the source."""
@@ -282,23 +259,6 @@ def _qualified(name: str, declared: ir.Loc | None) -> str:
     if declared is not None and declared.inlined_at is not None and declared.function:
         return f"{declared.function}::{name}"
     return name
-
-
-def leaf_type(types: DebugTypes, t: DebugType, offset: int, bits: int) -> DebugType | None:
-    """The integer or pointer type of the ``bits`` bits at bit ``offset`` of an object of type ``t``."""
-    if t.kind is DebugKind.ARRAY:
-        element = types.element(t)
-        return None if element is None or not element.bits else leaf_type(types, element, offset % element.bits, bits)
-    if t.kind is DebugKind.STRUCT:
-        if t.union and any(m.type.kind is DebugKind.BOOL for m in types.members(t)):
-            return None  # what else is stored there need not be 0 or 1
-        for member in types.members(t):
-            if not member.bitfield and member.offset <= offset and offset + bits <= member.offset + member.bits:
-                found = leaf_type(types, member.type, offset - member.offset, bits)
-                if found is not None:
-                    return found
-        return None
-    return t if offset == 0 and t.bits in (bits, 8 * ((bits + 7) // 8)) else None
 
 
 def describe_memory(

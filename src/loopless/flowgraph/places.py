@@ -117,6 +117,10 @@ class PointsTo:
     """By the names of addresses of unknown offset, the member arrays that they lie in."""
     pointees: dict[Base, tuple[Base, int | None]] = field(default_factory=dict)
     """The place of the pointer that a formal pointee is named after (:mod:`loopless.flowgraph.pointees`)."""
+    alike: dict[Base, list[Base]] = field(default_factory=dict)
+    """Of a formal pointee the objects on the way to it, and those of parameters, that it may well be, by its type."""
+    several: set[Base] = field(default_factory=set)
+    """Formal pointees that stand for several objects, or for one that does not begin where the pointer points."""
     stored: dict[tuple[Base, int | None], Target] = field(default_factory=dict)
     """What pointers point to that this function stores in objects that are not its own."""
     anywhere: Target = field(default_factory=Target)

@@ -8,14 +8,14 @@ pointers of unknown origin. The scheme is that of the formal places of Wilson an
 parameters"), without their contexts.
 
 The object is one and the same, beginning where the pointer points, only as long as nothing that is not followed may
-have stored another pointer to the place: loads behind a call (:func:`late_loads`) have another offset each time.
-Pointers that are compared or subtracted may lie in one object. What lies at varying places, or behind more than
-:data:`MAX_DEPTH` pointers, is one object, "reached".
+have stored another pointer to the place, as a call may that comes before the load (:func:`late_loads`); else it stands
+for several (``PointsTo.several``), and nothing in it is a variable. Pointers that are compared or subtracted may lie
+in one object. What lies at varying places, or behind more than :data:`MAX_DEPTH` pointers, is one object, "reached".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -61,9 +61,18 @@ def _depth(state: PointsTo, base: Base) -> int:
 
 
 def formal_content(
-    state: PointsTo, joined: Joined, base: Base, offset: int | None, *, late: bool, width: int
+    state: PointsTo,
+    joined: Joined,
+    base: Base,
+    offset: int | None,
+    *,
+    late: bool,
+    width: int,
+    alike: Callable[[Base], Iterable[Base]],
 ) -> Target:
-    """What a pointer of ``width`` bytes at a place that others may have written may point to."""
+    """What a pointer of ``width`` bytes at a place that others may have written may point to. ``alike``: the objects
+    that a formal pointee may well be, by their types.
+    """
     if _is_overwritten(state, base, offset, width):
         return Target(unknown=True)
     root = root_of(state, base)
@@ -73,21 +82,24 @@ def formal_content(
     named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
     if apart and (named in state.pointees or (_depth(state, base) < MAX_DEPTH and behind < MAX_POINTEES)):
         state.pointees[named] = (base, offset)
-        start: int | None = None if late else 0
-        found.include(state.stored.get((base, None), Target()))
-        found.include(state.stored.get((base, offset), Target()))
+        alike(named)
+        for holder in (base, *state.alike.get(base, ())):
+            found.include(state.stored.get((holder, None), Target()))
+            found.include(state.stored.get((holder, offset), Target()))
     else:
         if base.kind != REACHED and offset is None:
             state.varying.add(base)
-        named, start = Base(REACHED, f"{root.kind} {root.name}"), None
+        named = Base(REACHED, f"{root.kind} {root.name}")
         state.pointees.setdefault(named, (root, None))
         for (held, _), stored in state.stored.items():
-            if held == base:
+            if held == base or held in state.alike.get(base, ()):
                 found.include(stored)
     first = joined.together.get(named, named)
     beside = joined.beside.get(first, frozenset())
-    alone = first == named and first not in joined.together.values() and not beside
-    found.include(Target({(first, start if alone else None), *((other, None) for other in beside)}))
+    alone = first == named and named.kind == POINTEE and first not in joined.together.values() and not beside
+    if late or not alone or base in state.several:
+        state.several.add(first)
+    found.include(Target({(first, 0 if alone else None), *((other, None) for other in beside)}))
     return found
 
 

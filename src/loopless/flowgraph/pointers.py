@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from loopless.flowgraph.members import Member, members
 from loopless.flowgraph.places import DEAD, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import Joined, formal_content, initial_pointers, joined_by, late_loads
+from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of
@@ -49,16 +50,17 @@ class _Given:
     late: frozenset[str]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _State(PointsTo):
     """A result on its way."""
 
-    given: _Given = field(default_factory=lambda: _Given({}, Joined(), {}, frozenset()))
+    function: ir.Function = field(compare=False)
+    given: _Given
     initial: dict[tuple[Base, int | None], tuple[Target, bool]] = field(default_factory=dict)
 
 
 def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
-    result = _State(members=given.members, given=given)
+    result = _State(function=function, members=given.members, given=given)
     for name, first in given.leader.items():
         base = Base("parameter", first)
         result.parameters[name] = base
@@ -279,7 +281,6 @@ def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Ta
         return Target(unknown=True)
     found = Target()
     late = instruction.result in state.given.late or state.unknown_stores
-    width = module.pointer_bits // 8
     for base, offset in sorted(address.living, key=lambda place: (place[0], place[1] is None, place[1] or 0)):
         if base.kind != "local":
             if (base, offset) not in state.initial:
@@ -287,15 +288,33 @@ def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Ta
             initial, always = state.initial[base, offset]
             found.include(initial)
             if not always:
-                found.include(formal_content(state, state.given.joined, base, offset, late=late, width=width))
+                found.include(_formal(state, base, offset, module, late=late))
         elif offset is None or base in state.mixed:
             found.unknown = True
         else:
             found.include(state.cells.setdefault((base, offset), Target()))
             if base in state.escaped or base in state.lent:
                 found.include(state.abroad)
-                found.include(formal_content(state, state.given.joined, base, offset, late=True, width=width))
+                found.include(_formal(state, base, offset, module, late=True))
     return found
+
+
+def _formal(state: _State, base: Base, offset: int | None, module: ir.Module, *, late: bool) -> Target:
+    def alike(found: Base) -> list[Base]:
+        """The objects on the way to it, and those of parameters, of the same structure: as in a ring or a tree."""
+        if found not in state.alike:
+            around, on_the_way = base, {base, *state.parameters.values()}
+            while around in state.pointees:
+                around = state.pointees[around][0]
+                on_the_way.add(around)
+            own = type_in(found, state.function, module, state.pointees)
+            others = ((other, type_in(other, state.function, module, state.pointees)) for other in sorted(on_the_way))
+            state.alike[found] = [o for o, t in others if same_structure(module.debug_types, own, t)]
+        return state.alike[found]
+
+    return formal_content(
+        state, state.given.joined, base, offset, late=late, width=module.pointer_bits // 8, alike=alike
+    )
 
 
 def _seen_by_others(access: ir.Access | None) -> bool:

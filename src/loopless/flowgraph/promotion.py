@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from loopless.flowgraph.places import Access, Base, PointsTo
 
@@ -23,9 +24,17 @@ def promotable(
     for access in state.accesses:
         if access.place is not None:
             by_base.setdefault(access.place[0], []).append(access)
+    several, touched = state.several | state.touched, set(state.touched)
+    for base, alike in state.alike.items():
+        for other in alike if base in by_base or base in touched else ():
+            if other in by_base or other in touched:
+                several.add(base)
+                touched |= {other} if base in state.touched else set()
+                others = (replace(a, place=(other, a.place[1]), plain=False) for a in by_base.get(base, ()) if a.place)
+                by_base.setdefault(other, []).extend(others)
     result: dict[Base, dict[int, Access]] = {}
     for base, accesses in sorted(by_base.items()):
-        if base.kind in ("null", "function", "reached") or base in state.touched:
+        if base.kind in ("null", "function", "reached") or base in touched or base in several:
             continue
         own = base.kind == "local"
         if own and base in state.escaped:

@@ -15,19 +15,24 @@ from typing import Any, NoReturn
 
 from loopless.check.interpreter.block_order import Layout, Region, layout
 from loopless.check.interpreter.expressions import HELPERS
+from loopless.check.interpreter.guarded import Held
 from loopless.check.interpreter.relevance import Relevance, perhaps_missing
 from loopless.check.interpreter.statements import Shared, StatementWriter, as_integer, as_pointer, assigned
 from loopless.check.interpreter.values import Missing, Stop, Value
 from loopless.flowgraph.model import (
     Block,
     Call,
+    Copy,
     Edge,
+    Fill,
     Flowgraph,
     Havoc,
     Kind,
+    Load,
     LoopInfo,
     Origin,
     Statement,
+    Store,
 )
 from loopless.terms import TRUE, Var, negate
 
@@ -41,7 +46,8 @@ class Compiled:
 
     ``run(services, frame, values)`` takes the values of ``variables`` in order. ``keys`` are, by loop, the variables
     whose values decide how a run goes on from the loop's header; ``shared`` the scalars to fetch before and to write
-    back after the run (which the function does itself where it returns).
+    back after the run (which the function does itself where it returns); ``held`` the bytes of objects that variables
+    stand for, where anything else accesses memory.
     """
 
     flowgraph: Flowgraph
@@ -52,6 +58,7 @@ class Compiled:
     loops: tuple[LoopInfo, ...]
     keys: tuple[tuple[Var, ...], ...]
     shared: tuple[Shared, ...]
+    held: Held
 
 
 class Uncompilable(Exception):
@@ -154,9 +161,21 @@ class _Writer(StatementWriter):
             self.flowgraph.loops,
             self.keys,
             self.shared,
+            self._held(),
         )
         namespace["code"] = compiled
         return compiled
+
+    def _held(self) -> Held:
+        """By object the bytes that variables stand for, where something else in the function accesses memory."""
+        statements = (s for block in self.flowgraph.blocks.values() for s in block.statements)
+        if not any(isinstance(s, Load | Store | Fill | Copy) for s in statements):
+            return {}
+        held: dict[int, list[tuple[int, int]]] = {}
+        for item in self.shared:
+            if item.size:
+                held.setdefault(item.number, []).append((item.offset, item.offset + item.size))
+        return {number: tuple(ranges) for number, ranges in held.items()}
 
     def _stopper(self) -> Callable[[int], NoReturn]:
         ends = tuple(self.ends)

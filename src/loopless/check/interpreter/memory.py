@@ -157,6 +157,8 @@ class Frame:
         self.numbers: dict[int, int] = {}
         self.owned: list[Storage] = []
         self.null: set[int] = set()
+        self.watching = True
+        """Whether the function's own statements access memory, not library functions that it calls."""
         self.unbound = {number for number, described in objects.items() if described.kind == "pointee"}
         self._fresh = max(objects, default=0) + 1
 
@@ -329,7 +331,7 @@ class Frame:
     def fetch(self, number: int, offset: int, size: int, signed: bool, width: int | None) -> Value:  # noqa: FBT001
         """The scalar there, or an unknown value that says why there is none."""
         try:
-            value = self.load(number, offset, size, signed)
+            value = Frame.load(self, number, offset, size, signed)
         except Stop as stop:
             return Missing(stop.reason, stop.where, absent=stop.status == "undefined")
         if width == 1 and value not in (0, 1):
@@ -339,7 +341,7 @@ class Frame:
     def fetch_pointer(self, number: int, offset: int, size: int) -> tuple[Value, Value]:
         """The pointer there (object, offset), or unknown values that say why there is none."""
         try:
-            return self.load_pointer(number, offset, size)
+            return Frame.load_pointer(self, number, offset, size)
         except Stop as stop:
             missing = Missing(stop.reason, stop.where, absent=stop.status == "undefined")
             return missing, missing
@@ -349,14 +351,14 @@ class Frame:
         if number in self.unbound and isinstance(value, Missing):
             return  # there is none, and the run has not written it
         if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
-            self.store(number, offset, size, value, signed)
+            Frame.store(self, number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
         if number in self.unbound and isinstance(value, Missing):
             return
         if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
-            self.store_pointer(number, offset, size, object, value)
+            Frame.store_pointer(self, number, offset, size, object, value)
 
     def writable(self, number: int) -> None:
         """End the run where a variable is written that stands for a part of a constant object."""

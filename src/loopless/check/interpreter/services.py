@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
 from loopless.check.interpreter.memory import Frame, Mark, Storage, World, symbol_of
 from loopless.check.interpreter.values import Missing, Stop, Value
@@ -263,7 +264,10 @@ class Activation:
         code = services.compiled(name)
         if code is None:
             if is_library(name):
-                return library_call(name, self.frame, arguments)
+                self.frame.watching = False
+                result = library_call(name, self.frame, arguments)
+                self.frame.watching = True
+                return result
             if writes:
                 raise Stop("unknown", f"calls {name}{_at(loc)}, whose body is not known", loc)
             return Missing(f"needs the result of {name}{_at(loc)}, whose body is not known", loc)
@@ -286,7 +290,7 @@ class Activation:
 def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any:
     """One activation of ``code``. Arguments and result: integers, unknown values, pointers as (storage, offset)."""
     flowgraph = code.flowgraph
-    frame = Frame(services.world, flowgraph.objects, services.pointer_size, mathematical=services.mathematical)
+    frame = _frame(services, code)
     values: list[Value] = [_no_value(var) for var in code.variables]
     bind_parameters(code, frame, values, arguments)
     bind_pointees(code, frame)
@@ -384,6 +388,21 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
             if not isinstance(argument, Missing):
                 argument = _read_as(argument, parameter.type, parameter.var.type)
             values[code.index[parameter.var]] = argument
+
+
+def _frame(services: Services, code: Compiled) -> Frame:
+    """The memory of an activation; watched where variables stand for parts of it."""
+    graph = code.flowgraph
+    if not code.held:
+        return Frame(services.world, graph.objects, services.pointer_size, mathematical=services.mathematical)
+    return GuardedFrame(
+        services.world,
+        graph.objects,
+        services.pointer_size,
+        code.held,
+        graph.assumptions,
+        mathematical=services.mathematical,
+    )
 
 
 def bind_pointees(code: Compiled, frame: Frame) -> None:
