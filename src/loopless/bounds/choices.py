@@ -121,8 +121,9 @@ class Choices:
     _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
 
     def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term], *, left: bool = False) -> None:
-        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``; ``left``: it
-        is what a call leaves in memory.
+        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``.
+
+        ``left``: it is what a call leaves in memory.
         """
         source, sure = _left_by(statement) if left else _read_from(statement)
         if not source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     _check_combinations()
     from loopless.queries.program import load_while_importing
 
-    settings = settings_of(request, options)
+    settings = replace(settings_of(request, options), apart=not options["entry"])
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.bounds",))

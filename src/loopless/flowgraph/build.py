@@ -49,8 +49,9 @@ def build(
 
     ``known``: the module by which it is known what calls do, where ``module`` was made of it.
     """
-    function, points = with_points(function, module)
-    memory = describe_memory(function, module, options or Options(), points, known)
+    options = options or Options()
+    function, points = with_points(function, module, apart=options.apart)
+    memory = describe_memory(function, module, options, points, known)
     return _Builder(function, memory).build()
 
 

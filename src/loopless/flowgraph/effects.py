@@ -127,18 +127,18 @@ class _Body:
 
 
 @functools.lru_cache(maxsize=4)
-def _analysed(module: ir.Module) -> dict[str, tuple[ir.Function, PointsTo]]:  # noqa: ARG001  the key
+def _analysed(module: ir.Module) -> dict[tuple[str, bool], tuple[ir.Function, PointsTo]]:  # noqa: ARG001  the key
     return {}
 
 
-def with_points(function: ir.Function, module: ir.Module) -> tuple[ir.Function, PointsTo]:
-    """The function with the ends of lives that matter, and where its pointers point."""
+def with_points(function: ir.Function, module: ir.Module, *, apart: bool = True) -> tuple[ir.Function, PointsTo]:
+    """The function with the ends of lives that matter, and where its pointers point (``apart`` as there)."""
     if module.functions.get(function.name) is not function:
-        return with_lifetimes_and_points(function, module)
-    known = _analysed(module)
-    if function.name not in known:
-        known[function.name] = with_lifetimes_and_points(function, module)
-    return known[function.name]
+        return with_lifetimes_and_points(function, module, apart=apart)
+    known, key = _analysed(module), (function.name, apart)
+    if key not in known:
+        known[key] = with_lifetimes_and_points(function, module, apart=apart)
+    return known[key]
 
 
 # -- one function -----------------------------------------------------------------------------------------------------

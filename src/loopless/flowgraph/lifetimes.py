@@ -31,11 +31,13 @@ def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
     return with_lifetimes_and_points(function, module)[0]
 
 
-def with_lifetimes_and_points(function: ir.Function, module: ir.Module) -> tuple[ir.Function, PointsTo]:
-    """As :func:`with_lifetimes`, and where the pointers of the function point."""
+def with_lifetimes_and_points(
+    function: ir.Function, module: ir.Module, *, apart: bool = True
+) -> tuple[ir.Function, PointsTo]:
+    """As :func:`with_lifetimes`, and where the pointers of the function point, ``apart`` as in :func:`.analyse`."""
     lives = _Lives(function)
     ends = lives.ends() if lives.scopes or lives.marked else {}
-    points = analyse(function, module)
+    points = analyse(function, module, apart=apart)
     if not ends:
         return function, points
     added = _Added()
@@ -54,7 +56,7 @@ def with_lifetimes_and_points(function: ir.Function, module: ir.Module) -> tuple
             if declared in lives.scopes and not given and block.label in repeated:
                 added.before((block.label, index + 1), _ours("begin", (declared,)))
     made = added.into(function)
-    return made, analyse(made, module) if added.pointers else points
+    return made, analyse(made, module, apart=apart) if added.pointers else points
 
 
 def _ours(op: str, names: Iterable[str], indices: tuple[int, ...] = (), result: str | None = None) -> ir.Instruction:

@@ -23,10 +23,15 @@ from loopless.terms import INTEGERS, ONE, ZERO, IntType, Term, Var, const, equal
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How numbers are read: ``mathematical`` makes signed types ℤ; ``wrapv`` makes signed overflow wrap around."""
+    """How numbers are read: ``mathematical`` makes signed types ℤ; ``wrapv`` makes signed overflow wrap around.
+
+    ``apart``: what pointers in memory point to is taken not to overlap with other objects, and that is listed
+    (:mod:`loopless.flowgraph.pointees`); else they may point anywhere.
+    """
 
     mathematical: bool = False
     wrapv: bool = False
+    apart: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +277,7 @@ def describe_memory(
 
     ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
     """
-    points = points or analyse(function, module)
+    points = points or analyse(function, module, apart=options.apart)
     memory = Memory(function, module, options, points)
     if points.defined_calls or points.unknown_calls or _may_hide(points, module):
         memory.around = around(function, points, module, known or module)

@@ -24,10 +24,15 @@ _OF_POINTERS = frozenset({
 """Instructions of which :func:`_transfer` learns something; of others where their result is a pointer."""
 
 
-def analyse(function: ir.Function, module: ir.Module) -> PointsTo:
-    """Where the pointers of ``function`` point."""
+def analyse(function: ir.Function, module: ir.Module, *, apart: bool = True) -> PointsTo:
+    """Where the pointers of ``function`` point.
+
+    ``apart``: what pointers in memory point to is an object of its own, taken not to overlap with others; else such a
+    pointer is unknown.
+    """
     names = [param.name for param in function.params if isinstance(param.type, ir.PtrT)]
-    given = _Given({name: name for name in names}, Joined(), members(function, module), _late(function, module))
+    late = _late(function, module) if apart else frozenset()
+    given = _Given({name: name for name in names}, Joined(), members(function, module), late, apart)
     while True:
         result = _solve(function, module, given)
         compared = list(_compared(result, function))
@@ -48,6 +53,7 @@ class _Given:
     joined: Joined
     members: Mapping[str, Member]
     late: frozenset[str]
+    apart: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -300,6 +306,9 @@ def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Ta
 
 
 def _formal(state: _State, base: Base, offset: int | None, module: ir.Module, *, late: bool) -> Target:
+    if not state.given.apart:
+        return Target(unknown=True)
+
     def alike(found: Base) -> list[Base]:
         """The objects on the way to it, and those of parameters, of the same structure: as in a ring or a tree."""
         if found not in state.alike:

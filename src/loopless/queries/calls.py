@@ -123,7 +123,7 @@ class _Prepared:
         settings = program.settings
         graph = self.function.graph()
         assert isinstance(graph, Flowgraph)
-        options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
+        options = Options(settings.mathematical, settings.wrapv, settings.apart)
         interpreter = Interpreter(program.source.inlined, graph, options=options)
 
         def outcome(loop: LoopInfo) -> Outcome:

@@ -98,8 +98,11 @@ class RunProgram(Program):
         given: Collection[str] = (),
         counts: dict[str, CallCounts] | None = None,
     ) -> None:
-        super().__init__(program.source, program.settings)
-        self.open, self.entry, self.given = program, entry, frozenset(given)
+        # Nobody is there who could see to it that pointers in memory point to objects of their own.
+        settings = replace(program.settings, apart=False)
+        super().__init__(program.source, settings)
+        self.open = program if program.settings == settings else Program(program.source, settings)
+        self.entry, self.given = entry, frozenset(given)
         self.counts: dict[str, CallCounts] = {} if counts is None else counts
         self.__dict__["reach"] = program.reach
         self.__dict__["returning"] = program.returning

@@ -90,7 +90,7 @@ class Function:
 
         module = self.program.source.inlined
         settings = self.program.settings
-        options = Options(mathematical=settings.mathematical, wrapv=settings.wrapv)
+        options = Options(settings.mathematical, settings.wrapv, settings.apart)
         try:
             built = build(module.functions[self.code.name], module, options)
             if built.refused is not None:

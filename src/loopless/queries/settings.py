@@ -22,6 +22,7 @@ class Settings:
     request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
     ``thorough``: each loop has the whole of its time, however many are asked for at once.
     ``of_processor``: the time for a loop is that of the processor: other work on the machine takes nothing of it.
+    ``apart``: what pointers in memory point to is taken not to overlap with other objects, where answers list that.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
 
@@ -36,6 +37,7 @@ class Settings:
     thorough: bool = False
     of_processor: bool = False
     sandboxed: bool = True
+    apart: bool = True
 
     @property
     def processes(self) -> int:
