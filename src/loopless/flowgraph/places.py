@@ -37,18 +37,21 @@ class Target:
 
     def include(self, other: Target) -> bool:
         """Add ``other``; True where that changed something. Too many offsets of one object become None."""
-        if (self.unknown or not other.unknown) and other.places <= self.places:
+        more = other.unknown and not self.unknown
+        if not more and other.places <= self.places:
             return False  # nothing new: so it is most often
-        before = (len(self.places), self.unknown)
-        snapshot = set(self.places)
-        self.places |= other.places
+        new = [place for place in other.places - self.places if (place[0], None) not in self.places]
         self.unknown |= other.unknown
-        for base in {base for base, _ in self.places}:
-            offsets = {offset for found, offset in self.places if found == base}
-            if None in offsets or len(offsets) > _MAX_OFFSETS:
+        self.places.update(new)
+        offsets_of: dict[Base, set[int | None]] = {base: set() for base, _ in new}
+        for base, offset in self.places if new else ():
+            if base in offsets_of:
+                offsets_of[base].add(offset)
+        for base, offsets in offsets_of.items():
+            if len(offsets) > 1 and (None in offsets or len(offsets) > _MAX_OFFSETS):
                 self.places -= {(base, offset) for offset in offsets}
                 self.places.add((base, None))
-        return (len(self.places), self.unknown) != before or self.places != snapshot
+        return more or bool(new)
 
     def moved(self, offset: int | None) -> Target:
         """The target after a step of ``offset`` bytes (None: not constant)."""
@@ -117,6 +120,8 @@ class PointsTo:
     """By the names of addresses of unknown offset, the member arrays that they lie in."""
     pointees: dict[Base, tuple[Base, int | None]] = field(default_factory=dict)
     """The place of the pointer that a formal pointee is named after (:mod:`loopless.flowgraph.pointees`)."""
+    roots: dict[Base, Base] = field(default_factory=dict)
+    """The object of another kind that a formal pointee is behind."""
     alike: dict[Base, list[Base]] = field(default_factory=dict)
     """Of a formal pointee the objects on the way to it, and those of parameters, that it may well be, by its type."""
     several: set[Base] = field(default_factory=set)

@@ -47,10 +47,15 @@ class Joined:
 
 
 def root_of(state: PointsTo, base: Base) -> Base:
-    """The object of another kind that a formal pointee is behind."""
-    while base in state.pointees:
-        base = state.pointees[base][0]
-    return base
+    """The object of another kind that a formal pointee is behind; others are their own."""
+    return state.roots.get(base, base)
+
+
+def _name(state: PointsTo, named: Base, holder: Base, offset: int | None) -> None:
+    """Let there be a formal pointee behind a place."""
+    if named not in state.pointees:
+        state.pointees[named] = (holder, offset)
+        state.roots[named] = root_of(state, holder)
 
 
 def _depth(state: PointsTo, base: Base) -> int:
@@ -77,11 +82,10 @@ def formal_content(
         return Target(unknown=True)
     root = root_of(state, base)
     found = Target(set(state.anywhere.places), state.anywhere.unknown)
-    behind = sum(1 for known in state.pointees if root_of(state, known) == root)
     apart = base.kind != REACHED and offset is not None and base not in joined.collapsed
     named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
-    if apart and (named in state.pointees or (_depth(state, base) < MAX_DEPTH and behind < MAX_POINTEES)):
-        state.pointees[named] = (base, offset)
+    if apart and (named in state.pointees or _may_name(state, base, root)):
+        _name(state, named, base, offset)
         alike(named)
         for holder in (base, *state.alike.get(base, ())):
             found.include(state.stored.get((holder, None), Target()))
@@ -90,7 +94,7 @@ def formal_content(
         if base.kind != REACHED and offset is None:
             state.varying.add(base)
         named = Base(REACHED, f"{root.kind} {root.name}")
-        state.pointees.setdefault(named, (root, None))
+        _name(state, named, root, None)
         for (held, _), stored in state.stored.items():
             if held == base or held in state.alike.get(base, ()):
                 found.include(stored)
@@ -101,6 +105,11 @@ def formal_content(
         state.several.add(first)
     found.include(Target({(first, 0 if alone else None), *((other, None) for other in beside)}))
     return found
+
+
+def _may_name(state: PointsTo, base: Base, root: Base) -> bool:
+    """Whether one more pointee is told apart behind an object."""
+    return _depth(state, base) < MAX_DEPTH and sum(1 for known in state.roots.values() if known == root) < MAX_POINTEES
 
 
 def _is_overwritten(state: PointsTo, base: Base, offset: int | None, width: int) -> bool:
