@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.flowgraph.effects import with_points
-from loopless.flowgraph.pointers import PointsTo
+from loopless.flowgraph.places import PointsTo
 from loopless.source import ir
 
 MAX_TARGETS: Final = 16
@@ -42,7 +42,7 @@ def _function(function: ir.Function, module: ir.Module, fixed: frozenset[str]) -
     calls = [i for i in function.instructions() if i.op == "call" and _is_indirect(i)]
     if not calls:
         return function
-    _, points = with_points(function, module)
+    _, points = with_points(function, module, apart=False)
     defined = {i.result: i for i in function.instructions() if i.result is not None}
     chosen = {id(i): c for i in calls if (c := _choice(i, defined, points, module, fixed)) is not None}
     if not chosen:
