@@ -29,7 +29,10 @@ WORK = large("static int work(int n)", "int i; for (i = 0; i < n; i++) t += i; r
 
 COUNTED = {
     # By name: a program, and of its loops in the order of the source the total and the largest entry.
-    "a call in a loop": (WORK + "int main(void) { int k; for (k = 0; k < 6; k++) work(k); return 0; }", [(15, 5), (6, 6)]),
+    "a call in a loop": (
+        WORK + "int main(void) { int k; for (k = 0; k < 6; k++) work(k); return 0; }",
+        [(15, 5), (6, 6)],
+    ),
     "two calls": (WORK + "int main(void) { work(3); work(50); return 0; }", [(53, 50)]),
     "a call of a call": (
         WORK
@@ -97,6 +100,19 @@ NEVER_BELOW = {
         "static int f(int *p, int *q)", "int i, k = 0; *q = 40; for (i = 0; i < *p; i++) k ^= i; return k;"
     )
     + "int main(void) { int a = 3; f(&a, &a); return 0; }",
+    # In a call a pointer in memory is taken to point to something else than what holds it.
+    "a pointer in memory to its holder": "struct s { int n; int *v; };\n"
+    + large(
+        "static int f(struct s *s)",
+        "int c; for (c = 0; s->n > 0 && c < 40; c++) { s->n -= 2; s->v[0] += 1; } return c;",
+    )
+    + "int main(void) { struct s s; s.n = 10; s.v = &s.n; return f(&s); }",
+    "pointers in memory that are one": "struct s { int *m; int *v; };\n"
+    + large(
+        "static int f(struct s *s)",
+        "int c; for (c = 0; *s->m > 0 && c < 40; c++) { *s->m -= 2; *s->v += 1; } return c;",
+    )
+    + "int main(void) { struct s s; int n = 10; s.m = &n; s.v = &n; return f(&s); }",
     "a global by pointer": "static int g = 2;\n"
     + large("static int f(int *p)", "int i, k = 0; *p = 30; for (i = 0; i < g; i++) k ^= i; return k;")
     + "int main(void) { f(&g); return 0; }",
@@ -119,7 +135,9 @@ NEVER_BELOW = {
     "static void put(int *p) { *p = 20; }\n"
     "int main(void) { int i, k, s = 0; put(&sizes[1]); for (k = 0; k < 3; k++)"
     " for (i = 0; i < sizes[k]; i++) s ^= i; return s; }",
-    "an unsigned argument": large("static int f(unsigned n)", "unsigned i; for (i = 0; i < n; i++) t += i; return (int)t;")
+    "an unsigned argument": large(
+        "static int f(unsigned n)", "unsigned i; for (i = 0; i < n; i++) t += i; return (int)t;"
+    )
     + "int main(void) { int k; for (k = 3; k >= 0; k--) f((unsigned char)(k - 1)); return 0; }",
     "a static local": "static int f(void) { static int n = 1; int i, s = 0; n++; for (i = 0; i < n; i++) s ^= i; return s; }\n"
     "int main(void) { int k; for (k = 0; k < 4; k++) f(); return 0; }",
@@ -177,7 +195,9 @@ def natively(text, folder):
         number = next(numbers)
         return f"for (ENTER({number}), {loop[1]}; ({loop[2]}) && TICK({number}); {loop[3]})"
 
-    body = re.sub(r"for \(([^;]*?); ([^;]*); ([^)]*)\)", instrumented, re.sub(r"for \(int i = 0", "int i; for (i = 0", text))
+    body = re.sub(
+        r"for \(([^;]*?); ([^;]*); ([^)]*)\)", instrumented, re.sub(r"for \(int i = 0", "int i; for (i = 0", text)
+    )
     head = (
         "#include <stdio.h>\n#include <stdlib.h>\nstatic int total[9], now[9], most[9];\n"
         "static int tick(int k) { total[k]++; if (++now[k] > most[k]) most[k] = now[k]; return 1; }\n"
