@@ -250,3 +250,14 @@ def test_visits_by_residue(start, step, modulus, tmp_path):
         assert 3 * rest.count(residue) <= inner.total.value
         if start >= 0:
             assert 3 * rest.count(residue) == inner.total.value
+
+
+def test_what_is_not_counted_beside_loops_that_are(tmp_path):
+    """A tree of calls whose loop has a number: what is missing is the number of calls."""
+    file = tmp_path / "case.c"
+    file.write_text(NEVER_BELOW["two recursions"] + "\n", encoding="utf-8")
+    program = load([file], SETTINGS)
+    found = answer_run(program, program["main"], "all", SETTINGS)
+    assert [loop.total is not None for loop in found.loops] == [True]
+    assert found.entry.refused is not None
+    assert "the calls of g" in found.entry.refused.detail

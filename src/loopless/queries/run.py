@@ -218,12 +218,18 @@ class _Asked:
         found = replace(bound, loops=own)
         if found.refused is None or found.refused.reason not in (Reason.UNKNOWN_CALL, Reason.RECURSION):
             return found
-        again = any(name in others for name, others in self.calls.items()) or any(
-            is_recursion(loop.id) for name in self.calls for loop in self.functions[name].plain.loops
-        )
-        counted = all(run.total is not None for run in loops) and not self._unseen()
-        alone = all(len(component) == 1 for component in components(self.calls))
-        return replace(found, refused=None) if counted and alone and not again else found
+        if any(run.total is None for run in loops) or self._unseen():
+            return found
+        several = [name for group in components(self.calls) for name in group if len(group) > 1]
+        recursive = [*several, *(name for name, others in self.calls.items() if name in others)]
+        recursive += [
+            name for name in self.calls if any(is_recursion(loop.id) for loop in self.functions[name].plain.loops)
+        ]
+        if not recursive:
+            return replace(found, refused=None)
+        shown = self.functions[recursive[0]]
+        detail = f"the loops of this run are counted one by one, but not the calls of {shown.name}, which calls itself"
+        return replace(found, refused=Refused(Reason.RECURSION, shown.place, detail))
 
 
 def _summed(copies: Sequence[LoopBound], uses: Sequence[Use], sites: dict[str, LoopBound]) -> LoopCount:
