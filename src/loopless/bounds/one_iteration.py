@@ -72,6 +72,10 @@ MAX_NODES: Final = 60
 """A value that is longer than this becomes a symbol of which nothing is known. A guess."""
 MAX_ALTERNATIVES: Final = 8
 """More ways that a condition comes true are not looked at each by itself. A guess."""
+MAX_WAYS: Final = 16
+"""Truth values that more ways brought along than this are not followed back. Loops that are unrolled by eight, with a
+condition for each, need nine.
+"""
 MAX_DEPTH: Final = 6
 """Truth values that depend on others more deeply than this are not followed back. A guess."""
 FAR: Final = 1 << 20
@@ -450,7 +454,7 @@ class _Walk:
         return wrap(found, var.type) if any(isinstance(t, Wrap) for t in terms) else found
 
     def _remember(self, symbol: Var, values: Sequence[Term], meeting: Meeting) -> None:
-        if len(values) <= MAX_ALTERNATIVES:
+        if len(values) <= MAX_WAYS:
             meeting.values[symbol] = tuple(values)
             self.origins[symbol] = self.met[symbol] = meeting
 

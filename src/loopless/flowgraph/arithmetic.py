@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from loopless.flowgraph.access import alive
 from loopless.flowgraph.model import End, Origin
+from loopless.flowgraph.same_objects import Order
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
     FLAG_TYPE,
@@ -30,6 +31,7 @@ from loopless.terms import (
     IntType,
     Term,
     TermTooLarge,
+    Var,
     add,
     between,
     bit_and,
@@ -263,7 +265,11 @@ def _compare_pointers(t: Translator, instruction: ir.Instruction, predicate: str
     if a.object is b.object:
         return Flag(_ordering(predicate[1:], a.offset, b.offset))
     refused = t.refused("pointers into different objects are ordered", instruction.loc, Reason.POINTER)
-    return t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "order", instruction.loc, refused)
+    found = t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "order", instruction.loc, refused)
+    if isinstance(found, Flag) and isinstance(a.object, Var) and isinstance(b.object, Var):
+        (var,) = found.condition.variables
+        t.orders[var] = Order(a.object, b.object, _ordering(predicate[1:], a.offset, b.offset))
+    return found
 
 
 def cast(t: Translator, instruction: ir.Instruction) -> Value:

@@ -18,6 +18,7 @@ from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, O
 from loopless.flowgraph.objects import Memory, Options, describe_memory
 from loopless.flowgraph.places import Base
 from loopless.flowgraph.pointees import STANDING_IN
+from loopless.flowgraph.same_objects import with_orders
 from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
@@ -78,6 +79,8 @@ class _Builder:
             self._block(by_label[label])
         ordered = {b.label: self.blocks[b.label] for b in self.function.blocks if b.label in self.blocks}
         ordered |= {label: block for label, block in self.blocks.items() if label not in ordered}
+        if self.t.orders:
+            ordered = with_orders(ordered, self.function.entry.label, self.t.orders)
         seen_by_caller = frozenset(
             var
             for (base, _), slot in self.memory.slots.items()

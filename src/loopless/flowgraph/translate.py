@@ -24,6 +24,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.objects import Memory, Slot
 from loopless.flowgraph.places import Base
+from loopless.flowgraph.same_objects import Order
 from loopless.flowgraph.truths import Truths, truths_of
 from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
@@ -65,6 +66,8 @@ class Translator:
         self.shown_label = ""
         self.end: End | None = None
         self.blocked: dict[str, Refused] = {}
+        self.orders: dict[Var, Order] = {}
+        """By their variables: orders of pointers that are known where they point into the same object."""
         self.callees: set[str] = set()
         self.called: list[tuple[Call, Touched]] = []
         """The calls, with what they touch."""
