@@ -73,14 +73,11 @@ MAX_NODES: Final = 60
 MAX_ALTERNATIVES: Final = 8
 """More ways that a condition comes true are not looked at each by itself. A guess."""
 MAX_WAYS: Final = 16
-"""Truth values that more ways brought along than this are not followed back. Loops that are unrolled by eight, with a
-condition for each, need nine.
-"""
+"""Truth values that more ways brought along are not followed back. Loops that are unrolled by eight need nine."""
 MAX_DEPTH: Final = 6
 """Truth values that depend on others more deeply than this are not followed back. A guess."""
 FAR: Final = 1 << 20
 """Values that differ by more than this have nothing to do with each other. A guess."""
-
 Drift = Mapping[Var, Range]
 """By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
 
@@ -102,10 +99,10 @@ class Whole:
     ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
     values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
     take it, where the function goes on behind the loop; ``ended``: where it does not (``exit``).
-    ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the
-    symbols lie. ``game``: finds out whether what is read anew in each
-    iteration alone decides how long the loop runs. ``meetings``: what symbols stand for on each way. For a function as
-    a whole, without a ``loop``, there are no iterations.
+    ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the symbols lie.
+    ``game``: finds out whether what is read anew in each iteration alone decides how long the loop runs.
+    ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
+    iterations.
     """
 
     loop: LoopInfo | None
@@ -481,8 +478,7 @@ def _factors(condition: Compare) -> list[Compare]:
     if condition.relation != "ne" or not isinstance(atom, Op):
         return []
     parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
-    found = [not_zero(part) for part in parts.get(atom.op, ())]
-    return [claim for claim in found if isinstance(claim, Compare)]
+    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
 
 
 def _is_short(term: Term) -> bool:
@@ -500,5 +496,5 @@ def _least(ends: Sequence[int | None]) -> int | None:
 
 
 def _greatest(ends: Sequence[int | None]) -> int | None:
-    known = [end for end in ends if end is not None]
-    return max(known) if len(known) == len(ends) and abs(max(known)) <= FAR else None
+    end = _least([-end if end is not None else None for end in ends])
+    return -end if end is not None else None
