@@ -276,6 +276,39 @@ def test_in_c(source: str, variable: bool) -> None:
     assert (x in promotable(points, {x: 4})) == variable
 
 
+ALLOCATING = """
+struct s { long size; long *held; };
+void *malloc(unsigned long); void *realloc(void *, unsigned long); void *mine(unsigned long); void *calloc(unsigned long, unsigned long);
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "variable"),
+    [
+        ("long *a = malloc(8 * n);", True),
+        ("long *a = calloc(8, n); a = realloc(a, 16 * n);", True),
+        ("long *a = realloc(p->held, 16 * n);", True),
+        ("long *a = n ? malloc(8) : p->held;", True),  # what p->held points to does not overlap with *p: listed
+        ("long *a = mine(8 * n);", False),
+        ("long **b = malloc(8), *a; *b = &p->size; a = *b;", False),  # what is held there is not followed
+        ("long *a = n ? malloc(8) : &p->size;", False),
+    ],
+)
+def test_what_is_allocated_is_no_other_object(body: str, variable: bool) -> None:
+    loop = "long i = 0; while (i < p->size) a[i++] = 1; return i;"
+    found = module(f"{ALLOCATING} long f(struct s *p, long n) {{ {body} {loop} }}")
+    points = analyse(found.functions["f"], found)
+    assert (0 in promotable(points, {P: None}).get(P, {})) == variable
+
+
+def test_a_program_may_define_what_allocates() -> None:
+    own = "__attribute__((noinline)) void *malloc(unsigned long n) { return n & 1 ? &g : 0; }"
+    text = f"long g; {ALLOCATING} {own}"
+    found = module(f"{text} long f(long n) {{ long *a = malloc(n), i = 0; while (i < g) {{ i++; *a = n; }} return i; }}")
+    points = analyse(found.functions["f"], found)
+    assert G not in promotable(points, {G: 8})
+
+
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 CALLED = """

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from loopless.flowgraph.model import NULL_OBJECT, Allocate, Assign, Expire, Havoc, Kind, Load, Origin, Pointer, Store
+from loopless.flowgraph.model import (
+    NULL_OBJECT,
+    Allocate,
+    Assign,
+    Expire,
+    Havoc,
+    Kind,
+    Load,
+    Origin,
+    Pointer,
+    Statement,
+    Store,
+)
 from loopless.flowgraph.objects import Slot
 from loopless.flowgraph.places import DEAD, NULL, Base
 from loopless.flowgraph.translate import Translator
@@ -71,7 +84,8 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
             if truth and t.truths.surely(pointer_operand):
                 held, signed = FLAG_TYPE, False
             var = t.memory.fresh(f"%{name}", Kind.TEMPORARY, held)
-            t.emit(Load(var, pointer, FLAG_TYPE if held == FLAG_TYPE else IntType(bits, signed), None, loc))
+            found = Load(var, pointer, FLAG_TYPE if held == FLAG_TYPE else IntType(bits, signed), None, loc)
+            t.emit_access(found, pointer_operand)
             value = flag_of(var) if bits == 1 else Number(var, IntType(bits, signed))
             _promised_truth(t, instruction, value)
             t.define(instruction, value)
@@ -79,7 +93,7 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
             offset = t.memory.fresh(f"%{name}", Kind.TEMPORARY, t.memory.offset_type, pointer_part="offset")
             owner = t.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
             width = t.memory.module.pointer_bits
-            t.emit(Load(offset, pointer, IntType(width), owner, loc))
+            t.emit_access(Load(offset, pointer, IntType(width), owner, loc), pointer_operand)
             t.define(instruction, Address(owner, offset))
         case _:
             t.define(instruction, t.unknown(type, Origin.UNSUPPORTED, name, loc))
@@ -107,6 +121,20 @@ def _constant(t: Translator, operand: ir.Value, type: ir.Type) -> Number | None:
         return None
     value = int.from_bytes(found.content[offset : offset + size], "little")
     return Number(const(IntType(type.bits).wrap(value)), IntType(type.bits))
+
+
+def with_objects(t: Translator) -> Iterator[tuple[Statement, Statement]]:
+    """All accesses to memory, and what becomes of them: with the objects that they may be in, now that all have
+    numbers, and how C names what is read.
+    """
+    for access, address in t.accesses:
+        objects = t.memory.objects_of(t.memory.points.of(address))
+        match access:
+            case Load(type=type):
+                shown = t.memory.place_name(address, (type.width or 0) // 8)
+                yield access, replace(access, objects=objects, shown=shown)
+            case _:
+                yield access, replace(access, objects=objects)
 
 
 def _slot_value(slot: Slot, type: ir.Type) -> Value:
@@ -144,16 +172,16 @@ def store(t: Translator, instruction: ir.Instruction) -> None:
     match value:
         case Address():
             width = IntType(t.memory.module.pointer_bits)
-            t.emit(Store(pointer, value.offset, width, value.object, loc))
+            t.emit_access(Store(pointer, value.offset, width, value.object, loc), target)
         case Number():
             held = value.type if value.type.width is not None else IntType(8 * size)
-            t.emit(Store(pointer, value.term, held, None, loc))
+            t.emit_access(Store(pointer, value.term, held, None, loc), target)
         case Flag():
-            t.emit(Store(pointer, value.term, IntType(8, signed=False), None, loc))
+            t.emit_access(Store(pointer, value.term, IntType(8, signed=False), None, loc), target)
         case Nothing():
             filler = t.unknown(ir.IntT(8 * size), Origin.UNSUPPORTED, "stored", loc, value.refused)
             assert isinstance(filler, Number)
-            t.emit(Store(pointer, filler.term, IntType(8 * size), None, loc))
+            t.emit_access(Store(pointer, filler.term, IntType(8 * size), None, loc), target)
 
 
 def assign_slot(t: Translator, slot: Slot, value: Value, loc: ir.Loc | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store
+from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.cells import OUTSIDE, Cells
@@ -14,7 +14,7 @@ from loopless.flowgraph.control import untold_control
 from loopless.flowgraph.effects import with_points
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
-from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter
+from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter, Statement
 from loopless.flowgraph.objects import Memory, Options, describe_memory
 from loopless.flowgraph.places import Base
 from loopless.flowgraph.pointees import STANDING_IN
@@ -111,6 +111,7 @@ class _Builder:
             self._assumptions(),
             self.t.blocked,
             untold_control(self.function, self.memory.module),
+            self.memory.unnumbered,
         )
 
     # -- parameters -----------------------------------------------------------------------------------------------
@@ -423,8 +424,9 @@ class _Builder:
         return blocks
 
     def _with_written(self, blocks: dict[str, Block]) -> dict[str, Block]:
-        """Calls say which objects they may write, now that all have numbers."""
-        told = {id(call): replace(call, writes=self._written(found.writes)) for call, found in self.t.called}
+        """Calls say which objects they may write, and accesses in which they may lie, now that all have numbers."""
+        told: dict[int, Statement] = {id(access): found for access, found in with_objects(self.t)}
+        told |= {id(call): replace(call, writes=self._written(found.writes)) for call, found in self.t.called}
         if not told:
             return blocks
         return {

@@ -394,7 +394,8 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
     if name.startswith("llvm.memset"):
         byte = t.number(instruction.operands[1])
         if byte is not None:
-            t.emit(Fill(pointer, byte.read(signed=False), length.read(signed=False), loc))
+            filled = Fill(pointer, byte.read(signed=False), length.read(signed=False), loc)
+            t.emit_access(filled, instruction.operands[0])
         return
     source = t.address(instruction.operands[1], loc)
     size = length.read(signed=False)
@@ -405,4 +406,5 @@ def _block_operation(t: Translator, instruction: ir.Instruction, name: str) -> N
         to, at = target.offset, source.offset
         behind = (less_equal(add(to, size), at), less_equal(add(at, size), to))
         t.check(disjunction((equal(size, ZERO), equal(to, at), *behind)), "overlap", loc)
-    t.emit(Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known))
+    copied = Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known)
+    t.emit_access(copied, instruction.operands[0])

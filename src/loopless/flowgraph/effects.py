@@ -277,7 +277,7 @@ def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> T
 
 
 def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points: PointsTo) -> Touched:
-    if library.effect in (Effect.NONE, Effect.FREES):
+    if library.effect in (Effect.NONE, Effect.FREES, Effect.MOVES):
         return Touched(frozenset(), frozenset())
     reads: set[Cell] = set()
     writes: set[Cell] = set()
@@ -435,7 +435,7 @@ def _seen(cells: Iterable[Cell], body: _Body) -> Iterator[Cell]:
             named.setdefault(body.points.parameters[param.name], []).append(Base("parameter", param.name))
     for cell in cells:
         match cell.base.kind:
-            case "local":
+            case "local" | "heap":  # a caller knows nothing yet of what is allocated here
                 continue
             case "parameter":
                 yield from (Cell(base, cell.low, cell.size) for base in named.get(cell.base, ()))

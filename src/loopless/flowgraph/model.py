@@ -153,6 +153,7 @@ class Load:
     """``target`` := the integer of ``type`` at ``address``; with ``target_object`` a pointer (target is its offset).
 
     A ``type`` of one bit is a truth value in a byte of its own; another byte than 0 and 1 there is undefined behaviour.
+    ``objects`` as of :class:`Store`; ``shown``: how C names the place, empty where it has no name.
     """
 
     target: Var
@@ -160,27 +161,34 @@ class Load:
     type: IntType
     target_object: Var | None = None
     loc: Loc | None = None
+    objects: frozenset[int] | None = None
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` a pointer (value its offset)."""
+    """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` a pointer (value its offset).
+
+    ``objects``: those that the address may be in (see :attr:`Flowgraph.unnumbered`), None where these may be any.
+    """
 
     address: Pointer
     value: Term
     type: IntType
     value_object: Term | None = None
     loc: Loc | None = None
+    objects: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """``length`` bytes from ``address`` on become ``byte`` (memset)."""
+    """``length`` bytes from ``address`` on become ``byte`` (memset); ``objects`` as of :class:`Store`."""
 
     address: Pointer
     byte: Term
     length: Term
     loc: Loc | None = None
+    objects: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +196,7 @@ class Copy:
     """``length`` bytes go from ``source`` to ``target`` (memcpy, memmove).
 
     ``apart``: undefined behaviour where the two overlap without being the same. Where both objects are known by their
-    numbers a :class:`Check` says so instead.
+    numbers a :class:`Check` says so instead. ``objects`` as of :class:`Store`.
     """
 
     target: Pointer
@@ -196,6 +204,7 @@ class Copy:
     length: Term
     loc: Loc | None = None
     apart: bool = False
+    objects: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,3 +364,6 @@ class Flowgraph:
     blocked: Mapping[str, Refused] = field(default_factory=dict)
     """Blocks that hold a construct no run can pass (by label), with the reason."""
     refused: Refused | None = None
+    unnumbered: Mapping[int, str] = field(default_factory=dict)
+    """By negative numbers, what else addresses may be in, in words: what pointers in memory point to, which is taken
+    not to overlap with other objects; without words what the function allocates, which surely does not."""

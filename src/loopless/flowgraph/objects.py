@@ -10,11 +10,11 @@ from loopless.flowgraph.cells import Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Touched, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
-from loopless.flowgraph.places import NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import is_whole, promotable
-from loopless.flowgraph.source_types import leaf_type, type_in
+from loopless.flowgraph.source_types import leaf_type, name_through_variable, type_in
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
@@ -66,6 +66,10 @@ class Memory:
     """What is known around the function; None where it calls nothing that matters."""
     granted: dict[str, None] = field(default_factory=dict)
     """What is taken for granted of calls."""
+    unnumbered: dict[int, str] = field(default_factory=dict)
+    """See :class:`loopless.flowgraph.model.Flowgraph`."""
+    _unnumbered: dict[Base, int] = field(default_factory=dict)
+    _made: dict[str, ir.Instruction] | None = None
     _names: set[str] = field(default_factory=set)
 
     @property
@@ -100,6 +104,37 @@ class Memory:
             self.objects[found] = self._describe(base, found)
         return found
 
+    def objects_of(self, target: Target) -> frozenset[int] | None:
+        """The objects that a pointer may point into, those that are the same ones perhaps included; None for any."""
+        if target.unknown or not target.places:
+            return None
+        alike = self.points.alike
+        bases = {base for base, _ in target.living}
+        bases |= {other for base in bases for other in alike.get(base, ())}
+        bases |= {other for other, same in alike.items() if not bases.isdisjoint(same)}
+        return frozenset(self._known_as(base) for base in bases)
+
+    def _known_as(self, base: Base) -> int:
+        """The number of an object; of one without a number a negative one."""
+        if base in self.numbers or base.kind not in (*STANDING_IN, HEAP):
+            return self.number(base)
+        found = self._unnumbered.get(base)
+        if found is None:
+            found = self._unnumbered[base] = -1 - len(self._unnumbered)
+            self.unnumbered[found] = "" if base.kind == HEAP else self.in_words(base)
+        return found
+
+    def place_name(self, address: ir.Value, size: int) -> str:
+        """How C names the one scalar that a pointer points to, empty where there are several, or none is known."""
+        target = self.points.of(address)
+        if self._made is None:
+            self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
+        named = name_through_variable(address, size, self.function, self.module, self._made)
+        if named or len(target.living) != 1 or target.unknown:
+            return named
+        base, offset = next(iter(target.living))
+        return "" if offset is None or base.kind == HEAP else self.slot_name(base, offset, size)
+
     def object_term(self, base: Base) -> Term:
         """The object's number as a term: for a parameter that may be null it depends on that."""
         number = const(self.number(base))
@@ -109,7 +144,7 @@ class Memory:
     def fixed(self, target: Target) -> int | None:
         """The number of the one object that a pointer surely points into, if there is one."""
         base = target.base
-        unsure = base is None or base == NULL or base in self.nullable or base.kind in STANDING_IN
+        unsure = base is None or base == NULL or base in self.nullable or base.kind in (*STANDING_IN, HEAP)
         return None if base is None or unsure else self.number(base)
 
     def size(self, base: Base) -> int | None:

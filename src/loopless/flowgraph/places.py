@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.flowgraph.members import Member
 from loopless.source import ir
@@ -14,8 +15,9 @@ _MAX_OFFSETS = 6
 
 @dataclass(frozen=True, slots=True, order=True)
 class Base:
-    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function", "null" or "dead", or
-    "pointee" or "reached" (:mod:`loopless.flowgraph.pointees`).
+    """An object before it is numbered: ``kind`` is "local", "global", "parameter", "function", "null" or "dead",
+    "pointee" or "reached" (:mod:`loopless.flowgraph.pointees`), or "heap": all objects that one call of an allocating
+    function makes in one activation of the function.
     """
 
     kind: str
@@ -25,6 +27,8 @@ class Base:
 NULL = Base("null", "")
 DEAD = Base("dead", "an object whose lifetime is over")
 """Stands for all of them: a pointer to one must not be used any more (see :mod:`loopless.flowgraph.lifetimes`)."""
+HEAP: Final = "heap"
+"""The kind of objects that a call allocates. Nothing in them is a variable, and they are no object of another kind."""
 Places = frozenset[tuple[Base, int | None]]
 
 

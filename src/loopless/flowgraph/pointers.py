@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.members import Member, members
-from loopless.flowgraph.places import DEAD, Access, Base, PointsTo, Target
+from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import Joined, formal_content, initial_pointers, joined_by, late_loads
 from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
@@ -270,6 +270,8 @@ def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Tar
             names, old = {local.name for local in gone}, state.of(pointer)
             kept = {place for place in old.places if place[0].kind != "local" or place[0].name not in names}
             return Target(kept | {(DEAD, None)} if kept != old.places else kept, old.unknown)
+        case "call" | "invoke" if instruction.result is not None and allocates(instruction, module):
+            return Target({(Base(HEAP, instruction.result), 0)})
         case _:
             return Target(unknown=True)
 
@@ -288,7 +290,9 @@ def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Ta
     found = Target()
     late = instruction.result in state.given.late or state.unknown_stores
     for base, offset in sorted(address.living, key=lambda place: (place[0], place[1] is None, place[1] or 0)):
-        if base.kind != "local":
+        if base.kind == HEAP:
+            found.unknown = True  # what calls leave there, and what moves with it, is not followed
+        elif base.kind != "local":
             if (base, offset) not in state.initial:
                 state.initial[base, offset] = initial_pointers(module, base, offset)
             initial, always = state.initial[base, offset]
@@ -395,6 +399,15 @@ def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bo
     return len(state.lent) != before
 
 
+def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
+    """Whether a call gives an object that nothing else can reach yet, or null."""
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    if name is None or (declared is not None and not declared.is_declaration):
+        return False
+    return effect_of(name) in (Effect.ALLOCATES, Effect.MOVES)
+
+
 def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     """How a call touches memory: "ignored" (not ours), "reads", "block" (memset, memcpy), "defined", "unknown"."""
     name = instruction.callee_name
@@ -411,6 +424,7 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
             Effect.NONE: "ignored",
             Effect.READS: "reads",
             Effect.ALLOCATES: "ignored",
+            Effect.MOVES: "ignored",
             Effect.FREES: "ignored",
         }.get(effect, "unknown")
     if declared is not None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from loopless.flowgraph.places import Access, Base, PointsTo
+from loopless.flowgraph.places import HEAP, Access, Base, PointsTo
 
 
 def promotable(
@@ -34,7 +34,7 @@ def promotable(
                 by_base.setdefault(other, []).extend(others)
     result: dict[Base, dict[int, Access]] = {}
     for base, accesses in sorted(by_base.items()):
-        if base.kind in ("null", "function", "reached") or base in touched or base in several:
+        if base.kind in ("null", "function", "reached", HEAP) or base in touched or base in several:
             continue
         own = base.kind == "local"
         if own and base in state.escaped:

@@ -47,6 +47,33 @@ def type_in(
             return None
 
 
+def name_through_variable(
+    address: ir.Value, size: int, function: ir.Function, module: ir.Module, made: Mapping[str, ir.Instruction]
+) -> str:
+    """How C names the scalar at an address that is computed from a pointer variable: ``p->len``; empty where it does
+    not. ``made``: the instructions of ``function`` by their results.
+    """
+    offset = 0
+    while isinstance(address, ir.Local) and address.name in made:
+        instruction = made[address.name]
+        if instruction.op == "getelementptr" and instruction.gep is not None and not instruction.gep.steps:
+            offset += instruction.gep.offset
+            address = instruction.gep.base
+            continue
+        holder = instruction.operands[0] if instruction.op == "load" else None
+        variable = function.variables.get(holder.name) if isinstance(holder, ir.Local) else None
+        if variable is None or variable.type.kind is not DebugKind.POINTER:
+            return ""
+        pointed = module.debug_types.element(variable.type)
+        path = None if pointed is None else module.debug_types.member_path(pointed, offset, size)
+        if path is None:
+            return ""
+        if not path:
+            return f"*{variable.name}"
+        return f"{variable.name}->{path[1:]}" if path.startswith(".") else f"(*{variable.name}){path}"
+    return ""
+
+
 def same_structure(types: DebugTypes, one: DebugType | None, other: DebugType | None) -> bool:
     """Whether two types are structures with the same members; modules that are linked have several of one."""
     if one is None or other is None or one.kind is not DebugKind.STRUCT or one.bits != other.bits:

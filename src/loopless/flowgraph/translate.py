@@ -14,13 +14,16 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Check,
+    Copy,
     Edge,
     End,
+    Fill,
     Havoc,
     Kind,
     Load,
     Origin,
     Statement,
+    Store,
 )
 from loopless.flowgraph.objects import Memory, Slot
 from loopless.flowgraph.places import Base
@@ -70,6 +73,8 @@ class Translator:
         """By their variables: orders of pointers that are known where they point into the same object."""
         self.callees: set[str] = set()
         self.called: list[tuple[Call, Touched]] = []
+        self.accesses: list[tuple[Load | Store | Fill | Copy, ir.Value]] = []
+        """Accesses to memory, and the pointers that they go through."""
         """The calls, with what they touch."""
         self.edges: list[Edge] = []
         self.addresses: dict[int, Var] = {}
@@ -147,6 +152,11 @@ class Translator:
             type = IntType(self.memory.module.pointer_bits, signed=False)
             found = self.addresses[number] = self.memory.fresh(shown, Kind.TEMPORARY, type)
         return found
+
+    def emit_access(self, statement: Load | Store | Fill | Copy, address: ir.Value) -> None:
+        """Append a statement that reads or writes where ``address`` points."""
+        self.emit(statement)
+        self.accesses.append((statement, address))
 
     def emit(self, statement: Statement) -> None:
         """Append a statement; terms that mention a variable it changes are saved first."""

@@ -337,6 +337,17 @@ class Written(frozenset[int]):
     anything: bool = False
 
 
+def _apart(graph: Flowgraph, objects: frozenset[int] | None) -> frozenset[int] | None:
+    """The numbered objects among these; None where one may be any, unless something is taken for granted."""
+    if objects is None or any(graph.unnumbered.get(n) or _is_formal(graph, n) for n in objects):
+        return None
+    return frozenset(number for number in objects if number >= 0)
+
+
+def _is_formal(graph: Flowgraph, number: int) -> bool:
+    return number in graph.objects and graph.objects[number].kind in ("pointee", "reached")
+
+
 def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
     """The objects that the statements of these blocks may write."""
     numbers: set[int] = set()
@@ -347,16 +358,16 @@ def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
                 owner = statement.address.object
             elif isinstance(statement, Copy):
                 owner = statement.target.object
-            elif isinstance(statement, Call) and statement.writes_memory:
-                anything |= statement.writes is None
-                numbers |= statement.writes or frozenset()
+            elif not isinstance(statement, Call) or not statement.writes_memory:
                 continue
             else:
-                continue
+                owner = None
             if isinstance(owner, Const):
                 numbers.add(owner.value)
             else:
-                anything = True
+                written = statement.writes if isinstance(statement, Call) else _apart(graph, statement.objects)
+                anything |= written is None
+                numbers |= written or frozenset()
     found = Written(numbers)
     found.anything = anything
     return found

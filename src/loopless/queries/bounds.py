@@ -168,7 +168,7 @@ def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, met
 
 
 def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: Refused) -> FunctionBound:
-    graph = function.graph()
+    graph = function.over_cells
     infos = () if isinstance(graph, Refused) else graph.loops
     ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
     names = [(loop, loop.loop.name) for loop in answer.loops]
@@ -204,7 +204,7 @@ def bound_function(
 
     ``method``: one of :data:`METHODS`; Looperman's has no lower bounds.
     """
-    graph = function.graph()
+    graph = function.over_cells
     if isinstance(graph, Refused):
         return replace(_failed(function, answer, known or Known(), graph), trouble=function.trouble)
     search = _Search(function, graph, answer, known or Known(), method)

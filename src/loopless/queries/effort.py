@@ -113,7 +113,7 @@ def inductions_of(function: Function) -> Inductions:
     """What induction variables, and floating-point counters, say of the loops of a function; those of which they say
     nothing are missing.
     """
-    graph, module = function.graph(), function.program.source.inlined
+    graph, module = function.over_cells, function.program.source.inlined
     if isinstance(graph, Refused):
         return {}
     floating = attempted(lambda: floating_counts(module.functions[function.code.name], module, graph))

@@ -106,6 +106,17 @@ class Function:
         elif found is not None:
             self._graph = told(found, self.program.returning)
 
+    @functools.cached_property
+    def over_cells(self) -> Flowgraph | Refused:
+        """The function in which scalars in memory are variables of the loops through which they can be followed: for
+        counting iterations, not for running it.
+        """
+        from loopless.bounds.memory_cells import with_cells
+
+        found = self.graph()
+        # The locals of a recursion that is read as a loop are others in each of its calls.
+        return found if isinstance(found, Refused) or found is not self._written else with_cells(found)
+
     def as_written(self) -> Flowgraph | Refused:
         """The function as blocks and edges in which a recursion is calls: what judges run."""
         found = self.graph()

@@ -123,6 +123,7 @@ class Effect(Enum):
     READS = "reads through its arguments"
     WRITES = "writes through its arguments"
     ALLOCATES = "returns fresh memory"
+    MOVES = "returns fresh memory with what the memory held that its first argument points to, and ends that one's life"
     FREES = "ends the life of the memory its first argument points to"
 
 
@@ -179,6 +180,7 @@ def _table() -> dict[str, LibraryFunction]:
     add("scanf", LibraryFunction(Effect.WRITES, (1, -1)))
     add("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1)))
     add("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES))
+    add("realloc reallocarray", LibraryFunction(Effect.MOVES))
     add("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES))  # operator new, new[]
     add("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES))
     add("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(Effect.NONE, noreturn=True))
@@ -186,7 +188,7 @@ def _table() -> dict[str, LibraryFunction]:
 
 
 LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
-"""The common library functions. Not here: what calls back (``qsort``), what moves memory (``realloc``), threads."""
+"""The common library functions. Not here: what calls back (``qsort``), threads."""
 
 
 RETURNS_TWICE: Final = frozenset(
