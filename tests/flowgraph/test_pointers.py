@@ -302,9 +302,10 @@ def test_what_is_allocated_is_no_other_object(body: str, variable: bool) -> None
 
 
 def test_a_program_may_define_what_allocates() -> None:
-    own = "__attribute__((noinline)) void *malloc(unsigned long n) { return n & 1 ? &g : 0; }"
+    own = "void *malloc(unsigned long n) { return n & 1 ? &g : 0; }"
     text = f"long g; {ALLOCATING} {own}"
-    found = module(f"{text} long f(long n) {{ long *a = malloc(n), i = 0; while (i < g) {{ i++; *a = n; }} return i; }}")
+    body = "long *a = malloc(n), i = 0; while (i < g) { i++; *a = n; } return i;"
+    found = module(f"{text} long f(long n) {{ {body} }}", inlined=False)
     points = analyse(found.functions["f"], found)
     assert G not in promotable(points, {G: 8})
 
