@@ -54,9 +54,12 @@ def effects(text: str, function: str = "f") -> tuple[set[str], set[str]]:
         ("void f(struct s *p) { p->b = p->a; }", {"p+0:4"}, {"p+4:4"}),
         ("void f(struct s *p, int i) { p->t[i] = 1; }", set(), {"p"}),
         ("void f(struct s *p) { box.t[2] = p->t[1]; }", {"p+20:4"}, {"box+24:4"}),
-        # What is loaded may point to anything that others know of.
+        # What is loaded points to an object that is named after the place, or that may be the one it lies in.
         ("void f(struct s *p) { p->next->a = 1; }", {"p+8:8"}, {"outside"}),
-        ("void f(void) { *kept_pointer = 1; }", {"kept_pointer+0:8"}, {"outside"}),
+        ("void f(void) { *kept_pointer = 1; }", {"kept_pointer+0:8"}, {"global kept_pointer+0+0:4"}),
+        ("struct h { long n; int *at; }; void f(struct h *p) { p->at[1] = 1; }", {"p+8:8"}, {"parameter p+8+4:4"}),
+        ("struct h { long n; int *at; }; void f(struct h *p, int i) { p->at[i] = 1; }", {"p+8:8"}, {"parameter p+8"}),
+        ("struct h { long n; int *at; }; void f(struct h *p, int i) { p[i].at[1] = 1; }", {"p"}, {"outside"}),
         # From callees.
         ("static void g(int *q) { *q = 1; } void f(struct s *p) { g(&p->b); }", set(), {"p+4:4"}),
         ("static void g(int *q) { q[1] = q[0]; } void f(void) { g(&box.t[1]); }", {"box+20:4"}, {"box+24:4"}),
@@ -165,9 +168,16 @@ def graph(text: str, *, called_by_main_only: bool = False) -> Flowgraph:
          {"p->b"}),
         # Through memory: what others know the address of.
         ("static void g(void) { *kept_pointer = 1; } int f(int *p) { *p = hidden = open = 1; g(); return *p + hidden + open; }",
-         "g", {"*p", "open"}),
+         "g", set()),
         ("static void k(int *p) { kept_pointer = p; } static void g(void) { *kept_pointer = 1; }"
          'int f(void) { int x = 1, y = 2; k(&x); g(); scanf("%d", &y); return x + y; }', "g", {"x"}),
+        ("static void g(void) { *kept_pointer = 1; } void keeps(void) { kept_pointer = &open; }"
+         "int f(int *p) { *p = hidden = open = 1; g(); return *p + hidden + open; }", "g", {"open"}),
+        ("struct h { long n; int *at; }; static void g(struct h *p) { p->at[1] = 1; p->n--; }"
+         "int f(struct h *p) { int *q = p->at; p->n = open = 2; q[1] = q[2] = 3; g(p); return p->n + q[1] + q[2] + open; }", "g",
+         {"p->n", "p->at[1]"}),
+        ("struct h { long n; int *at; }; static void g(struct h *p) { *p->at = 1; }"
+         "int f(struct h *p, int *q) { int x = 1; *q = 2; p->at = q; g(p); return x + *q; }", "g", {"*q"}),
         ("static void g(struct s *p) { p->next->a = 1; } int f(void) { struct s x, y, z; x.next = &y; y.a = z.a = x.a = 1;"
          "g(&x); g(&z); return x.a + y.a + z.a; }", "g", {"y.a"}),
         # Code that is not known.
@@ -277,3 +287,10 @@ def test_bases_of_other_kinds_are_outside() -> None:
     assert not Cell(Base("global", "x"), 4, 4).meets(0, 4) and not Cell(Base("global", "x"), 4, 4).meets(8, 4)
     assert Cell(Base("global", "x"), 4).meets(100, 1) and not Cell(Base("global", "x"), 4).meets(0, 4)
     assert Cell(Base("global", "x")).meets(0, 1)
+
+
+def test_that_what_is_reached_through_memory_is_another_object_is_listed() -> None:
+    g = graph("static void g(void) { *kept_pointer = 1; } int f(int *p) { *p = open = 1; g(); return *p + open; }")
+    said = [text for text in g.assumptions if "what kept_pointer points to" in text]
+    assert any(" p " in f" {text} " for text in said)
+    assert any("open" in text or "globals" in text for text in said)

@@ -39,8 +39,11 @@ class Around:
         same = [base, *self.alike.get(base, ()), *(other for other, alike in self.alike.items() if base in alike)]
         if any(cell.meets(offset, size) for one in same for cell in found.get(one, ())):
             return True
-        strange = OUTSIDE in found or (base.kind == "local" and any(other.kind in STANDING_IN for other in found))
-        return strange and base != OUTSIDE and self.reaches(base)
+        if OUTSIDE in found:
+            return base != OUTSIDE and self.reaches(base)
+        # What pointers in memory point to is taken to be another object, unless it is known that one may point here.
+        stored = base in self.kept if base.kind == "local" else base.kind == "global" and base.name in self.facts.kept
+        return stored and any(other.kind in STANDING_IN for other in found)
 
 
 @functools.lru_cache(maxsize=16)

@@ -24,6 +24,7 @@ from loopless.flowgraph.model import (
     Statement,
     VariableInfo,
 )
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.source import ir
 from loopless.terms import Const, IntType, Term, Var, const, polynomial, table
 from loopless.terms import from_polynomial as polynomial_term
@@ -58,7 +59,8 @@ def never_written(module: ir.Module, *, whole: bool) -> frozenset[str]:
     anything = False
     for effects in facts.effects.values():
         written |= {cell.base.name for cell in effects.writes if cell.base.kind == "global"}
-        anything = anything or effects.strange or any(cell.base == OUTSIDE for cell in effects.writes)
+        outside = any(cell.base.kind in (OUTSIDE.kind, *STANDING_IN) for cell in effects.writes)
+        anything = anything or effects.strange or outside
     if any(effects.strange for effects in facts.effects.values()):
         written |= {cell.base.name for cell in (*facts.strange.writes, *facts.strange.main)}
     return frozenset(

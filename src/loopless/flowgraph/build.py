@@ -489,7 +489,7 @@ class _Builder:
         found = {base for base, _ in self.memory.slots}
         waiting = [base for base in found if base.kind in STANDING_IN]
         while waiting:
-            holder = self.memory.points.pointees[waiting.pop()][0]
+            holder = self.memory.pointees[waiting.pop()][0]
             if holder not in found:
                 found.add(holder)
                 waiting += [holder] if holder.kind in STANDING_IN else []

@@ -14,10 +14,11 @@ internal, and those whose address is taken; so what these change of other global
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.call_graph import Reach, mentioned
 from loopless.flowgraph.cells import (
     ANYTHING_OUTSIDE,
@@ -61,14 +62,16 @@ _KEEPING: Final = ("strto",)
 @dataclass(frozen=True, slots=True)
 class Effects:
     """What a call of a function may do to memory that its caller can see: places of parameters (bases of the callee),
-    of globals, and outside. ``strange``: it may come to code that is not known. ``keeps``: the parameters whose
-    address may still be known to somebody when the call is over.
+    of globals, of what pointers in these point to (formal pointees, with their ``holders``), and outside.
+    ``strange``: it may come to code that is not known. ``keeps``: the parameters whose address may still be known to
+    somebody when the call is over.
     """
 
     reads: Cells = frozenset()
     writes: Cells = frozenset()
     strange: bool = False
     keeps: frozenset[str] = frozenset()
+    holders: Holders = field(default_factory=dict)
 
 
 NO_EFFECTS: Final = Effects()
@@ -89,13 +92,14 @@ class Strange:
 class ModuleFacts:
     """The effects of the defined functions of a module by name.
 
-    ``exposed``: the globals that pointers of unknown origin may point to; ``given``: those, and the ones whose address
-    is an argument somewhere.
+    ``exposed``: the globals that pointers of unknown origin may point to; ``kept``: those of them whose address the
+    module itself keeps somewhere; ``given``: the exposed ones, and those whose address is an argument somewhere.
     """
 
     module: ir.Module
     effects: Mapping[str, Effects]
     exposed: frozenset[str]
+    kept: frozenset[str]
     given: frozenset[str]
     strange: Strange
 
@@ -121,6 +125,7 @@ class _Body:
     escaped: set[Base] = field(default_factory=set)
     kept: set[Base] = field(default_factory=set)
     callees: set[str] = field(default_factory=set)
+    named: dict[Base, tuple[Base, int | None]] = field(default_factory=dict)
 
 
 # -- the analysis of pointers, once for each function -----------------------------------------------------------------
@@ -146,7 +151,7 @@ def with_points(function: ir.Function, module: ir.Module, *, apart: bool = True)
 
 def _body(function: ir.Function, module: ir.Module) -> _Body:
     own, points = with_points(function, module)
-    body = _Body(function, points, escaped=set(points.escaped))
+    body = _Body(function, points, escaped=set(points.escaped), named=dict(points.pointees))
     for instruction in own.instructions():
         if not instruction.is_debug:
             _note(instruction, body, module)
@@ -214,9 +219,21 @@ def _may_point(operand: ir.Value) -> bool:
 # -- one call ---------------------------------------------------------------------------------------------------------
 
 
-def touched(instruction: ir.Instruction, points: PointsTo, module: ir.Module, facts: ModuleFacts) -> Touched:
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A function as its calls see it: ``named`` are the places of the pointers that its formal pointees are named
+    after, which grow by what only calls speak of.
+    """
+
+    function: ir.Function
+    points: PointsTo
+    module: ir.Module
+    named: dict[Base, tuple[Base, int | None]]
+
+
+def touched(instruction: ir.Instruction, caller: Caller, facts: ModuleFacts) -> Touched:
     """What a call may read and write, in the objects of its caller."""
-    found = _touched(instruction, points, module, facts.module, facts.effects)
+    found = _touched(instruction, caller, facts.module, facts.effects)
     if not found.strange:
         return found
     more = facts.strange
@@ -225,13 +242,10 @@ def touched(instruction: ir.Instruction, points: PointsTo, module: ir.Module, fa
 
 
 def _touched(
-    instruction: ir.Instruction,
-    points: PointsTo,
-    module: ir.Module,
-    known: ir.Module,
-    effects: Mapping[str, Effects],
+    instruction: ir.Instruction, caller: Caller, known: ir.Module, effects: Mapping[str, Effects]
 ) -> Touched:
     """What a call touches beside what code that is not known does; ``effects`` are of the functions of ``known``."""
+    points, module = caller.points, caller.module
     name, operands = instruction.callee_name, instruction.operands
     nothing = frozenset[Cell]()
     if name is not None and name.startswith("llvm."):
@@ -254,9 +268,10 @@ def _touched(
         writes: set[Cell] = set()
         for callee in names:
             function, found = known.functions[callee], effects.get(callee, NO_EFFECTS)
-            reads.update(_at_call(found.reads, function, operands, points))
-            writes.update(_at_call(found.writes, function, operands, points))
-            reads.update(_copied(function, operands, points, known))
+            own = CallPlaces(function, operands, caller.function, points, module, found.holders, caller.named)
+            reads.update(own.of(found.reads))
+            writes.update(own.of(found.writes))
+            reads.update(copied(function, operands, points, known))
         return Touched(frozenset(reads), frozenset(writes), any(effects.get(c, NO_EFFECTS).strange for c in names))
     given = {cell for operand in operands if _may_point(operand) for cell in whole_objects(points.of(operand))}
     writes_nothing = call_kind(instruction, module) == "reads"
@@ -289,35 +304,6 @@ def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points
         (writes if written else reads).update(cells_from(points.of(operand)))
         reads.update(cells_from(points.of(operand)) if written else ())  # as strcat does
     return Touched(frozenset(reads), frozenset(writes))
-
-
-def _at_call(
-    cells: Cells, function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo
-) -> Iterator[Cell]:
-    """The callee's places in the objects of the caller."""
-    arguments = {param.name: operand for param, operand in zip(function.params, operands, strict=False)}
-    for cell in cells:
-        if cell.base.kind != "parameter":
-            yield cell
-            continue
-        operand = arguments.get(cell.base.name)
-        if operand is None or not _may_point(operand):
-            yield ANYTHING_OUTSIDE
-            continue
-        for place in cells_of(points.of(operand), None):
-            if place.low is None or cell.low is None:
-                yield Cell(place.base)
-            else:
-                yield Cell(place.base, place.low + cell.low, cell.size)
-
-
-def _copied(
-    function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module
-) -> Iterator[Cell]:
-    """What is read to make the callee's own copies of structures."""
-    for param, operand in zip(function.params, operands, strict=False):
-        if param.byval is not None and _may_point(operand):
-            yield from cells_of(points.of(operand), known.layout.size_of(param.byval))
 
 
 # -- what is given away -----------------------------------------------------------------------------------------------
@@ -398,15 +384,17 @@ def facts_of(module: ir.Module) -> ModuleFacts:
                 if found != effects.get(name):
                     effects[name] = found
                     changed = again
-    exposed, given = _exposed(bodies, module)
+    kept, given = _kept_globals(bodies, module)
+    exposed = kept | {name for name, found in module.globals.items() if not is_internal(found)}
     strange = _strange(module, effects, exposed)
-    return ModuleFacts(module, effects, exposed, given, strange)
+    return ModuleFacts(module, effects, exposed, kept, exposed | given, strange)
 
 
 def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> Effects:
     reads, writes, strange = set(body.reads), set(body.writes), False
+    caller = Caller(body.function, body.points, module, body.named)
     for instruction in body.calls:
-        found = _touched(instruction, body.points, module, module, effects)
+        found = _touched(instruction, caller, module, effects)
         reads |= found.reads
         writes |= found.writes
         strange |= found.strange
@@ -415,40 +403,22 @@ def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> 
     keeps = frozenset(name for name, base in own.items() if base in body.kept)
     old = effects.get(body.function.name, NO_EFFECTS)
     # What was found before stays: so the repetition comes to an end.
-    return Effects(
-        collapsed((*old.reads, *_seen(reads, body))),
-        collapsed((*old.writes, *_seen(writes, body))),
-        strange,
-        keeps,
+    seen_reads, seen_writes = (
+        collapsed((*before, *seen_by_callers(cells, body.function, body.points, body.named)))
+        for before, cells in ((old.reads, reads), (old.writes, writes))
     )
+    return Effects(seen_reads, seen_writes, strange, keeps, holders_of((seen_reads, seen_writes), body.named))
 
 
 def _points(param: ir.Param) -> bool:
     return isinstance(param.type, ir.PtrT)
 
 
-def _seen(cells: Iterable[Cell], body: _Body) -> Iterator[Cell]:
-    """The places that callers see: not those of locals, nor of the copies that structures are passed as."""
-    named: dict[Base, list[Base]] = {}
-    for param in body.function.params:
-        if param.name in body.points.parameters and param.byval is None:
-            named.setdefault(body.points.parameters[param.name], []).append(Base("parameter", param.name))
-    for cell in cells:
-        match cell.base.kind:
-            case "local" | "heap":  # a caller knows nothing yet of what is allocated here
-                continue
-            case "parameter":
-                yield from (Cell(base, cell.low, cell.size) for base in named.get(cell.base, ()))
-            case "global":
-                yield cell
-            case _:
-                yield ANYTHING_OUTSIDE
-
-
-def _exposed(bodies: Mapping[str, _Body], module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
-    """The globals that pointers of unknown origin may point to; with them, those whose addresses are arguments."""
-    exposed = {name for name, found in module.globals.items() if not is_internal(found)}
-    exposed |= {name for found in module.globals.values() if found.initializer for name in mentioned(found.initializer)}
+def _kept_globals(bodies: Mapping[str, _Body], module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """The globals whose addresses the module keeps somewhere, or gives to code that is not known; and those whose
+    addresses are arguments.
+    """
+    exposed = {name for found in module.globals.values() if found.initializer for name in mentioned(found.initializer)}
     for alias, meant in module.aliases.items():
         exposed |= {alias, *mentioned(meant)}
     given: set[str] = set()
@@ -466,7 +436,7 @@ def _exposed(bodies: Mapping[str, _Body], module: ir.Module) -> tuple[frozenset[
             for operand in instruction.operands:
                 if _may_point(operand):
                     given |= {b.name for b in reachable_objects(body.points, body.points.of(operand))}
-    return frozenset(exposed), frozenset(exposed | given)
+    return frozenset(exposed), frozenset(given)
 
 
 def _strange(module: ir.Module, effects: Mapping[str, Effects], exposed: frozenset[str]) -> Strange:

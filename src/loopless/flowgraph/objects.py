@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from loopless.flowgraph.around import Around, around
 from loopless.flowgraph.cells import Cells
 from loopless.flowgraph.content import Relocations, initial_content
-from loopless.flowgraph.effects import Touched, is_internal, touched
+from loopless.flowgraph.effects import Caller, Touched, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
 from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
@@ -55,6 +55,8 @@ class Memory:
     module: ir.Module
     options: Options
     points: PointsTo
+    pointees: dict[Base, tuple[Base, int | None]] = field(default_factory=dict)
+    """The places of the pointers that formal pointees are named after, those of which only calls speak included."""
     numbers: dict[Base, int] = field(default_factory=dict)
     objects: dict[int, MemoryObject] = field(default_factory=dict)
     slots: dict[tuple[Base, int], Slot] = field(default_factory=dict)
@@ -167,7 +169,8 @@ class Memory:
     def touched(self, instruction: ir.Instruction) -> Touched:
         """What a call may read and write."""
         assert self.around is not None
-        return touched(instruction, self.points, self.module, self.around.facts)
+        caller = Caller(self.function, self.points, self.module, self.pointees)
+        return touched(instruction, caller, self.around.facts)
 
     def is_given(self, base: Base) -> bool:
         """Whether the address of a global may be an argument, or be known to others."""
@@ -234,12 +237,12 @@ class Memory:
         )
 
     def _holder(self, base: Base) -> tuple[int, int] | None:
-        holder, offset = self.points.pointees.get(base, (None, None))
+        holder, offset = self.pointees.get(base, (None, None))
         return None if holder is None or offset is None else (self.number(holder), offset)
 
     def debug_type(self, base: Base) -> DebugType | None:
         """The source type of what is in the object, None where debug records do not tell."""
-        return type_in(base, self.function, self.module, self.points.pointees)
+        return type_in(base, self.function, self.module, self.pointees)
 
     def shown(self, base: Base) -> str:
         """The object's name in the source."""
@@ -254,10 +257,10 @@ class Memory:
                 param = next(p for p in self.function.params if p.name == base.name)
                 return base.name if param.debug is None else param.debug.name
             case "pointee":
-                holder, offset = self.points.pointees[base]
+                holder, offset = self.pointees[base]
                 return self.slot_name(holder, offset or 0, self.module.pointer_bits // 8)
             case "reached":
-                return self.shown(self.points.pointees[base][0])
+                return self.shown(self.pointees[base][0])
             case _:
                 return base.name
 
@@ -313,7 +316,7 @@ def describe_memory(
     ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
     """
     points = points or analyse(function, module, apart=options.apart)
-    memory = Memory(function, module, options, points)
+    memory = Memory(function, module, options, points, dict(points.pointees))
     if points.defined_calls or points.unknown_calls or _may_hide(points, module):
         memory.around = around(function, points, module, known or module)
     hidden = memory.around

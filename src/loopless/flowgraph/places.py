@@ -126,6 +126,11 @@ class PointsTo:
     """The place of the pointer that a formal pointee is named after (:mod:`loopless.flowgraph.pointees`)."""
     roots: dict[Base, Base] = field(default_factory=dict)
     """The object of another kind that a formal pointee is behind."""
+    apart: bool = True
+    """Whether formal pointees are told apart from other objects: else such a pointer is unknown."""
+    merged: frozenset[Base] = frozenset()
+    """Formal pointees that pointers are compared with, so that they may be one with others; and objects whose pointers
+    are not told apart."""
     alike: dict[Base, list[Base]] = field(default_factory=dict)
     """Of a formal pointee the objects on the way to it, and those of parameters, that it may well be, by its type."""
     several: set[Base] = field(default_factory=set)

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.flowgraph.content import initial_content
-from loopless.flowgraph.places import NULL, Base, PointsTo, Target
+from loopless.flowgraph.places import DEAD, HEAP, NULL, Base, PointsTo, Target
+from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
 from loopless.source import ir
 
@@ -58,10 +59,10 @@ def _name(state: PointsTo, named: Base, holder: Base, offset: int | None) -> Non
         state.roots[named] = root_of(state, holder)
 
 
-def _depth(state: PointsTo, base: Base) -> int:
+def _depth(holders: Mapping[Base, tuple[Base, int | None]], base: Base) -> int:
     count = 0
-    while base in state.pointees:
-        base, count = state.pointees[base][0], count + 1
+    while base in holders:
+        base, count = holders[base][0], count + 1
     return count
 
 
@@ -107,9 +108,67 @@ def formal_content(
     return found
 
 
+def alike_by_type(
+    state: PointsTo,
+    found: Base,
+    function: ir.Function,
+    module: ir.Module,
+    holders: Mapping[Base, tuple[Base, int | None]],
+) -> list[Base]:
+    """The objects on the way to a formal pointee, and those of parameters, of the same structure: as in a ring or a
+    tree. ``holders``: the places of the pointers that formal pointees are named after.
+    """
+    around, on_the_way = found, set(state.parameters.values())
+    while around in holders:
+        around = holders[around][0]
+        on_the_way.add(around)
+    own = type_in(found, function, module, holders)
+    others = ((other, type_in(other, function, module, holders)) for other in sorted(on_the_way))
+    return [other for other, type in others if same_structure(module.debug_types, own, type)]
+
+
+def content_at_call(
+    state: PointsTo,
+    base: Base,
+    offset: int | None,
+    function: ir.Function,
+    module: ir.Module,
+    holders: dict[Base, tuple[Base, int | None]],
+) -> Target:
+    """What a pointer at a place may point to at some call of ``function``, to which ``state`` belongs. A formal pointee
+    that the function does not speak of by itself is named in ``holders`` only.
+    """
+    width = module.pointer_bits // 8
+    if not state.apart or offset is None or base.kind in (REACHED, HEAP) or base in state.merged:
+        return Target(unknown=True)
+    if base in (NULL, DEAD):
+        return Target()
+    if base.kind == "local":
+        own = base not in state.escaped and base not in state.lent and base not in state.mixed
+        return state.cells.get((base, offset), Target()) if own else Target(unknown=True)
+    named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
+    too_deep = named not in state.pointees and _depth(holders, base) >= MAX_DEPTH
+    if too_deep or named in state.merged or base.kind == "function" or _is_overwritten(state, base, offset, width):
+        return Target(unknown=True)
+    initial, always = initial_pointers(module, base, offset)
+    found = Target(set(initial.places), initial.unknown)
+    if always:
+        return found
+    found.include(state.anywhere)
+    holders.setdefault(named, (base, offset))
+    for holder in (base, *state.alike.get(base, ())):
+        found.include(state.stored.get((holder, None), Target()))
+        found.include(state.stored.get((holder, offset), Target()))
+    alike = state.alike[named] if named in state.alike else alike_by_type(state, named, function, module, holders)
+    found.include(Target({(named, 0), *((other, None) for other in alike)}))
+    return found
+
+
 def _may_name(state: PointsTo, base: Base, root: Base) -> bool:
     """Whether one more pointee is told apart behind an object."""
-    return _depth(state, base) < MAX_DEPTH and sum(1 for known in state.roots.values() if known == root) < MAX_POINTEES
+    if _depth(state.pointees, base) >= MAX_DEPTH:
+        return False
+    return sum(1 for known in state.roots.values() if known == root) < MAX_POINTEES
 
 
 def _is_overwritten(state: PointsTo, base: Base, offset: int | None, width: int) -> bool:

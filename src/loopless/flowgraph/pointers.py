@@ -11,8 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.members import Member, members
 from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target
-from loopless.flowgraph.pointees import Joined, formal_content, initial_pointers, joined_by, late_loads
-from loopless.flowgraph.source_types import same_structure, type_in
+from loopless.flowgraph.pointees import (
+    Joined,
+    alike_by_type,
+    formal_content,
+    initial_pointers,
+    joined_by,
+    late_loads,
+)
 from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of
@@ -39,6 +45,8 @@ def analyse(function: ir.Function, module: ir.Module, *, apart: bool = True) -> 
         leader = _joined_parameters(compared, given.leader)
         joined = joined_by(result, compared, given.joined)
         if (leader, joined) == (given.leader, given.joined):
+            result.apart = apart
+            result.merged = frozenset((*joined.together, *joined.together.values(), *joined.beside, *joined.collapsed))
             return result
         given = replace(given, leader=leader, joined=joined)
 
@@ -314,15 +322,8 @@ def _formal(state: _State, base: Base, offset: int | None, module: ir.Module, *,
         return Target(unknown=True)
 
     def alike(found: Base) -> list[Base]:
-        """The objects on the way to it, and those of parameters, of the same structure: as in a ring or a tree."""
         if found not in state.alike:
-            around, on_the_way = base, {base, *state.parameters.values()}
-            while around in state.pointees:
-                around = state.pointees[around][0]
-                on_the_way.add(around)
-            own = type_in(found, state.function, module, state.pointees)
-            others = ((other, type_in(other, state.function, module, state.pointees)) for other in sorted(on_the_way))
-            state.alike[found] = [o for o, t in others if same_structure(module.debug_types, own, t)]
+            state.alike[found] = alike_by_type(state, found, state.function, module, state.pointees)
         return state.alike[found]
 
     return formal_content(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless.check.counting import Activation
 from loopless.flowgraph.cells import OUTSIDE, Cell
 from loopless.flowgraph.effects import Effects, ModuleFacts, facts_of
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.source import ir
 
 Region = tuple[int, int]
@@ -39,7 +40,8 @@ def _has(effects: Effects, facts: ModuleFacts, activation: Activation, name: str
     cells = set(effects.writes)
     if effects.strange:
         cells |= {*facts.strange.writes, Cell(OUTSIDE)}
-    if any(cell.base == OUTSIDE for cell in cells) and (name not in facts.module.globals or name in facts.exposed):
+    strange = any(cell.base.kind in (OUTSIDE.kind, *STANDING_IN) for cell in cells)  # which may overlap with anything
+    if strange and (name not in facts.module.globals or name in facts.exposed):
         return True
     known = (cell for cell in cells if cell.base.name in regions and cell.base.kind in ("global", "parameter"))
     return any(_meet(cell, regions, regions[name]) for cell in known)
