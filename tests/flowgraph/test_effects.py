@@ -13,6 +13,7 @@ from loopless.flowgraph.cells import Cell
 from loopless.flowgraph.effects import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
 from loopless.flowgraph.places import Base
+from loopless.paths.execution import written_objects
 from runs_of_text import module, statements
 
 HEAD = """
@@ -276,9 +277,13 @@ def test_objects_that_calls_do_not_write_keep_what_they_hold() -> None:
     g = graph(text)
     numbers = {o.name: o.number for o in g.objects.values()}
     (call,) = statements(g, Call)
-    assert call.writes == frozenset({numbers["a"]}) and "b" in numbers
-    (call,) = statements(graph(text.replace("p[1]", "*kept_pointer")), Call)
-    assert call.writes is None
+    assert call.objects == frozenset({numbers["a"]}) and "b" in numbers
+    other = graph(text.replace("p[1]", "*kept_pointer"))
+    (call,) = statements(other, Call)
+    assert [other.unnumbered[number] for number in call.objects] == ["what kept_pointer points to"]
+    assert written_objects(other, other.blocks).anything
+    (call,) = statements(graph(text.replace("p[1] = hidden", "stranger()")), Call)
+    assert call.objects is None
 
 
 def test_bases_of_other_kinds_are_outside() -> None:

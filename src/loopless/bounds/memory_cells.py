@@ -261,7 +261,7 @@ class _Rewriting:
 
 
 def _writes_anything(call: Call) -> bool:
-    return call.writes_memory and call.writes is None
+    return call.writes_memory and call.objects is None
 
 
 def _cell_of(access: Load | Store) -> _Cell | None:
@@ -298,8 +298,8 @@ def _writes(block: Block) -> Iterator[_Write]:
                 yield _Write(statement, at, size, _objects(at.object, objects), checked)
             case Expire(object=number):
                 yield _Write(statement, None, None, frozenset({number}))
-            case Call(writes_memory=True, writes=writes):
-                yield _Write(statement, None, None, writes)
+            case Call(writes_memory=True, objects=objects):
+                yield _Write(statement, None, None, objects)
             case _:
                 pass
         changed = set(defined_by(statement))

@@ -9,7 +9,6 @@ from pathlib import Path
 from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
 from loopless.flowgraph.calls import call
-from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.control import untold_control
 from loopless.flowgraph.effects import with_points
 from loopless.flowgraph.liveness import without_dead
@@ -426,19 +425,13 @@ class _Builder:
     def _with_written(self, blocks: dict[str, Block]) -> dict[str, Block]:
         """Calls say which objects they may write, and accesses in which they may lie, now that all have numbers."""
         told: dict[int, Statement] = {id(access): found for access, found in with_objects(self.t)}
-        told |= {id(call): replace(call, writes=self._written(found.writes)) for call, found in self.t.called}
+        told |= {id(call): replace(call, objects=self.memory.objects_in(found.writes)) for call, found in self.t.called}
         if not told:
             return blocks
         return {
             label: replace(block, statements=tuple(told.get(id(s), s) for s in block.statements))
             for label, block in blocks.items()
         }
-
-    def _written(self, cells: Cells) -> frozenset[int] | None:
-        bases = {cell.base for cell in cells}
-        if OUTSIDE in bases or any(base.kind in STANDING_IN for base in bases):
-            return None
-        return frozenset(number for base, number in self.memory.numbers.items() if base in bases)
 
     def _first_place(self, block: ir.Block | None) -> ir.Loc | None:
         if block is None:

@@ -236,8 +236,8 @@ class Call:
     ``refused`` says why a loop does not follow the call, where that is more than that the result is an unknown value.
     ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
     ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
-    read and change, beside arguments and target; ``writes``: the numbers of the objects that are not held in variables
-    and that it may change, None where these may be any.
+    read and change, beside arguments and target; ``objects``: those that it may change, of what is not held in
+    variables (see :attr:`Flowgraph.unnumbered`), None where these may be any.
     """
 
     callee: str
@@ -251,7 +251,7 @@ class Call:
     returns: bool = False
     reads: tuple[Var, ...] = ()
     changes: tuple[Var, ...] = ()
-    writes: frozenset[int] | None = None
+    objects: frozenset[int] | None = None
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

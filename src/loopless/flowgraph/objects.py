@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.around import Around, around
-from loopless.flowgraph.cells import Cells
+from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Caller, Touched, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
@@ -108,13 +108,21 @@ class Memory:
 
     def objects_of(self, target: Target) -> frozenset[int] | None:
         """The objects that a pointer may point into, those that are the same ones perhaps included; None for any."""
-        if target.unknown or not target.places:
-            return None
+        return None if target.unknown or not target.places else self._numbers({base for base, _ in target.living})
+
+    def objects_in(self, cells: Cells) -> frozenset[int] | None:
+        """The objects that have some of the places, those that are the same ones perhaps included; None for any. What
+        nothing here accesses is left out.
+        """
+        bases = {cell.base for cell in cells}
+        named = {base for base in bases if base in self.numbers or base in self._unnumbered}
+        return None if OUTSIDE in bases else self._numbers(named | {b for b in bases if b.kind in STANDING_IN})
+
+    def _numbers(self, bases: set[Base]) -> frozenset[int]:
         alike = self.points.alike
-        bases = {base for base, _ in target.living}
-        bases |= {other for base in bases for other in alike.get(base, ())}
-        bases |= {other for other, same in alike.items() if not bases.isdisjoint(same)}
-        return frozenset(self._known_as(base) for base in bases)
+        some = bases | {other for base in bases for other in alike.get(base, ())}
+        some |= {other for other, same in alike.items() if not some.isdisjoint(same)}
+        return frozenset(self._known_as(base) for base in some)
 
     def _known_as(self, base: Base) -> int:
         """The number of an object; of one without a number a negative one."""

@@ -365,7 +365,7 @@ def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
             if isinstance(owner, Const):
                 numbers.add(owner.value)
             else:
-                written = statement.writes if isinstance(statement, Call) else _apart(graph, statement.objects)
+                written = _apart(graph, statement.objects)
                 anything |= written is None
                 numbers |= written or frozenset()
     found = Written(numbers)
