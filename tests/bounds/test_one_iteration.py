@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loopless.bounds.facts import Facts
-from loopless.bounds.one_iteration import Whole, whole_iteration
+from loopless.bounds.one_iteration import whole_iteration
 from loopless.bounds.scopes import deciding
+from loopless.bounds.whole import Whole
 from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.flowgraph.liveness import live_at_entry

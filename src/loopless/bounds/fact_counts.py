@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from loopless.bounds.facts import Facts, split
 from loopless.bounds.halving import divisions, euclid, is_remainder, log, quotient_of
 from loopless.bounds.model import LARGE, size
-from loopless.bounds.one_iteration import Whole
 from loopless.bounds.slacks import fallen
+from loopless.bounds.whole import Whole
 from loopless.terms import (
     ONE,
     TRUE,

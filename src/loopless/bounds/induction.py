@@ -14,16 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless.bounds.callees import Returned, Transformers, is_seen
 from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
-from loopless.bounds.facts import Facts
+from loopless.bounds.facts import Facts, Intervals
+from loopless.bounds.meetings import Meetings
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
-from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
+from loopless.bounds.one_iteration import whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
+from loopless.bounds.whole import Beyond, Drift, Point, Whole
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.paths.execution import written_objects
@@ -82,10 +85,37 @@ class Counted:
     endless: Condition = FALSE
     """Where entries surely do not come to an end by the loop's own conditions: ``exact`` and ``completed`` say nothing
     of these."""
+    granted: tuple[str, ...] = ()
+    """What is taken for granted of the calls of the function."""
 
 
-def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = None) -> dict[str, Counted | Refused]:
-    """By the names of the loops of a function, what induction variables say of them, beside what is ``given``."""
+def walked(
+    graph: Flowgraph, calls: Transformers
+) -> tuple[Sequence[Returned], Meetings, Intervals] | None:
+    """The returns of a function, for its callers; None where they are not known."""
+    untold = any(block.end is not None and block.end.kind == "unsupported" for block in graph.blocks.values())
+    if untold or graph.refused is not None:
+        return None
+    wanted = frozenset(graph.variables)
+    live = live_at_entry(graph.blocks, frozenset(var for var in wanted if is_seen(graph, var)))
+    drifts: dict[str, Drift] = {}
+    for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
+        whole = whole_iteration(graph, loop, wanted, live, drifts, beyond=Beyond(calls=calls))
+        if isinstance(whole, Whole):
+            drifts[loop.header] = whole.drift()
+    found = whole_iteration(graph, None, wanted, live, drifts, beyond=Beyond(calls=calls))
+    if isinstance(found, Refused):
+        return None
+    return found.returned, found.meetings, found.intervals
+
+
+def induction_counts(
+    graph: Flowgraph, given: Mapping[str, Counted] | None = None, calls: Transformers | None = None
+) -> dict[str, Counted | Refused]:
+    """By the names of the loops of a function, what induction variables say of them, beside what is ``given``.
+
+    ``calls``: what the functions do that are called.
+    """
     wanted = deciding(graph, _indices(graph))
     live, endings = live_at_entry(graph.blocks, frozenset()), Endings(graph)
     drifts: dict[str, Drift] = {}
@@ -93,8 +123,8 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        ending = endings.behind(loop)
-        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), ending=ending)
+        beyond = Beyond(endings.behind(loop), calls)
+        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), beyond=beyond)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
@@ -106,18 +136,24 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
     for name, other in (given or {}).items():
         found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) for counts in found.values()):
-        wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
+        wholes[""] = whole_iteration(graph, None, wanted, live, drifts, beyond=Beyond(calls=calls))
         _carry_outwards(graph, wholes, found)
         for loop in graph.loops:
             one = found[loop.name]
             if isinstance(one, Counted) and ((most := least(one.bounds)) is None or by_types(most)):
-                found[loop.name] = replace(one, reads=_reads(graph, loop, wholes))
-    return found
+                whole = wholes[loop.header]
+                if isinstance(whole, Whole) and whole.called:
+                    # What calls choose is in the game only where nothing is known of it.
+                    whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded))
+                found[loop.name] = replace(one, reads=_reads(graph, loop, whole, wholes))
+    granted = tuple(dict.fromkeys(g for whole in wholes.values() if isinstance(whole, Whole) for g in whole.granted))
+    return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}
 
 
-def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
+def _reads(
+    graph: Flowgraph, loop: LoopInfo, whole: Whole | Refused, wholes: Mapping[str, Whole | Refused]
+) -> Reads:
     """What is read anew in each iteration and alone decides how long a loop runs."""
-    whole = wholes[loop.header]
     if isinstance(whole, Refused) or whole.game is None:
         return NO_READS
     return whole.game.reads(*_context(graph, loop, whole.changed, wholes))

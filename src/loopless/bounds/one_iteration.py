@@ -13,10 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.bounds.callees import At, Behind, Returned, behind, told_at
 from loopless.bounds.choices import Choices, Game, Move, free_objects
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
-from loopless.bounds.meetings import Meeting, Meetings
+from loopless.bounds.meetings import Meeting
 from loopless.bounds.model import LARGE
+from loopless.bounds.walk_values import factors, greatest_end, is_short, is_truth, least_end, substituted
+from loopless.bounds.whole import NOTHING_BEYOND, Beyond, Drift, Point, Whole
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
@@ -41,13 +44,11 @@ from loopless.refusals import Reason, Refused
 from loopless.terms import (
     FALSE,
     INTEGERS,
-    TRUE,
     ZERO,
     Compare,
     Condition,
     Const,
     IntType,
-    Op,
     Or,
     Term,
     TermTooLarge,
@@ -57,74 +58,20 @@ from loopless.terms import (
     conjuncts,
     disjuncts,
     from_polynomial,
-    not_zero,
     polynomial,
-    range_of,
     read,
     sub,
     substitute,
-    walk,
     wrap,
 )
 from loopless.terms.ranges import Range
 
-MAX_NODES: Final = 60
-"""A value that is longer than this becomes a symbol of which nothing is known. A guess."""
 MAX_ALTERNATIVES: Final = 8
 """More ways that a condition comes true are not looked at each by itself. A guess."""
 MAX_WAYS: Final = 16
 """Truth values that more ways brought along are not followed back. Loops that are unrolled by eight need nine."""
 MAX_DEPTH: Final = 6
 """Truth values that depend on others more deeply than this are not followed back. A guess."""
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
-Drift = Mapping[Var, Range]
-"""By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A place in the iteration: the ``values`` that are not those at the header any more, over these and symbols, and
-    what holds.
-    """
-
-    values: Mapping[Var, Term]
-    facts: Facts = NO_FACTS
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """What is known of all iterations of a loop.
-
-    ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
-    values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
-    take it, where the function goes on behind the loop; ``ended``: where it does not (``exit``).
-    ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the symbols lie.
-    ``game``: finds out whether what is read anew in each iteration alone decides how long the loop runs.
-    ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
-    iterations.
-    """
-
-    loop: LoopInfo | None
-    facts: Facts
-    after: Mapping[Var, Term]
-    exits: tuple[Facts, ...]
-    intervals: Intervals
-    changed: frozenset[Var]
-    entered: Mapping[str, Point] = field(default_factory=dict)
-    game: Game | None = None
-    meetings: Meetings = field(default_factory=dict)
-    ended: tuple[Facts, ...] = ()
-
-    def drift(self) -> Drift:
-        """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
-        found = {}
-        for var, value in self.after.items():
-            difference = sub(self.intervals.unwrapped(value, self.facts), var)
-            low, high = self.intervals.range_of(difference)
-            if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
-                found[var] = (low, high)
-        return found
 
 
 def whole_iteration(
@@ -135,16 +82,15 @@ def whole_iteration(
     inner: Mapping[str, Drift],
     bounded: frozenset[str] = frozenset(),
     *,
-    ending: frozenset[str] = frozenset(),
+    beyond: Beyond = NOTHING_BEYOND,
 ) -> Whole | Refused:
     """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
     ways that are not followed.
 
     ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
-    their headers; ``bounded``: which of these surely come to an end; ``ending``: the blocks behind which the function
-    does not go on (:mod:`loopless.bounds.endings`).
+    their headers; ``bounded``: which of these surely come to an end; ``beyond``: what is known of what lies outside.
     """
-    return _Walk(graph, loop, wanted, live, inner, bounded=bounded, ending=ending).whole()
+    return _Walk(graph, loop, wanted, live, inner, bounded=bounded, beyond=beyond).whole()
 
 
 class _Unfollowed(Exception):
@@ -167,13 +113,16 @@ class _Walk:
     """The same, also of values through which conditions are not followed back."""
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
-    ending: frozenset[str] = frozenset()
+    beyond: Beyond = NOTHING_BEYOND
     choices: Choices = field(default_factory=Choices)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
     back: list[Point] = field(default_factory=list)
     exits: list[Facts] = field(default_factory=list)
     ended: list[Facts] = field(default_factory=list)
+    returned: list[Returned] = field(default_factory=list)
+    granted: dict[str, None] = field(default_factory=dict)
+    called: bool = False
 
     @functools.cached_property
     def start(self) -> str:
@@ -217,19 +166,34 @@ class _Walk:
             after = self._through(block, point, written)
             if after is not None and block.end is None:
                 self._onward(block, after, meeting)
+            elif after is not None and block.end is not None and block.end.kind == "return" and loop is None:
+                value = block.end.value if block.end.value_object is None else None
+                result = None if value is None or self.graph.result is None else (
+                    self._value(value, after.values, after.facts, self.graph.result)
+                )
+                self.returned.append(Returned(after.facts, after.values, result))
         if self.waiting:
             detail = "jumps enter a cycle at several places"
             place = self.graph.loc if loop is None else loop.loc
             raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
         if loop is None:
-            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered)
-        exits, ended = tuple(self.exits), tuple(self.ended)
+            return Whole(
+                None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered, None, self.met,
+                returned=tuple(self.returned), granted=tuple(self.granted),
+            )  # fmt: skip
+        exits, ended, granted = tuple(self.exits), tuple(self.ended), tuple(self.granted)
         if not self.back:  # no iteration is ever completed
-            return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered, ended=ended)
+            return Whole(
+                loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered,
+                ended=ended, granted=granted, called=self.called,
+            )  # fmt: skip
         end = self._joined(self.live[start], self.back)
         after_all = {v: t for v, t in end.values.items() if t is not v}
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
-        return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended)
+        return Whole(
+            loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended,
+            granted=granted, called=self.called,
+        )  # fmt: skip
 
     def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:
         """Over the edges of a block."""
@@ -237,7 +201,7 @@ class _Walk:
         if leaving:
             self.choices.leaving[block.label] = leaving
         for edge in block.edges:
-            condition, target = _substituted(edge.condition, after.values), edge.target
+            condition, target = substituted(edge.condition, after.values), edge.target
             found = self._alternatives(after, condition)
             taken = self._one(found, after)
             if taken is None:
@@ -250,7 +214,7 @@ class _Walk:
                 self.back.append(self._along(taken, edge.assigns))
                 goal = True
             elif target not in self.labels:
-                (self.ended if target in self.ending else self.exits).extend(point.facts for point in found)
+                (self.ended if target in self.beyond.ending else self.exits).extend(point.facts for point in found)
             elif self._is_back_edge(block.label, target):
                 goal = target in self.bounded
             else:
@@ -266,7 +230,7 @@ class _Walk:
         """A way on from a block, for each of the ways by which it was come to."""
         for way in range(len(meeting.facts)):
             brought = {symbol: values[way] for symbol, values in meeting.values.items()}
-            condition = _substituted(move.condition, brought) if brought else move.condition
+            condition = substituted(move.condition, brought) if brought else move.condition
             if condition is not FALSE:
                 self.choices.moves.setdefault((label, way), []).append(Move(condition, move.goal))
 
@@ -300,7 +264,7 @@ class _Walk:
                     if target in self.wanted:
                         values[target] = self._value(value, values, facts, target.type)
                 case Assume(condition=condition):
-                    now, assumed = Point(values, facts), _substituted(condition, values)
+                    now, assumed = Point(values, facts), substituted(condition, values)
                     self.choices.assumed.setdefault(block.label, []).append(assumed)
                     found = self._alternatives(now, assumed)
                     taken = self._one(found, now)
@@ -309,14 +273,58 @@ class _Walk:
                     facts = taken.facts
                 case Check(condition=condition):
                     if condition.variables <= self.wanted:  # else some values in it are not followed
-                        facts = self._checked(facts, _substituted(condition, values))
+                        facts = self._checked(facts, substituted(condition, values))
                 case Store() | Fill() | Copy() | Expire():
                     pass
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
-                    self._unknown(statement, values)
+                    after = self._called(statement, Point(values, facts))
+                    if after is None:
+                        return None
+                    values, facts = dict(after.values), after.facts
         return Point(values, facts)
+
+    def _called(self, statement: Statement, before: Point) -> Point | None:
+        """Behind a statement that changes variables, and may be a call of which it is known what it does; None where
+        it does not return.
+        """
+        found = None
+        if isinstance(statement, Call) and not self.wanted.isdisjoint(defined_by(statement)):
+            found = self._behind(statement, before)
+        if found is None:
+            values = dict(before.values)
+            self._unknown(statement, values)
+            return Point(values, before.facts)
+        points = [
+            Point({**before.values, **{v: self._short(v, t) for v, t in one.values.items()}}, one.facts)
+            for one in found
+        ]
+        return self._joined(frozenset(points[0].values), points) if points else None
+
+    def _behind(self, call: Call, before: Point) -> list[Behind] | None:
+        calls = self.beyond.calls
+        transformer = calls.of(call.callee) if calls is not None else None
+        if calls is None or transformer is None:
+            return None
+        granted = told_at(transformer, call, self.graph, listed=calls.taken)
+        if granted is None:
+            return None
+        at = At(self.graph, before.values, before.facts, self.intervals)
+        found = behind(transformer, call, at, lambda var: self._left(call, var, before.values))
+        if found is not None:
+            self.called = True
+            self.granted |= dict.fromkeys(granted)
+        return found
+
+    def _left(self, call: Call, var: Var, values: Mapping[Var, Term]) -> Var:
+        """What stands for a variable of which nothing is known behind a call."""
+        symbol = self.intervals.symbol(var.type)
+        self.choices.note(symbol, call, {**values, var: symbol}, left=var in call.changes)
+        return symbol
+
+    def _short(self, var: Var, value: Term) -> Term:
+        return value if is_short(value) else self.intervals.symbol(var.type)
 
     def _checked(self, facts: Facts, condition: Condition) -> Facts:
         """Behind a check: what it says of small numbers, as of the ends of an array or of a shift."""
@@ -347,7 +355,7 @@ class _Walk:
             found = self.intervals.unwrapped(substitute(value, values), facts)
         except TermTooLarge:
             return self.intervals.symbol(type)
-        return found if _is_short(found) else self.intervals.symbol(type)
+        return found if is_short(found) else self.intervals.symbol(type)
 
     def _along(self, point: Point, assigns: Sequence[tuple[Var, Term]]) -> Point:
         new = {v: self._value(t, point.values, point.facts, v.type) for v, t in assigns if v in self.wanted}
@@ -397,12 +405,12 @@ class _Walk:
             meeting = self.origins[symbol]
             for way, (facts, value) in enumerate(zip(meeting.facts, meeting.values[symbol], strict=True)):
                 both = point.facts.joined_with(facts, self.intervals)
-                claim = FALSE if both is None else _substituted(part, {symbol: value})
+                claim = FALSE if both is None else substituted(part, {symbol: value})
                 if both is not None and claim is not FALSE:
                     ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
         there = point.facts.under(part, self.intervals)
-        for factor in _factors(part):
+        for factor in factors(part):
             there = None if there is None else there.under(factor, self.intervals)
         return [] if there is None else [Point(point.values, there)]
 
@@ -434,11 +442,11 @@ class _Walk:
         interval: Range = (None, None)
         if all(rest.variables <= self.intervals.bounded for rest in rests):
             lows, highs = zip(*(self.intervals.range_of(rest) for rest in rests), strict=True)
-            interval = (_least(lows), _greatest(highs))
+            interval = (least_end(lows), greatest_end(highs))
         if interval == (None, None):
             # Nothing is known of the value but where it came from.
             symbol = self.intervals.symbol(var.type)
-            if all(_is_truth(t) for t in terms):
+            if all(is_truth(t) for t in terms):
                 self.intervals.narrow(symbol, (0, 1))
                 self._remember(symbol, terms, meeting)
             elif len(terms) <= MAX_ALTERNATIVES:
@@ -462,39 +470,3 @@ class _Walk:
         return from_polynomial(
             {m: c for m, c in items if m and not (len(m) == 1 and m[0][1] == 1 and m[0][0] in bounded)}
         )
-
-
-def _substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
-    """The condition over other values; true where it grows too large."""
-    try:
-        return substitute(condition, values)
-    except TermTooLarge:
-        return TRUE
-
-
-def _factors(condition: Compare) -> list[Compare]:
-    """What cannot be 0 either where some bits, or a quotient, are not."""
-    atom = condition.term
-    if condition.relation != "ne" or not isinstance(atom, Op):
-        return []
-    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
-    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
-
-
-def _is_short(term: Term) -> bool:
-    return all(number < MAX_NODES for number, _ in enumerate(walk(term)))
-
-
-def _is_truth(term: Term) -> bool:
-    low, high = range_of(term)
-    return low is not None and high is not None and 0 <= low <= high <= 1
-
-
-def _least(ends: Sequence[int | None]) -> int | None:
-    known = [end for end in ends if end is not None]
-    return min(known) if len(known) == len(ends) and abs(min(known)) <= FAR else None
-
-
-def _greatest(ends: Sequence[int | None]) -> int | None:
-    end = _least([-end if end is not None else None for end in ends])
-    return -end if end is not None else None

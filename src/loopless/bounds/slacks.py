@@ -30,8 +30,8 @@ from typing import Final
 from loopless.bounds.facts import Facts
 from loopless.bounds.meetings import Way, ways
 from loopless.bounds.model import LARGE, ceiling, positive
-from loopless.bounds.one_iteration import Whole
 from loopless.bounds.quotients import divided
+from loopless.bounds.whole import Whole
 from loopless.terms import (
     ONE,
     TRUE,

@@ -38,7 +38,7 @@ from loopless.source import ir
 from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
 
 _INTERNAL: Final = ("internal", "private")
-_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
+REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
 """Another module may define these otherwise."""
 _FOLLOWED: Final = frozenset({
     "load", "store", "getelementptr", "phi", "select", "bitcast", "addrspacecast", "freeze", "icmp", "ptrtoint", "ret",
@@ -202,7 +202,7 @@ def _callees(instruction: ir.Instruction, points: PointsTo, module: ir.Module) -
         names = tuple(sorted({base.name for base, _ in target.living}))
     for name in names:
         function = module.functions.get(name)
-        if function is None or function.is_declaration or function.linkage in _REPLACEABLE:
+        if function is None or function.is_declaration or function.linkage in REPLACEABLE:
             return None
     return names
 

@@ -23,6 +23,7 @@ from loopless.flowgraph.model import (
     Pointer,
     VariableInfo,
 )
+from loopless.source import ir
 from loopless.terms import (
     INTEGERS,
     TRUE,
@@ -151,6 +152,11 @@ class _Sites:
 # -- the values of a call ---------------------------------------------------------------------------------------------
 
 
+def widths(code: ir.Function) -> tuple[int | None, ...]:
+    """The widths of the parameters of a function as it is compiled."""
+    return tuple(param.type.bits if isinstance(param.type, ir.IntT) else None for param in code.params)
+
+
 @dataclass(frozen=True, slots=True)
 class Handed:
     """How a caller sees what a callee begins with: ``caller`` and ``callee`` are their flowgraphs; ``bits`` the widths
@@ -169,13 +175,14 @@ class Handed:
             return None
         values: dict[Var, Term] = {}
         for var in term.variables:
-            value = self._value(call, var)
+            value = self.value(call, var)
             if value is None:
                 return None
             values[var] = value
         return substitute(term, values)
 
-    def _value(self, call: Call, var: Var) -> Term | None:
+    def value(self, call: Call, var: Var) -> Term | None:
+        """An input of the callee over the variables of the caller; None where it is not known."""
         info = self.callee.variables.get(var)
         if info is None:
             return None

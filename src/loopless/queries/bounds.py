@@ -182,7 +182,7 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
     beyond = _beyond(function)
     if not isinstance(graph, Refused):
         shown |= _names_of(graph)
-        granted = _granted(function, graph)
+        granted = _granted(function, graph, known)
     whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=TRUE)
     found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
     return replace(found, ambiguous=_ambiguous(function, None if isinstance(graph, Refused) else graph, found))
@@ -192,8 +192,8 @@ def _names_of(graph: Flowgraph) -> dict[Var, str]:
     return {var: info.shown for var, info in graph.variables.items() if info.is_source}
 
 
-def _granted(function: Function, graph: Flowgraph) -> tuple[str, ...]:
-    return (*graph.assumptions, *([NOT_BY_NAME] if function.reached.outside else []))
+def _granted(function: Function, graph: Flowgraph, known: Known) -> tuple[str, ...]:
+    return (*graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
 
 
 def bound_function(
@@ -311,7 +311,7 @@ class _Search:
         over_inputs = None
         if beyond is None and whole.upper is not None and not whole.has_gap:
             over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
-        names, granted = _names_of(graph), _granted(function, graph)
+        names, granted = _names_of(graph), _granted(function, graph, self.known)
         result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
         result = replace(result, wider=wider, over_inputs=over_inputs)
         return replace(result, ambiguous=_ambiguous(function, graph, result))

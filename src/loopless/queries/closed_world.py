@@ -23,7 +23,6 @@ from loopless.flowgraph.sites import MARK, Handed, with_sites
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program
 from loopless.refusals import Refused
-from loopless.source import ir
 from loopless.terms import ONE, ZERO, Const, Op, Term, from_polynomial, polynomial, range_of, walk
 
 _ROOT: Final = re.compile(r"\w+")
@@ -251,8 +250,3 @@ def _summands(term: Term) -> list[tuple[Term, int]]:
             return _units(term)
         parts.append((unit, coefficient))
     return parts
-
-
-def widths(code: ir.Function) -> tuple[int | None, ...]:
-    """The widths of the parameters of a function as it is compiled."""
-    return tuple(param.type.bits if isinstance(param.type, ir.IntT) else None for param in code.params)

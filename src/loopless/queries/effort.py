@@ -118,7 +118,7 @@ def inductions_of(function: Function) -> Inductions:
         return {}
     floating = attempted(lambda: floating_counts(module.functions[function.code.name], module, graph))
     given = {} if isinstance(floating, Overrun) else floating
-    found = attempted(lambda: induction_counts(graph, given))
+    found = attempted(lambda: induction_counts(graph, given, function.program.transformers))
     if isinstance(found, Overrun):
         return given
     counts = {name: counted for name, counted in found.items() if isinstance(counted, Counted)}

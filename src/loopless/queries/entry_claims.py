@@ -31,6 +31,10 @@ class Known:
         """Bounds on the iterations of one entry."""
         return {name: found.bounds for name, found in self.counted.items()}
 
+    def granted(self) -> tuple[str, ...]:
+        """What is taken for granted of calls."""
+        return tuple(dict.fromkeys(text for found in self.counted.values() for text in found.granted))
+
     def reads(self, name: str, entry: Claim) -> Reads:
         """What is read anew and alone decides how long a loop runs, where no bound is known but the end of a type."""
         bounded = entry.upper is not None and not entry.has_gap and not by_types(entry.upper)

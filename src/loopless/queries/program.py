@@ -26,6 +26,7 @@ from loopless.source.compile import IR_SUFFIXES, check_file
 from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
+    from loopless.bounds.callees import Transformers
     from loopless.flowgraph.call_graph import Reach, Reached
     from loopless.flowgraph.model import Flowgraph
     from loopless.queries.returning import Returning
@@ -115,7 +116,12 @@ class Function:
 
         found = self.graph()
         # The locals of a recursion that is read as a loop are others in each of its calls.
-        return found if isinstance(found, Refused) or found is not self._written else with_cells(found)
+        return found if isinstance(found, Refused) or not self.is_as_written else with_cells(found)
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether the flowgraph is the function itself, not a recursion as a loop."""
+        return self.graph() is self._written
 
     def as_written(self) -> Flowgraph | Refused:
         """The function as blocks and edges in which a recursion is calls: what judges run."""
@@ -246,6 +252,29 @@ class Program:
         from loopless.queries.returning import Returning
 
         return Returning(self.reach, self.source.inlined)
+
+    @functools.cached_property
+    def transformers(self) -> Transformers:
+        """What calls of the functions do to the variables of their callers."""
+        from loopless.bounds.callees import Transformers
+        from loopless.bounds.induction import walked
+        from loopless.flowgraph.effects import REPLACEABLE
+        from loopless.flowgraph.sites import widths
+
+        by_name = {function.code.name: function for function in self.functions}
+
+        def found(name: str) -> tuple[Flowgraph, tuple[int | None, ...]] | None:
+            body = self.returning.body(name)
+            function = by_name.get(body) if body is not None else None
+            if function is None or function.code.linkage in REPLACEABLE:
+                return None
+            graph = function.over_cells
+            # A recursion that is read as a loop has other locals in each of its calls.
+            if isinstance(graph, Refused) or graph.irreducible or not function.is_as_written:
+                return None
+            return graph, widths(function.code)
+
+        return Transformers(found, walked, self.settings.apart)
 
     def __getitem__(self, name: str) -> Function:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from loopless.bounds.activations import activations_of
 from loopless.bounds.joint_claims import always
 from loopless.bounds.model import LARGE
+from loopless.flowgraph.sites import widths
 from loopless.graphs import components, reachable
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answers_by_themselves, inputs_of
@@ -25,7 +26,6 @@ from loopless.queries.closed_world import (
     Use,
     is_site,
     resolved,
-    widths,
 )
 from loopless.queries.effort import Effort, effort_for
 from loopless.queries.program import Function, Program

@@ -1,0 +1,80 @@
+"""What is known of all iterations of a loop: what one walk over it gives (:mod:`loopless.bounds.one_iteration`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from loopless.bounds.callees import Returned, Transformers
+from loopless.bounds.choices import Game
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.meetings import Meetings
+from loopless.flowgraph.model import LoopInfo
+from loopless.terms import Term, Var, sub
+from loopless.terms.ranges import Range
+
+Drift = Mapping[Var, Range]
+"""By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in the iteration: the ``values`` that are not those at the header any more, over these and symbols, and
+    what holds.
+    """
+
+    values: Mapping[Var, Term]
+    facts: Facts = NO_FACTS
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is known of all iterations of a loop.
+
+    ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
+    values at its end of the variables that it changes. ``exits``: for each way out, what holds in the iterations that
+    take it, where the function goes on behind the loop; ``ended``: where it does not (``exit``).
+    ``entered``: by their headers, where the loops directly inside are entered. ``intervals``: where the symbols lie.
+    ``game``: finds out whether what is read anew in each iteration alone decides how long the loop runs.
+    ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
+    iterations; ``returned``: its returns. ``granted``: what is taken for granted of calls; ``called``: whether it is
+    known what some call does.
+    """
+
+    loop: LoopInfo | None
+    facts: Facts
+    after: Mapping[Var, Term]
+    exits: tuple[Facts, ...]
+    intervals: Intervals
+    changed: frozenset[Var]
+    entered: Mapping[str, Point] = field(default_factory=dict)
+    game: Game | None = None
+    meetings: Meetings = field(default_factory=dict)
+    ended: tuple[Facts, ...] = ()
+    returned: tuple[Returned, ...] = ()
+    granted: tuple[str, ...] = ()
+    called: bool = False
+
+    def drift(self) -> Drift:
+        """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
+        found = {}
+        for var, value in self.after.items():
+            difference = sub(self.intervals.unwrapped(value, self.facts), var)
+            low, high = self.intervals.range_of(difference)
+            if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
+                found[var] = (low, high)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What is known of what lies outside of a loop: ``ending``, the blocks behind which the function does not go on
+    (:mod:`loopless.bounds.endings`); ``calls``: what the functions do that are called.
+    """
+
+    ending: frozenset[str] = frozenset()
+    calls: Transformers | None = None
+
+
+NOTHING_BEYOND: Final = Beyond()
