@@ -7,7 +7,7 @@ import ctypes
 import pytest
 
 from loopless.source import SourceOptions, ir
-from loopless.source.inlining import SIZE_LIMIT, choose, components, recursive_functions
+from loopless.source.inlining import LEAF_LIMIT, SIZE_LIMIT, SMALL, choose, components, recursive_functions
 from loopless.source.jit import Jit
 from loopless.source.vocabulary import (
     LIBRARY,
@@ -209,3 +209,16 @@ def test_effects():
 
 def test_options_are_kept(read):
     assert read("int x;", timeout_s=9.0).options == SourceOptions(timeout_s=9.0)
+
+
+def test_in_large_modules_leaves_are_inlined_only(read):
+    def one(name: str, additions: int) -> str:
+        return f"static int {name}(int x) {{ return x{' + x * 3' * additions}; }}\n"
+
+    code = one("leaf", 3) + one("middle", 30) + "int f(int n) { return leaf(n) + middle(n); }\n"
+    assert callees(read(code).inlined.functions["f"]) == set()
+    padding = "".join(f"int g{k}(int x) {{ return x{' + x * 3' * 60}; }}\n" for k in range(SMALL // 100))
+    program = read(code + padding)
+    assert sum(len(list(f.instructions())) for f in program.module.defined()) > SMALL
+    assert LEAF_LIMIT < sum(not i.is_debug for i in program.module.functions["middle"].instructions()) < SIZE_LIMIT
+    assert callees(program.inlined.functions["f"]) == {"middle"}
