@@ -19,9 +19,10 @@ from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
+from loopless.bounds.loop_effects import LoopEffect
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
-from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
+from loopless.bounds.one_iteration import Point, Whole, whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
 from loopless.flowgraph.liveness import live_at_entry
@@ -88,25 +89,27 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
     """By the names of the loops of a function, what induction variables say of them, beside what is ``given``."""
     wanted = deciding(graph, _indices(graph))
     live, endings = live_at_entry(graph.blocks, frozenset()), Endings(graph)
-    drifts: dict[str, Drift] = {}
+    effects: dict[str, LoopEffect] = {}
     bounded: set[str] = set()
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
         ending = endings.behind(loop)
-        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), ending=ending)
+        whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), ending=ending)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
-        drifts[loop.header] = whole.drift()
         found[loop.name] = counts = counted(whole)
+        number = counts.exact if counts.endless is FALSE else None
+        tops = [bound.term for bound in counts.bounds if bound.when is TRUE]
+        effects[loop.header] = whole.effect().counted(live[loop.header], number, tops)
         if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)
     for name, other in (given or {}).items():
         found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) for counts in found.values()):
-        wholes[""] = whole_iteration(graph, None, wanted, live, drifts)
+        wholes[""] = whole_iteration(graph, None, wanted, live, effects)
         _carry_outwards(graph, wholes, found)
         for loop in graph.loops:
             one = found[loop.name]

@@ -15,6 +15,7 @@ from typing import Final
 
 from loopless.bounds.choices import Choices, Game, Move, free_objects
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.loop_effects import FAR, Drift, LoopEffect, drift_of, effect_of
 from loopless.bounds.meetings import Meeting, Meetings
 from loopless.bounds.model import LARGE
 from loopless.flowgraph.liveness import defined_by
@@ -76,10 +77,6 @@ MAX_WAYS: Final = 16
 """Truth values that more ways brought along are not followed back. Loops that are unrolled by eight need nine."""
 MAX_DEPTH: Final = 6
 """Truth values that depend on others more deeply than this are not followed back. A guess."""
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
-Drift = Mapping[Var, Range]
-"""By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +115,12 @@ class Whole:
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
-        found = {}
-        for var, value in self.after.items():
-            difference = sub(self.intervals.unwrapped(value, self.facts), var)
-            low, high = self.intervals.range_of(difference)
-            if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
-                found[var] = (low, high)
-        return found
+        found, reduced = drift_of(self.after, self.facts, self.intervals)
+        return {var: by for var, by in found.items() if var not in reduced}
+
+    def effect(self) -> LoopEffect:
+        """What the loop does to what is around it, but for the number of iterations."""
+        return effect_of(self.after, self.facts, self.intervals, self.changed)
 
 
 def whole_iteration(
@@ -132,7 +128,7 @@ def whole_iteration(
     loop: LoopInfo | None,
     wanted: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
-    inner: Mapping[str, Drift],
+    inner: Mapping[str, LoopEffect],
     bounded: frozenset[str] = frozenset(),
     *,
     ending: frozenset[str] = frozenset(),
@@ -159,7 +155,7 @@ class _Walk:
     loop: LoopInfo | None
     wanted: frozenset[Var]
     live: Mapping[str, frozenset[Var]]
-    drifts: Mapping[str, Drift]
+    effects: Mapping[str, LoopEffect]
     intervals: Intervals = field(default_factory=Intervals)
     origins: dict[Var, Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
@@ -355,21 +351,15 @@ class _Walk:
 
     def _passed_over(self, info: LoopInfo, point: Point) -> Point:
         """At the last visit of the header of a loop inside."""
-        drift = self.drifts.get(info.header, {})
-        values = dict(point.values)
-        live = self.live[info.header]
+        effect = self.effects.get(info.header, LoopEffect())
+        values, live = dict(point.values), self.live[info.header]
+        times = effect.times(values, point.facts, self.intervals)
         for var in sorted(changed_variables(self.graph, info) & self.wanted):
-            low, high = drift.get(var, (None, None))
-            known = var in live and ((low is not None and low >= 0) or (high is not None and high <= 0))
-            if known:
-                by = self.intervals.symbol(
-                    INTEGERS,
-                    (0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None),
-                )
-                values[var] = add(values.get(var, var), by)
-            else:
-                values[var] = self.intervals.symbol(var.type)
-        return Point(values, point.facts)
+            moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
+            moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
+            values[var] = self.intervals.symbol(var.type) if moved is None else moved
+        facts = effect.behind(point.values, values, point.facts, times, self.intervals)
+        return Point(values, facts)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -444,6 +434,11 @@ class _Walk:
             elif len(terms) <= MAX_ALTERNATIVES:
                 meeting.others[symbol] = tuple(terms)
                 self.met[symbol] = meeting
+                lows, highs = zip(*(self.intervals.range_of(term) for term in terms), strict=True)
+                low, high = _least(lows), _greatest(highs)
+                if low is not None or high is not None:
+                    low, high = var.type.min if low is None else low, var.type.max if high is None else high
+                    self.intervals.narrow(symbol, (low, high))
             return symbol
         symbol = self.intervals.symbol(INTEGERS, interval)
         self._remember(symbol, rests, meeting)
