@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.bounds.choices import Choices, Game, Move, free_objects
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals, factors, split
+from loopless.bounds.loaded import Cells
 from loopless.bounds.loop_effects import FAR, Drift, LoopEffect, drift_of, effect_of
 from loopless.bounds.meetings import Meeting, Meetings
 from loopless.bounds.model import LARGE
@@ -48,7 +49,6 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
-    Op,
     Or,
     Term,
     TermTooLarge,
@@ -58,7 +58,6 @@ from loopless.terms import (
     conjuncts,
     disjuncts,
     from_polynomial,
-    not_zero,
     polynomial,
     range_of,
     read,
@@ -165,6 +164,7 @@ class _Walk:
     """The headers of loops inside that have a bound."""
     ending: frozenset[str] = frozenset()
     choices: Choices = field(default_factory=Choices)
+    cells: Cells = field(default_factory=Cells)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
     back: list[Point] = field(default_factory=list)
@@ -223,7 +223,7 @@ class _Walk:
         if not self.back:  # no iteration is ever completed
             return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered, ended=ended)
         end = self._joined(self.live[start], self.back)
-        after_all = {v: t for v, t in end.values.items() if t is not v}
+        after_all = {v: t for v, t in end.values.items() if t is not v and v in self.live[start]}
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return Whole(loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended)
 
@@ -254,8 +254,7 @@ class _Walk:
                 self.waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
             self._may_choose(block.label, meeting, Move(condition, goal))
 
-    def _is_back_edge(self, label: str, target: str) -> bool:
-        """Whether an edge leads back to the header of a loop inside."""
+    def _is_back_edge(self, label: str, target: str) -> bool:  # of a loop inside
         return target in self.inner and label in self.inner[target].blocks
 
     def _may_choose(self, label: str, meeting: Meeting, move: Move) -> None:
@@ -307,15 +306,16 @@ class _Walk:
                     if condition.variables <= self.wanted:  # else some values in it are not followed
                         facts = self._checked(facts, _substituted(condition, values))
                 case Store() | Fill() | Copy() | Expire():
-                    pass
+                    self.cells.written(statement, values)
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
+                    self.cells.written(statement, values)
                     self._unknown(statement, values)
         return Point(values, facts)
 
     def _checked(self, facts: Facts, condition: Condition) -> Facts:
-        """Behind a check: what it says of small numbers, as of the ends of an array or of a shift."""
+        """What a check says of small numbers, as of the ends of an array or of a shift."""
         for part in conjuncts(condition):
             if isinstance(part, Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
                 facts = facts.under(part, self.intervals) or facts
@@ -331,10 +331,15 @@ class _Walk:
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)
         known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
-        if known is None or known in written or written.anything or load.target_object is not None:
-            self._unknown(load, values)
-            return
         offset = self._value(load.address.offset, values, facts, INTEGERS)
+        if known is None or known in written or written.anything or load.target_object is not None:
+            cells = {t: cell for t, cell in self.cells.of(load, owner, offset).items() if t in self.wanted}
+            if not all(cell in values for cell in cells.values()):
+                self._unknown(load, values)
+                values.update({cell: values[target] for target, cell in cells.items()})
+            found = {target: wrap(values[cell], target.type) for target, cell in cells.items()}
+            values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
+            return
         held = load.type if load.target.type.width is not None else IntType(None)
         values[load.target] = read(self.graph.objects[known].name, offset, held)
 
@@ -358,6 +363,7 @@ class _Walk:
             moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
             moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
             values[var] = self.intervals.symbol(var.type) if moved is None else moved
+        self.cells.forget_written(written_objects(self.graph, info.blocks), values)
         facts = effect.behind(point.values, values, point.facts, times, self.intervals)
         return Point(values, facts)
 
@@ -392,7 +398,7 @@ class _Walk:
                     ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
         there = point.facts.under(part, self.intervals)
-        for factor in _factors(part):
+        for factor in factors(part):
             there = None if there is None else there.under(factor, self.intervals)
         return [] if there is None else [Point(point.values, there)]
 
@@ -405,10 +411,10 @@ class _Walk:
     # -- meeting ------------------------------------------------------------------------------------------------------
 
     def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: Meeting | None = None) -> Point:
+        values = self.cells.common([point.values for point in points])
         if len(points) == 1:
-            values = {v: t for v, t in points[0].values.items() if v in live}
+            values |= {v: t for v, t in points[0].values.items() if v in live}
             return Point(values, points[0].facts)
-        values = {}
         changed = {var for point in points for var in point.values if var in live}
         meeting = meeting or Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
@@ -465,15 +471,6 @@ def _substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
         return substitute(condition, values)
     except TermTooLarge:
         return TRUE
-
-
-def _factors(condition: Compare) -> list[Compare]:
-    """What cannot be 0 either where some bits, or a quotient, are not."""
-    atom = condition.term
-    if condition.relation != "ne" or not isinstance(atom, Op):
-        return []
-    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
-    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
 
 
 def _is_short(term: Term) -> bool:
