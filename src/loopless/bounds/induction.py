@@ -20,6 +20,7 @@ from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
 from loopless.bounds.loop_effects import LoopEffect
+from loopless.bounds.meetings import ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Point, Whole, whole_iteration
@@ -215,6 +216,9 @@ def counted(whole: Whole) -> Counted:
     counts = list(all_counts.all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
     if all(bound.when is not TRUE or by_types(bound.term) for bound in bounds):
+        only = on_its_only_way(whole)
+        more = () if only is None else Counts(only).all()
+        bounds = kept((*bounds, *(Bound(count.term, count.when, NAME) for count in more)))
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     exact_ones = [count for count in counts if count.exact and count.when is TRUE]
@@ -224,6 +228,20 @@ def counted(whole: Whole) -> Counted:
         return _unless_endless(whole, counts, Counted(bounds, completed=completed))
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
     return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact, completed=completed)
+
+
+def on_its_only_way(whole: Whole) -> Whole | None:
+    """The iteration where all ways but one contradict what holds whenever it is completed; None where that is not so.
+
+    As where the rest of a range is the last part: the iteration that takes it leaves the loop.
+    """
+    told = frozenset[Var]().union(*(linear.variables for linear in whole.facts.most)) & whole.meetings.keys()
+    moving = [var for var, value in whole.after.items() if not value.variables.isdisjoint(told)]
+    values = [whole.after[var] for var in moving]
+    found = ways(values, whole.facts, whole.meetings, whole.intervals)
+    if len(found) != 1 or list(found[0].terms) == values:
+        return None
+    return replace(whole, after={**whole.after, **dict(zip(moving, found[0].terms, strict=True))}, facts=found[0].facts)
 
 
 def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:

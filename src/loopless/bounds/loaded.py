@@ -1,4 +1,4 @@
-"""What one iteration has read from memory that is written elsewhere in it: the same place holds the same value until then.
+"""What one iteration has read from memory that it writes elsewhere: a place holds the same value until it is written.
 
 A place is an object, an offset in it, and a type, over the values at the beginning of the iteration and symbols, which
 stay what they are. So the value of a place can stand among those of variables, as that of a cell, and where ways meet
