@@ -442,8 +442,8 @@ class _Walk:
                 self.met[symbol] = meeting
                 lows, highs = zip(*(self.intervals.range_of(term) for term in terms), strict=True)
                 low, high = _least(lows), _greatest(highs)
-                if low is not None or high is not None:
-                    low, high = var.type.min if low is None else low, var.type.max if high is None else high
+                low, high = var.type.min if low is None else low, var.type.max if high is None else high
+                if (low, high) != (var.type.min, var.type.max):
                     self.intervals.narrow(symbol, (low, high))
             return symbol
         symbol = self.intervals.symbol(INTEGERS, interval)
