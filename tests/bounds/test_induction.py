@@ -145,7 +145,7 @@ def test_a_limit_that_any_value_meets_gives_nothing_for_it() -> None:
 
 NOTHING = {
     "either way": "(u8 i, u8 n, u8 j) { while (i != n) { if (j > 3) i++; else i--; } return i; }",
-    "steps of 2 to what is unequal": "(u8 i, u8 n) { while (i != n) i += 2; return i; }",
+    "steps of 2 or 4 to what is unequal": "(u8 i, u8 n, u8 j) { while (i != n) i += j++ > 3 ? 2 : 4; return i; }",
     "halves of what is negative, -1 too": "(i8 x) { while (x < 0) x >>= 1; return x; }",
     "unequal of two widths": "(u8 i, u16 j) { while (i != j) { i += 2; j += 3; } return i; }",
     "a limit beyond the type": "(u8 i, u16 n) { while (i != (n & 511)) i++; return i; }",
