@@ -315,17 +315,29 @@ class _Entry:
         """What a linear term never exceeds where the loop is entered."""
         changing = self.around.changed | frozenset(self.around.after)
         outside = changing | self.around.intervals.symbols
+        grown: Term | None = None
         moved = self._counts.step(part)
         if moved is not None and part.variables.isdisjoint(self.around.intervals.symbols):
             high = self.around.intervals.range_of(moved)[1]
             if high is not None and high <= 0:
                 return part
+            grown = self._grown(part, high)
         for linear, most in self.point.facts.most.items():
             beyond = sub(part, linear)
             if beyond.variables.isdisjoint(outside):
                 return add(beyond, const(most))
         high = self.around.intervals.range_of(part)[1]
-        return const(high) if high is not None and high < LARGE else None
+        known = const(high) if high is not None and high < LARGE else None
+        return known if grown is None else grown if known is None else minimum(grown, known)
+
+    def _grown(self, part: Term, by: int | None) -> Term | None:
+        """What a linear term comes to at most that iterations raise: one less than the bound on visits are completed
+        before each of them.
+        """
+        visits = self._counts.visits(self.point.facts)
+        if by is None or by >= LARGE or visits is None:
+            return None
+        return add(part, scale(positive(sub(visits, ONE)), by))
 
     def in_all(self, term: Term) -> Term | None:
         """A bound on the sum over all entries, over the values at the entry of what is around."""
