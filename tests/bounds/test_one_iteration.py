@@ -23,14 +23,14 @@ def wholes(text: str) -> tuple[Flowgraph, dict[str, Whole]]:
     """Of each loop of ``f`` by its header, inner ones first, and of the function by an empty name."""
     g = graph(TYPES + text)
     wanted, live = deciding(g), live_at_entry(g.blocks, frozenset())
-    drifts = {}
+    effects = {}
     found: dict[str, Whole] = {}
     for loop in [*sorted(g.loops, key=lambda loop: -loop.depth), None]:
-        whole = whole_iteration(g, loop, wanted, live, drifts)
+        whole = whole_iteration(g, loop, wanted, live, effects)
         assert not isinstance(whole, Refused)
         found[loop.header if loop is not None else ""] = whole
         if loop is not None:
-            drifts[loop.header] = whole.drift()
+            effects[loop.header] = whole.effect().counted(live[loop.header], None, ())
     return g, found
 
 

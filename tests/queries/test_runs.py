@@ -75,6 +75,32 @@ COUNTED = {
         "int main(void) { g(5); return a[3]; }",
         [(15, 5)],
     ),
+    # What grows before an entry is what the iterations before it make of it, not those behind the last one.
+    "a limit that an inner loop raises": (
+        "int s;\nint main(void) { int i, j, k, n = 1; for (i = 0; i < 5; i++) { for (j = 0; j < n; j++) s++;"
+        " for (k = 0; k < i; k++) n += 2; } return n; }",
+        [(5, 5), (25, 13), (10, 4)],  # 1 + 2·(0 + 1 + 2 + 3)
+    ),
+    "a limit that is raised before the entry": (
+        "int s;\nint main(void) { int i, j, k, n = 0; for (i = 0; i < 5; i++) { for (k = 0; k < i; k++) n++;"
+        " for (j = 0; j < n; j++) s++; } return n; }",
+        [(5, 5), (10, 4), (20, 10)],
+    ),
+    "two limits that grow": (
+        "int s;\nint main(void) { int i, j, k, n = 0, m = 0; for (i = 1; i < 6; i++) { for (j = 0; j < n + m; j++) s++;"
+        " for (k = 0; k < i; k++) n++; for (k = 0; k < 3; k++) m += 2; } return n; }",
+        [(5, 5), (80, 34), (15, 5), (15, 3)],  # 1 + 2 + 3 + 4, and 4·6
+    ),
+    "a limit that grows by 2": (
+        "int s;\nint main(void) { int i, j, n = 4; for (i = 10; i > 0; i -= 3) { for (j = 0; j < n; j++) s++; n += 2; }"
+        " return n; }",
+        [(4, 4), (4 + 6 + 8 + 10, 10)],
+    ),
+    "entries in one of two branches": (
+        "int s;\nint main(void) { int i, j, n = 0; for (i = 0; i < 6; i++) { if (i < 3) n += 4;"
+        " else { for (j = 0; j < n; j++) s++; } n++; } return n; }",
+        [(6, 6), (15 + 16 + 17, 17)],
+    ),
     "a linear recursion": (
         "int s;\nint g(int n) { if (n <= 0) return 0; for (int i = 0; i < n; i++) s ^= i; return g(n - 2); }\n"
         "int main(void) { g(10); g(3); return 0; }",
@@ -166,6 +192,27 @@ NEVER_BELOW = {
     "a residue of what falls": "static int acc;\n"
     "int main(void) { int i, k; for (k = 20; k > -9; k -= 2) { if (k % 3 == 1) { for (i = 0; i < 4; i++) acc++; } }"
     " return acc; }",
+    "a limit that grows at times": "int s;\n"
+    "int main(void) { int i, j, n = 0; for (i = 0; i < 9; i++) { if (i == 4) continue; for (j = 0; j < n; j++) s++; n++; }"
+    " return n; }",
+    "a limit that grows most behind the last entry": "int s;\n"
+    "int main(void) { int i, j, k, n = 2; for (i = 0; i < 7; i++) { for (k = 0; k < i; k++) n += i;"
+    " if (i == 5) n = 1; for (j = 0; j < n; j++) s++; n += 3; } return n; }",
+    "a limit that an inner loop lowers and raises": "int s;\n"
+    "int main(void) { int i, j, k, n = 9; for (i = 0; i < 7; i++) { for (j = 0; j < n; j++) s++;"
+    " for (k = 0; k < i; k++) n += k % 2 ? 5 : -3; } return n; }",
+    "a limit that is set anew": "int s;\n"
+    "int main(void) { int i, j, k, n = 0; for (i = 0; i < 7; i++) { for (k = 0; k < 4; k++) n += i;"
+    " for (j = 0; j < n; j++) s++; if (i % 3 == 2) n = 30; } return n; }",
+    "an outer counter that an inner loop moves back": "int s;\n"
+    "int main(void) { int i, j, k, n = 0; for (i = 0; i < 12; i += 4) { for (j = 0; j < n; j++) s++;"
+    " for (k = 0; k < 3; k++) { i--; n += 2; } } return n; }",
+    "a limit that wraps around": "int s;\n"
+    "int main(void) { int i, j, k; unsigned char n = 200; for (i = 0; i < 5; i++) { for (j = 0; j < n; j++) s++;"
+    " for (k = 0; k < i; k++) n += 20; } return n; }",
+    "entries of a nest of three": "int s;\n"
+    "int main(void) { int i, j, k, m, n = 0; for (i = 0; i < 4; i++) { for (k = 0; k < 3; k++) {"
+    " for (j = 0; j < n; j++) s++; for (m = 0; m < k + i; m++) n += 2; } n += 7; } return n; }",
     "residues of both signs": "static int acc;\n"
     "int main(void) { int i, k; for (k = -13; k < 9; k += 3) { if (k % 4 != 1) { for (i = 0; i < 4; i++) acc++; } }"
     " return acc; }",

@@ -48,6 +48,8 @@ def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Ite
     """
     if not all(is_quasi_affine(term) for _, term in each):
         return
+    tops = [most_of(term, condition) for condition, term in each]
+    most = max((top for top in tops if top is not None), default=0) if None not in tops else None
     past = [iteration for iteration in scope.iterations if header in iteration.visited]
     for measure in _measures(counter, scope, each):
         try:
@@ -56,7 +58,8 @@ def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Ite
             apart = _apart(scope, header, each, positive(measure))
         except TermTooLarge:
             continue
-        if apart is not None:
+        # What each entry takes beyond what is paid may be all that it ever takes.
+        if apart is not None and (most is None or apart < most):
             yield positive(measure), apart
 
 

@@ -26,12 +26,14 @@ from loopless.terms import (
     add,
     conjunction,
     const,
+    equal,
     floor_div,
     from_polynomial,
     greater_equal,
     ite,
     less_equal,
     maximum,
+    mod,
     neg,
     polynomial,
     range_of,
@@ -124,6 +126,7 @@ class Counts:
     def _at_the_beginning(self, fact: Fact) -> Iterator[Count]:
         if fact.most is None:
             yield from self._unequal(fact, fact.linear, {})
+            yield from self._strides(fact, fact.linear, {})
             yield from self._quotient(fact)
             return
         slack, sharp = self._slack(sub(const(fact.most), fact.linear))
@@ -150,6 +153,7 @@ class Counts:
             return
         if fact.most is None:
             yield from self._unequal(fact, there, first)
+            yield from self._strides(fact, there, first)
             return
         slack, sharp = self._slack(sub(const(fact.most), there))
         if slack is not None and sharp:
@@ -339,6 +343,34 @@ class Counts:
         least = range_of(start)[0]
         count = start if least is not None and least >= 0 else wrap(start, IntType(width, signed=False))
         yield Count(count, fact, exact=True)
+
+    def _strides(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
+        """``term`` ≠ 0, and every iteration moves it by more than 1, or by what does not change: it is met where the
+        distance is a multiple of that, and nothing wraps around before, since all values lie between the first and that
+        where the term is 0.
+        """
+        values = self.whole.after if first else self.after
+        moving = [(m, c) for m, c in polynomial(term).items() if not self._is_same(m)]
+        if not self._named(term) or len(moving) != 1 or len(moving[0][0]) != 1 or abs(moving[0][1]) != 1:
+            return
+        (((var, power),), sign) = moving[0]
+        if power != 1 or not isinstance(var, Var) or var not in values:
+            return
+        value = values[var]
+        by = sub(value.arg if isinstance(value, Wrap) and value.type == var.type else value, var)
+        same = self._named(by) and by.variables.isdisjoint(self.whole.changed)
+        met, (least, most) = sub(var, scale(term, sign)), (var.type.min, var.type.max)
+        low, high = self.whole.intervals.range_of(met)
+        inside = least is None or (low is not None and low >= least)
+        inside = inside and (most is None or (high is not None and high <= most))
+        if not same or not inside or (isinstance(by, Const) and abs(by.value) <= 1):
+            return
+        distance = scale(substitute(term, first) if first else term, -sign)
+        for length, stride in ((distance, by), (neg(distance), neg(by))):
+            fastest, farthest = range_of(stride)[1], range_of(length)[1]
+            if (fastest is None or fastest >= 1) and (farthest is None or farthest >= 0):
+                when = [greater_equal(stride, ONE), greater_equal(length, ZERO), equal(mod(length, stride), ZERO)]
+                yield Count(floor_div(length, stride), fact, when=conjunction(when))
 
     def _quotient(self, fact: Fact) -> Iterator[Count]:
         """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""

@@ -17,6 +17,7 @@ from loopless.terms import (
     Const,
     IntType,
     Monomial,
+    Op,
     Sum,
     Term,
     Var,
@@ -25,6 +26,7 @@ from loopless.terms import (
     const,
     from_polynomial,
     neg,
+    not_zero,
     polynomial,
     replace_terms,
     scale,
@@ -283,6 +285,18 @@ def _multiples(term: Mapping[Monomial, int], fact: Mapping[Monomial, int]) -> se
     return {
         term[monomial] // c for monomial, c in fact.items() if term.get(monomial, 0) * c > 0 and not term[monomial] % c
     }
+
+
+def factors(condition: Compare) -> list[Compare]:
+    """What cannot be 0 either where some bits, a quotient, or what is reduced into a type are not."""
+    atom = condition.term
+    parts: tuple[Term, ...] = ()
+    if condition.relation == "ne" and isinstance(atom, Wrap):
+        parts = (atom.arg,)
+    elif condition.relation == "ne" and isinstance(atom, Op):
+        args = atom.args
+        parts = {"bit_and": args, "shr": args[:1], "floor_div": args[:1], "trunc_div": args[:1]}.get(atom.op, ())
+    return [claim for part in parts if isinstance(claim := not_zero(part), Compare)]
 
 
 def split(term: Term) -> tuple[Term, int]:

@@ -36,7 +36,7 @@ def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
     if isinstance(scope, Refused) and header not in counter.given:
         return LoopBounds(loop, refused=scope, refused_total=scope)
     per_entry = _named(without_larger(counter.count(header, header, ITERATIONS)))
-    any_entry = _named(kept(b for bound in per_entry for b in of_any_entry(counter, header, bound)))
+    any_entry = _named(kept(b for bound in per_entry for b in of_any_entry(in_call, header, bound)))
     total = _over_call(in_call, header, ITERATIONS)
     blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
     where = str(loop.loc) if loop.loc is not None else loop.name

@@ -20,13 +20,14 @@ from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts, Intervals
-from loopless.bounds.meetings import Meetings
+from loopless.bounds.loop_effects import LoopEffect
+from loopless.bounds.meetings import Meetings, ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
-from loopless.bounds.whole import Beyond, Drift, Point, Whole
+from loopless.bounds.whole import Beyond, Point, Whole
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.paths.execution import written_objects
@@ -98,15 +99,22 @@ def walked(
         return None
     wanted = frozenset(graph.variables)
     live = live_at_entry(graph.blocks, frozenset(var for var in wanted if is_seen(graph, var)))
-    drifts: dict[str, Drift] = {}
+    effects: dict[str, LoopEffect] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        whole = whole_iteration(graph, loop, wanted, live, drifts, beyond=Beyond(calls=calls))
+        whole = whole_iteration(graph, loop, wanted, live, effects, beyond=Beyond(calls=calls))
         if isinstance(whole, Whole):
-            drifts[loop.header] = whole.drift()
-    found = whole_iteration(graph, None, wanted, live, drifts, beyond=Beyond(calls=calls))
+            effects[loop.header] = _effect(whole, counted(whole), live[loop.header])
+    found = whole_iteration(graph, None, wanted, live, effects, beyond=Beyond(calls=calls))
     if isinstance(found, Refused):
         return None
     return found.returned, found.meetings, found.intervals
+
+
+def _effect(whole: Whole, counts: Counted, live: frozenset[Var]) -> LoopEffect:
+    """What a loop does to what is around it, where values of ``live`` variables are followed at its header."""
+    number = counts.exact if counts.endless is FALSE else None
+    tops = [bound.term for bound in counts.bounds if bound.when is TRUE]
+    return whole.effect().counted(live, number, tops)
 
 
 def induction_counts(
@@ -118,25 +126,25 @@ def induction_counts(
     """
     wanted = deciding(graph, _indices(graph))
     live, endings = live_at_entry(graph.blocks, frozenset()), Endings(graph)
-    drifts: dict[str, Drift] = {}
+    effects: dict[str, LoopEffect] = {}
     bounded: set[str] = set()
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
         beyond = Beyond(endings.behind(loop), calls)
-        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), beyond=beyond)
+        whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
-        drifts[loop.header] = whole.drift()
         found[loop.name] = counts = counted(whole)
+        effects[loop.header] = _effect(whole, counts, live[loop.header])
         if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)
     for name, other in (given or {}).items():
         found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) for counts in found.values()):
-        wholes[""] = whole_iteration(graph, None, wanted, live, drifts, beyond=Beyond(calls=calls))
+        wholes[""] = whole_iteration(graph, None, wanted, live, effects, beyond=Beyond(calls=calls))
         _carry_outwards(graph, wholes, found)
         for loop in graph.loops:
             one = found[loop.name]
@@ -144,7 +152,7 @@ def induction_counts(
                 whole = wholes[loop.header]
                 if isinstance(whole, Whole) and whole.called:
                     # What calls choose is in the game only where nothing is known of it.
-                    whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded))
+                    whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded))
                 found[loop.name] = replace(one, reads=_reads(graph, loop, whole, wholes))
     granted = tuple(dict.fromkeys(g for whole in wholes.values() if isinstance(whole, Whole) for g in whole.granted))
     return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}
@@ -248,6 +256,9 @@ def counted(whole: Whole) -> Counted:
     counts = list(all_counts.all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
     if all(bound.when is not TRUE or by_types(bound.term) for bound in bounds):
+        only = on_its_only_way(whole)
+        more = () if only is None else Counts(only).all()
+        bounds = kept((*bounds, *(Bound(count.term, count.when, NAME) for count in more)))
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     exact_ones = [count for count in counts if count.exact and count.when is TRUE]
@@ -257,6 +268,20 @@ def counted(whole: Whole) -> Counted:
         return _unless_endless(whole, counts, Counted(bounds, completed=completed))
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
     return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact, completed=completed)
+
+
+def on_its_only_way(whole: Whole) -> Whole | None:
+    """The iteration where all ways but one contradict what holds whenever it is completed; None where that is not so.
+
+    As where the rest of a range is the last part: the iteration that takes it leaves the loop.
+    """
+    told = frozenset[Var]().union(*(linear.variables for linear in whole.facts.most)) & whole.meetings.keys()
+    moving = [var for var, value in whole.after.items() if not value.variables.isdisjoint(told)]
+    values = [whole.after[var] for var in moving]
+    found = ways(values, whole.facts, whole.meetings, whole.intervals)
+    if len(found) != 1 or list(found[0].terms) == values:
+        return None
+    return replace(whole, after={**whole.after, **dict(zip(moving, found[0].terms, strict=True))}, facts=found[0].facts)
 
 
 def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:
@@ -330,17 +355,29 @@ class _Entry:
         """What a linear term never exceeds where the loop is entered."""
         changing = self.around.changed | frozenset(self.around.after)
         outside = changing | self.around.intervals.symbols
+        grown: Term | None = None
         moved = self._counts.step(part)
         if moved is not None and part.variables.isdisjoint(self.around.intervals.symbols):
             high = self.around.intervals.range_of(moved)[1]
             if high is not None and high <= 0:
                 return part
+            grown = self._grown(part, high)
         for linear, most in self.point.facts.most.items():
             beyond = sub(part, linear)
             if beyond.variables.isdisjoint(outside):
                 return add(beyond, const(most))
         high = self.around.intervals.range_of(part)[1]
-        return const(high) if high is not None and high < LARGE else None
+        known = const(high) if high is not None and high < LARGE else None
+        return known if grown is None else grown if known is None else minimum(grown, known)
+
+    def _grown(self, part: Term, by: int | None) -> Term | None:
+        """What a linear term comes to at most that iterations raise: one less than the bound on visits are completed
+        before each of them.
+        """
+        visits = self._counts.visits(self.point.facts)
+        if by is None or by >= LARGE or visits is None:
+            return None
+        return add(part, scale(positive(sub(visits, ONE)), by))
 
     def in_all(self, term: Term) -> Term | None:
         """A bound on the sum over all entries, over the values at the entry of what is around."""

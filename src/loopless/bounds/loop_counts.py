@@ -7,7 +7,7 @@ them (:mod:`loopless.bounds.nested`) asks it, and is asked by it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loopless.bounds.measures import Grows, Step, step
 from loopless.bounds.model import Bound, Bounds, both
@@ -73,10 +73,15 @@ class LoopCounts(ABC):
         written = written_objects(graph, graph.blocks if loop is None else loop.blocks)
         return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
 
-    def grown(self, base: str, growing: Sequence[tuple[tuple[str, int], Term]]) -> Bound | None:
+    def grown(
+        self,
+        base: str,
+        growing: Sequence[tuple[tuple[str, int], Term]],
+        often: Callable[[str, tuple[int, ...]], Bounds] | None = None,
+    ) -> Bound | None:
         """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
         loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
-        the level.
+        the level. ``often``: how often iterations happen, if not all of one entry count.
         """
         terms: list[Term] = []
         when: list[Condition] = []
@@ -90,7 +95,7 @@ class LoopCounts(ABC):
                 parts.append((const(level - below), reached))
                 below = level
             for by, numbers in parts:
-                times = self.count(base, header, numbers)
+                times = self.count(base, header, numbers) if often is None else often(header, numbers)
                 if not times:
                     return None
                 terms.append(mul(by, times[0].term))

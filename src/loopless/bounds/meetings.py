@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.bounds.facts import Facts, Intervals
-from loopless.terms import Term, TermTooLarge, Var, substitute
+from loopless.terms import FALSE, Compare, Term, TermTooLarge, Var, const, not_zero, sub, substitute
 
 MAX_WAYS: Final = 24
 """No more ways than this are told apart. A guess."""
@@ -85,5 +85,25 @@ def _divided(way: Way, meeting: Meeting, intervals: Intervals) -> list[Way]:
         if both is None:
             continue
         brought = {symbol: t[number] for symbol, t in (*meeting.values.items(), *meeting.others.items())}
-        found.append(Way(tuple(substitute(term, brought) for term in way.terms), both))
+        here = _told(both, brought, intervals)
+        if here is not None:
+            found.append(Way(tuple(substitute(term, brought) for term in way.terms), here))
+    return found
+
+
+def _told(facts: Facts, brought: Mapping[Var, Term], intervals: Intervals) -> Facts | None:
+    """The facts with what they say of what a way brought along; None where it cannot have been that way. Raises
+    :class:`loopless.terms.TermTooLarge`.
+    """
+    found: Facts | None = facts
+    for linear, most in facts.most.items():
+        if found is not None and not linear.variables.isdisjoint(brought):
+            here = intervals.unwrapped(substitute(linear, brought), found)
+            found = found.at_most(sub(here, const(most)), intervals)
+    for term in facts.unequal:
+        if found is not None and not term.variables.isdisjoint(brought):
+            claim = not_zero(intervals.unwrapped(substitute(term, brought), found))
+            if claim is FALSE:
+                return None
+            found = found.under(claim, intervals) if isinstance(claim, Compare) else found
     return found

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from loopless.bounds.amortized import amortized
+from loopless.bounds.compare import lesser
 from loopless.bounds.loop_counts import LoopCounts, What
-from loopless.bounds.measures import Becomes, Grows, most_of
-from loopless.bounds.model import Bound, both, plus, positive
+from loopless.bounds.measures import Becomes, Grows, at_least_one, entails, most_of
+from loopless.bounds.model import Bound, Bounds, both, by_types, kept, least, plus, positive
 from loopless.bounds.scopes import HavocLoop, Scope, SymbolicState
 from loopless.bounds.sums import sum_of_progression
 from loopless.terms import (
     INTEGERS,
+    ONE,
     TRUE,
     ZERO,
     Compare,
@@ -48,6 +50,9 @@ from loopless.terms import (
 
 _WORTH: Final = 1 << 16
 """An unknown value is bounded by its type only where that is no more than this. A guess."""
+
+_MEASURES: Final = 4
+"""No more measures say how many iterations come before others. A guess."""
 
 
 def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[Bound]:
@@ -105,19 +110,45 @@ def of_any_entry(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bou
     found: list[Term] = []
     for state in scope.visits.get(header, ()):
         at = _at(counter, scope, state, bound)
-        term = None if at is None or at.when is not TRUE else _worst(counter, scope, at.term)
+        term = None if at is None or at.when is not TRUE else _worst(counter, scope, header, at.term)
         if term is None:
             return
         found.append(term)
     yield from of_any_entry(counter, around, Bound(maximum(ZERO, *found)))
 
 
-def _worst(counter: LoopCounts, scope: Scope, term: Term) -> Term | None:
-    """A term over the entry of a loop that ``term`` exceeds at no visit of its header."""
+def _worst(counter: LoopCounts, scope: Scope, header: str | None, term: Term) -> Term | None:
+    """A term over the entry of a loop that ``term`` exceeds at the beginning of no iteration that enters the loop
+    ``header`` inside; for None of no iteration at all.
+    """
+    before = None if header is None else _iterations_before(counter, scope, header)
     try:
-        return raised(term, scope.changed, lambda part: most_after(counter, scope.header, part))
+        return raised(term, scope.changed, lambda part: most_after(counter, scope.header, part, before))
     except TermTooLarge:
         return None
+
+
+def _iterations_before(counter: LoopCounts, scope: Scope, header: str) -> Term | None:
+    """A bound on the iterations that are completed before one that enters the loop ``header`` inside: where all of
+    them enter it, each but the last entry is of one that comes before.
+    """
+    # What an iteration may have visited need not have been; but only paths that passed the same loops are one.
+    if all(any(havoc.header == header for havoc in iteration.passed) for iteration in scope.iterations):
+        entries = least(counter.count(scope.header, scope.header, header))
+        return None if entries is None else positive(sub(entries, ONE))
+    constants = counter.constants.get(scope.header, {})
+    for measure in [term for term in counter.measures(scope) if not by_types(term)][:_MEASURES]:
+        steps = [counter.effect(scope.header, measure, iteration) for iteration in scope.iterations]
+        falls = [-s.by.value for s in steps if isinstance(s, Grows) and isinstance(s.by, Const)]
+        if len(falls) < len(steps) or min(falls, default=0) < 1 or counter.reads_written(scope.header, measure):
+            continue
+        # Inner loops may change it, too.
+        inside = [h for h in counter.scopes.inside(scope.header) if h != scope.header]
+        if not measure.variables.isdisjoint(frozenset().union(*(counter.changed(h) for h in inside))):
+            continue
+        if all(entails(state.holds, at_least_one(measure)) for state in scope.visits.get(header, ())):
+            return positive(floor_div(sub(substitute(measure, constants), ONE), const(min(falls))))
+    return None
 
 
 def _at(counter: LoopCounts, scope: Scope, state: SymbolicState, bound: Bound) -> Bound | None:
@@ -174,8 +205,10 @@ def _after(counter: LoopCounts, part: Term, havoc: HavocLoop) -> Term | None:
     return substitute(grown, havoc.entry())
 
 
-def most_after(counter: LoopCounts, base: str, measure: Term) -> Term | None:
-    """A term over the entry of a loop that ``measure`` never exceeds at the loop's header."""
+def most_after(counter: LoopCounts, base: str, measure: Term, before: Term | None = None) -> Term | None:
+    """A term over the entry of a loop that ``measure`` never exceeds at the loop's header; ``before``: in the first
+    iterations, of which no more than so many come before.
+    """
     growing: list[tuple[tuple[str, int], Term]] = []
     others: list[Term] = []
     for header in counter.scopes.inside(base):
@@ -192,10 +225,26 @@ def most_after(counter: LoopCounts, base: str, measure: Term) -> Term | None:
                 others.append(effect.value)
             elif not (isinstance(effect.by, Const) and effect.by.value <= 0):
                 growing.append(((header, number), positive(effect.by)))
-    grown = counter.grown(base, growing)
+    grown = counter.grown(base, growing, None if before is None else _first(counter, base, before))
     if grown is None or grown.when is not TRUE:
         return None
     return plus(maximum(measure, *others), grown.term)
+
+
+def _first(counter: LoopCounts, base: str, before: Term) -> Callable[[str, tuple[int, ...]], Bounds]:
+    """How often iterations happen in the first ``before`` iterations of the loop ``base``."""
+    scope = counter.scope(base)
+
+    def times(header: str, numbers: tuple[int, ...]) -> Bounds:
+        whole = counter.count(base, header, numbers)
+        if header == base:
+            return (*(Bound(lesser(b.term, before), b.when) for b in whole), Bound(before))[:1]
+        if scope is None or counter.scopes.by_header[header].parent != base:
+            return whole
+        each = counter.count(header, header, numbers)
+        return kept((*(sum for bound in each for sum in _summed(counter, scope, header, bound, before)), *whole))
+
+    return times
 
 
 def raised(term: Term, symbols: frozenset[Var], bound: Callable[[Term], Term | None]) -> Term | None:
@@ -294,8 +343,12 @@ def _raised_product(
 # -- sums over the entries of an inner loop ---------------------------------------------------------------------------
 
 
-def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Iterator[Bound]:
-    """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it."""
+def _summed(
+    counter: LoopCounts, scope: Scope, header: str, bound: Bound, first: Term | None = None
+) -> Iterator[Bound]:
+    """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it, or over the
+    ``first`` of them.
+    """
     terms: dict[Term, None] = {}
     each_path: list[tuple[Condition, Term]] = []
     when: Condition = TRUE
@@ -313,6 +366,8 @@ def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Ite
     each = maximum(ZERO, *terms)
     paid = [] if isinstance(each, Const) else list(amortized(counter, scope, header, each_path))
     for entries in counter.count(scope.header, scope.header, header):
+        if first is not None:
+            entries = Bound(lesser(entries.term, first), entries.when)
         valid = both(when, entries.when)
         yield from (Bound(plus(used, scale(entries.term, apart)), valid) for used, apart in paid)
         if each.variables.isdisjoint(scope.changed):
@@ -325,7 +380,7 @@ def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound) -> Ite
             if found is not None:
                 yield Bound(found, valid)
                 continue
-            worst = _worst(counter, scope, each)
+            worst = _worst(counter, scope, header if first is None else None, each)
             if worst is not None:
                 yield Bound(mul(entries.term, worst), valid)
         except TermTooLarge:

@@ -15,11 +15,13 @@ from typing import Final
 
 from loopless.bounds.callees import At, Behind, Returned, behind, told_at
 from loopless.bounds.choices import Choices, Game, Move, free_objects
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals, factors, split
+from loopless.bounds.loaded import Cells
+from loopless.bounds.loop_effects import LoopEffect
 from loopless.bounds.meetings import Meeting
 from loopless.bounds.model import LARGE
-from loopless.bounds.walk_values import factors, greatest_end, is_short, is_truth, least_end, substituted
-from loopless.bounds.whole import NOTHING_BEYOND, Beyond, Drift, Point, Whole
+from loopless.bounds.walk_values import greatest_end, is_short, is_truth, least_end, substituted
+from loopless.bounds.whole import NOTHING_BEYOND, Beyond, Point, Whole
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
@@ -38,7 +40,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import reverse_postorder
 from loopless.paths.build import changed_variables
-from loopless.paths.execution import Written, written_objects
+from loopless.paths.execution import Written, written_by, written_objects
 from loopless.paths.symbolic import obstacle
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
@@ -79,7 +81,7 @@ def whole_iteration(
     loop: LoopInfo | None,
     wanted: frozenset[Var],
     live: Mapping[str, frozenset[Var]],
-    inner: Mapping[str, Drift],
+    inner: Mapping[str, LoopEffect],
     bounded: frozenset[str] = frozenset(),
     *,
     beyond: Beyond = NOTHING_BEYOND,
@@ -105,7 +107,7 @@ class _Walk:
     loop: LoopInfo | None
     wanted: frozenset[Var]
     live: Mapping[str, frozenset[Var]]
-    drifts: Mapping[str, Drift]
+    effects: Mapping[str, LoopEffect]
     intervals: Intervals = field(default_factory=Intervals)
     origins: dict[Var, Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
@@ -115,6 +117,7 @@ class _Walk:
     """The headers of loops inside that have a bound."""
     beyond: Beyond = NOTHING_BEYOND
     choices: Choices = field(default_factory=Choices)
+    cells: Cells = field(default_factory=Cells)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
     back: list[Point] = field(default_factory=list)
@@ -188,7 +191,7 @@ class _Walk:
                 ended=ended, granted=granted, called=self.called,
             )  # fmt: skip
         end = self._joined(self.live[start], self.back)
-        after_all = {v: t for v, t in end.values.items() if t is not v}
+        after_all = {v: t for v, t in end.values.items() if t is not v and v in self.live[start]}
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return Whole(
             loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended,
@@ -222,8 +225,7 @@ class _Walk:
                 self.waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
             self._may_choose(block.label, meeting, Move(condition, goal))
 
-    def _is_back_edge(self, label: str, target: str) -> bool:
-        """Whether an edge leads back to the header of a loop inside."""
+    def _is_back_edge(self, label: str, target: str) -> bool:  # of a loop inside
         return target in self.inner and label in self.inner[target].blocks
 
     def _may_choose(self, label: str, meeting: Meeting, move: Move) -> None:
@@ -275,7 +277,7 @@ class _Walk:
                     if condition.variables <= self.wanted:  # else some values in it are not followed
                         facts = self._checked(facts, substituted(condition, values))
                 case Store() | Fill() | Copy() | Expire():
-                    pass
+                    self.cells.written(written_by(self.graph, statement), values)
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
@@ -294,12 +296,14 @@ class _Walk:
             found = self._behind(statement, before)
         if found is None:
             values = dict(before.values)
+            self.cells.written(written_by(self.graph, statement), values)
             self._unknown(statement, values)
             return Point(values, before.facts)
-        points = [
-            Point({**before.values, **{v: self._short(v, t) for v, t in one.values.items()}}, one.facts)
-            for one in found
-        ]
+        points = []
+        for one in found:
+            values = {**before.values, **{v: self._short(v, t) for v, t in one.values.items()}}
+            self.cells.written(written_by(self.graph, statement), values)
+            points.append(Point(values, one.facts))
         return self._joined(frozenset(points[0].values), points) if points else None
 
     def _behind(self, call: Call, before: Point) -> list[Behind] | None:
@@ -327,7 +331,7 @@ class _Walk:
         return value if is_short(value) else self.intervals.symbol(var.type)
 
     def _checked(self, facts: Facts, condition: Condition) -> Facts:
-        """Behind a check: what it says of small numbers, as of the ends of an array or of a shift."""
+        """What a check says of small numbers, as of the ends of an array or of a shift."""
         for part in conjuncts(condition):
             if isinstance(part, Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
                 facts = facts.under(part, self.intervals) or facts
@@ -343,10 +347,15 @@ class _Walk:
     def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
         owner = self._value(load.address.object, values, facts, INTEGERS)
         known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
-        if known is None or known in written or written.anything or load.target_object is not None:
-            self._unknown(load, values)
-            return
         offset = self._value(load.address.offset, values, facts, INTEGERS)
+        if known is None or known in written or written.anything or load.target_object is not None:
+            cells = {t: cell for t, cell in self.cells.of(load, owner, offset).items() if t in self.wanted}
+            if not all(cell in values for cell in cells.values()):
+                self._unknown(load, values)
+                values.update({cell: values[target] for target, cell in cells.items()})
+            found = {target: wrap(values[cell], target.type) for target, cell in cells.items()}
+            values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
+            return
         held = load.type if load.target.type.width is not None else IntType(None)
         values[load.target] = read(self.graph.objects[known].name, offset, held)
 
@@ -363,21 +372,16 @@ class _Walk:
 
     def _passed_over(self, info: LoopInfo, point: Point) -> Point:
         """At the last visit of the header of a loop inside."""
-        drift = self.drifts.get(info.header, {})
-        values = dict(point.values)
-        live = self.live[info.header]
+        effect = self.effects.get(info.header, LoopEffect())
+        values, live = dict(point.values), self.live[info.header]
+        times = effect.times(values, point.facts, self.intervals)
         for var in sorted(changed_variables(self.graph, info) & self.wanted):
-            low, high = drift.get(var, (None, None))
-            known = var in live and ((low is not None and low >= 0) or (high is not None and high <= 0))
-            if known:
-                by = self.intervals.symbol(
-                    INTEGERS,
-                    (0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None),
-                )
-                values[var] = add(values.get(var, var), by)
-            else:
-                values[var] = self.intervals.symbol(var.type)
-        return Point(values, point.facts)
+            moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
+            moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
+            values[var] = self.intervals.symbol(var.type) if moved is None else moved
+        self.cells.written(written_objects(self.graph, info.blocks), values)
+        facts = effect.behind(point.values, values, point.facts, times, self.intervals)
+        return Point(values, facts)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -423,10 +427,10 @@ class _Walk:
     # -- meeting ------------------------------------------------------------------------------------------------------
 
     def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: Meeting | None = None) -> Point:
+        values = self.cells.common([point.values for point in points])
         if len(points) == 1:
-            values = {v: t for v, t in points[0].values.items() if v in live}
+            values |= {v: t for v, t in points[0].values.items() if v in live}
             return Point(values, points[0].facts)
-        values = {}
         changed = {var for point in points for var in point.values if var in live}
         meeting = meeting or Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
@@ -452,6 +456,11 @@ class _Walk:
             elif len(terms) <= MAX_ALTERNATIVES:
                 meeting.others[symbol] = tuple(terms)
                 self.met[symbol] = meeting
+                lows, highs = zip(*(self.intervals.range_of(term) for term in terms), strict=True)
+                low, high = least_end(lows), greatest_end(highs)
+                low, high = var.type.min if low is None else low, var.type.max if high is None else high
+                if (low, high) != (var.type.min, var.type.max):
+                    self.intervals.narrow(symbol, (low, high))
             return symbol
         symbol = self.intervals.symbol(INTEGERS, interval)
         self._remember(symbol, rests, meeting)

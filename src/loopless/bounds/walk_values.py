@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from loopless.bounds.loop_effects import FAR
 from loopless.terms import (
     TRUE,
-    Compare,
     Condition,
-    Op,
     Term,
     TermTooLarge,
     Var,
-    not_zero,
     range_of,
     substitute,
     walk,
@@ -21,9 +19,6 @@ from loopless.terms import (
 
 MAX_NODES: Final = 60
 """A value that is longer than this becomes a symbol of which nothing is known. A guess."""
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
-
 
 def substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
     """The condition over other values; true where it grows too large."""
@@ -31,15 +26,6 @@ def substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
         return substitute(condition, values)
     except TermTooLarge:
         return TRUE
-
-
-def factors(condition: Compare) -> list[Compare]:
-    """What cannot be 0 either where some bits, or a quotient, are not."""
-    atom = condition.term
-    if condition.relation != "ne" or not isinstance(atom, Op):
-        return []
-    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
-    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
 
 
 def is_short(term: Term) -> bool:

@@ -9,13 +9,10 @@ from typing import Final
 from loopless.bounds.callees import Returned, Transformers
 from loopless.bounds.choices import Game
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.loop_effects import Drift, LoopEffect, drift_of, effect_of
 from loopless.bounds.meetings import Meetings
 from loopless.flowgraph.model import LoopInfo
-from loopless.terms import Term, Var, sub
-from loopless.terms.ranges import Range
-
-Drift = Mapping[Var, Range]
-"""By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
+from loopless.terms import Term, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +55,12 @@ class Whole:
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
-        found = {}
-        for var, value in self.after.items():
-            difference = sub(self.intervals.unwrapped(value, self.facts), var)
-            low, high = self.intervals.range_of(difference)
-            if difference.variables <= self.intervals.symbols and (low is not None or high is not None):
-                found[var] = (low, high)
-        return found
+        found, reduced = drift_of(self.after, self.facts, self.intervals)
+        return {var: by for var, by in found.items() if var not in reduced}
+
+    def effect(self) -> LoopEffect:
+        """What the loop does to what is around it, but for the number of iterations."""
+        return effect_of(self.after, self.facts, self.intervals, self.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from loopless.flowgraph.model import (
     Check,
     Copy,
     Edge,
+    Expire,
     Fill,
     Flowgraph,
     Load,
@@ -332,9 +333,12 @@ def with_line(lines: tuple[int, ...], loc: Loc | None) -> tuple[int, ...]:
 
 
 class Written(frozenset[int]):
-    """Numbers of objects that are written; ``anything`` where some write or call may hit any object."""
+    """Numbers of objects that are written; ``anything`` where some write or call may hit any object; ``some``: whether
+    anything is written at all, be it what has no number.
+    """
 
     anything: bool = False
+    some: bool = False
 
 
 def _apart(graph: Flowgraph, objects: frozenset[int] | None) -> frozenset[int] | None:
@@ -348,26 +352,31 @@ def _is_formal(graph: Flowgraph, number: int) -> bool:
     return number in graph.objects and graph.objects[number].kind in ("pointee", "reached")
 
 
+def written_by(graph: Flowgraph, statement: Statement) -> Written:
+    """The objects that a statement may write, or bring to the end of their lives."""
+    match statement:
+        case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
+            owner = at.object
+            found = frozenset((owner.value,)) if isinstance(owner, Const) else _apart(graph, objects)
+        case Call(writes_memory=True, objects=objects):
+            found = _apart(graph, objects)
+        case Expire():
+            found = None
+        case _:
+            return Written()
+    written = Written(found or ())
+    written.anything, written.some = found is None, True
+    return written
+
+
 def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
     """The objects that the statements of these blocks may write."""
-    numbers: set[int] = set()
-    anything = False
-    for label in labels:
-        for statement in graph.blocks[label].statements:
-            if isinstance(statement, Store | Fill):
-                owner = statement.address.object
-            elif isinstance(statement, Copy):
-                owner = statement.target.object
-            elif not isinstance(statement, Call) or not statement.writes_memory:
-                continue
-            else:
-                owner = None
-            if isinstance(owner, Const):
-                numbers.add(owner.value)
-            else:
-                written = _apart(graph, statement.objects)
-                anything |= written is None
-                numbers |= written or frozenset()
-    found = Written(numbers)
-    found.anything = anything
+    every = [
+        written_by(graph, statement)
+        for label in labels
+        for statement in graph.blocks[label].statements
+        if not isinstance(statement, Expire)
+    ]
+    found = Written(number for one in every for number in one)
+    found.anything, found.some = any(one.anything for one in every), any(one.some for one in every)
     return found
