@@ -160,3 +160,79 @@ def test_what_code_that_is_not_known_can_write_is_chosen_there(tmp_path):
     found = reads_of(tmp_path, HOOKED.format("int lim;"))
     assert found.inputs
 
+
+
+GIVEN = [
+    "unsigned f(char **t) { const char *p = *t; unsigned n = 0; while (*p++) n++; return n; }",
+    "struct h { char *name; }; unsigned f(struct h *h, unsigned mode) { unsigned n = 0; if (mode < 3) return 0; char *s = h->name; if (s) do n++; while (*s++); return n; }",
+    "unsigned f(const char *s, char *out) { unsigned n = 0; *out = 0; while (s[n]) n++; return n; }",
+    "unsigned f(const char *s, char **t) { unsigned n = 0; **t = 0; while (s[n]) n++; return n; }",
+    "struct h { char *in, *out; }; unsigned f(struct h *h) { unsigned n = 0; char *p = h->in, *q = h->out; while (*p++) { *q++ = 1; n++; } return n; }",
+    "#include <stdlib.h>\nunsigned f(const char *s) { char *d = malloc(9); unsigned n = 0; d[0] = 7; while (s[n]) n++; free(d); return n; }",
+    "#include <string.h>\nunsigned f(const char *s) { const char *p = strrchr(s, '/'); unsigned n = 0; if (!p) return 0; while (p[n]) n++; return n; }",
+    "#include <unistd.h>\nunsigned f(int d, char *s) { unsigned n = 0; if (read(d, s, 64) != 64) return 0; while (s[n] == 3) n++; return n; }",
+]
+
+
+@pytest.mark.parametrize("body", GIVEN)
+def test_memory_that_a_function_was_given_is_chosen_from_outside(tmp_path, body):
+    """A caller may let all pointers point to memory of their own, which holds one value everywhere."""
+    assert reads_of(tmp_path, body).inputs
+
+
+NOT_GIVEN = [
+    "#include <string.h>\nunsigned f(char *s) { unsigned n = 0; memset(s, 0, 100); while (s[n]) n++; return n; }",
+    "unsigned f(int c) { char a[4] = {1, 0}, b[4] = {1, 1, 0}; const char *p = c ? a : b; unsigned n = 0; while (*p++) n++; return n; }",
+    "unsigned f(int c, const char *s) { char a[4] = {1, 0}; const char *p = c ? a : s; unsigned n = 0; while (*p++) n++; return n; }",
+    'static const char A[] = "abc", B[] = "de"; unsigned f(int c) { const char *p = c ? A : B; unsigned n = 0; while (*p++) n++; return n; }',
+    'const char *const T[3] = {"a", "bb", "ccc"}; unsigned f(unsigned c) { const char *p = T[c % 3]; unsigned n = 0; while (*p++) n++; return n; }',
+    "unsigned f(char **t) { char *q = *t; q[0] = 1; q[1] = 0; char *p = *t; unsigned n = 0; while (*p++) n++; return n; }",
+    "char *Q; unsigned f(void) { char *p = Q; *p = 0; unsigned n = 0; while (*p++) n++; return n; }",
+    "struct l { struct l *next; }; unsigned f(struct l *h) { unsigned n = 0; struct l *p = h->next; p->next = 0; for (p = h->next; p; p = p->next) n++; return n; }",
+    "#include <stdlib.h>\nstruct l { struct l *next; }; unsigned f(unsigned k) { unsigned n = 0; struct l *h = 0, *p; for (k &= 7; k; k--) { p = malloc(8); p->next = h; h = p; } for (p = h; p; p = p->next) n++; return n; }",
+    "unsigned f(char **t, unsigned i) { *t[i] = 0; const char *p = t[i]; unsigned n = 0; while (*p++) n++; return n; }",
+    "#include <string.h>\nunsigned f(char *s) { char *p = strchr(s, 1); if (!p) return 0; *p = 0; unsigned n = 0; while (p[n]) n++; return n; }",
+    "static void clear(char *s, ...) { s[0] = 0; } unsigned f(char *s) { unsigned n = 0; clear(s, 1); while (s[n]) n++; return n; }",
+    "#include <stdio.h>\nunsigned f(char *s) { unsigned n = 0; if (!fgets(s, 10, stdin)) return 0; while (s[n]) n++; return n; }",
+    "unsigned f(char *s, unsigned long *k) { char b[4]; *k = (unsigned long)s; char *q = *(char **)k; *q = 0; unsigned n = 0; while (s[n]) n++; return n; }",
+    "unsigned f(char *s, char **k, long *m) { *k = s; *m = *(long *)k; char *q = *(char **)m; *q = 0; unsigned n = 0; while (s[n]) n++; return n; }",
+]
+
+
+@pytest.mark.parametrize("body", NOT_GIVEN)
+def test_memory_that_the_function_has_written_is_no_input(tmp_path, body):
+    """Each of these loops runs less than ten times, whatever the inputs: the function itself has put its end there."""
+    assert not reads_of(tmp_path, body, -1).inputs
+
+
+def test_what_holds_of_other_things_does_not_matter(tmp_path):
+    """What the function knows of pointers that decide nothing in the loop cannot be chosen by numbers."""
+    body = (
+        "struct s; struct t { struct s *own; }; struct s { struct t *back; const char *name; };\n"
+        "unsigned f(struct t *t, const char *p) { unsigned n = 0; if (!t || !t->own || t->own->back != t) return 0;\n"
+        "do n++; while (*p++); return n + (t->own->back == t); }"
+    )
+    assert reads_of(tmp_path, body).inputs
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned f(unsigned x) { unsigned m = x & 3, n = 0; while (m > 5 && in()) n++; return n; }",
+        "unsigned f(unsigned k) { unsigned m = k, n = 0; while (m != k && in()) n++; return n; }",
+        "int f(int k) { int m = k < 5 ? k : 5, n = 0; while (m > 6 && in()) n ^= 1; return n; }",
+        "unsigned f(unsigned k) { unsigned n = 0, i; k &= 7; for (i = 0; i < 3; i++) while (k > 9 && in()) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0, i; for (i = 0; i < 3; i++) { unsigned m = i; while (m > 6 && in()) n++; } return n; }",
+    ],
+)
+def test_what_was_set_before_the_loop_is_not_chosen(tmp_path, body):
+    """None of these loops is ever entered."""
+    _, graph = graph_of(tmp_path, body)
+    inner = max(graph.loops, key=lambda loop: loop.depth)
+    found = induction_counts(graph)[inner.name]
+    assert isinstance(found, Counted)
+    assert not found.reads.sources
+
+
+def test_what_was_set_before_the_loop_may_depend_on_what_is_chosen(tmp_path):
+    assert reads_of(tmp_path, "unsigned f(int k) { unsigned n = 0; int m = 2 * k; while (in() + 2 < m) n++; return n; }").inputs

@@ -20,10 +20,9 @@ from typing import Final, TypeVar
 
 from loopless.bounds.facts import Intervals
 from loopless.bounds.meetings import Meetings
-from loopless.flowgraph.model import Call, Flowgraph, Havoc, Load, Origin, Statement
+from loopless.bounds.outside import Before, Chooser, free_objects, left_by, read_from
+from loopless.flowgraph.model import Flowgraph, Load, Statement
 from loopless.paths.execution import Written
-from loopless.refusals import Reason, Refused
-from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
 from loopless.terms import (
     And,
     Compare,
@@ -100,17 +99,18 @@ class Move:
 class Choices:
     """The moves of one iteration, by node.
 
-    ``fresh``: symbols for values that are read anew, with where from; ``same``: symbols for what was read from a place
-    before, with the first one for it; ``steady``: those for what lies at one place that no iteration writes; ``free``:
-    the objects of memory of which nothing is known, and that nobody writes in the meantime; ``writes``: whether the
-    iteration writes memory; ``unsure``: sources that are no inputs, for that or another reason; ``assumed``: by block,
-    what is taken for granted there; ``leaving``: by block, the functions called that need not return. ``moving``: what
-    iterations change, and symbols.
+    ``fresh``: symbols for values that are read anew, with where from; ``loads``: those from memory; ``same``: symbols
+    for what was read from a place before, with the first one for it; ``steady``: those for what lies at one place that
+    no iteration writes; ``free``: the objects of memory of which nothing is known, and that nobody writes in the
+    meantime; ``writes``: whether the iteration writes memory; ``unsure``: sources that are no inputs, for that or
+    another reason; ``assumed``: by block, what is taken for granted there; ``leaving``: by block, the functions called
+    that need not return. ``moving``: what iterations change, and symbols; ``before``: who decides what memory holds.
     """
 
     free: Collection[str] = ()
     writes: bool = False
     moving: Callable[[Var], bool] = bool
+    before: Before | None = None
     steady: set[Var] = field(default_factory=set)
     fresh: dict[Var, str] = field(default_factory=dict)
     same: dict[Var, Var] = field(default_factory=dict)
@@ -118,20 +118,28 @@ class Choices:
     moves: dict[Place, list[Move]] = field(default_factory=dict)
     assumed: dict[str, list[Condition]] = field(default_factory=dict)
     leaving: dict[str, list[str]] = field(default_factory=dict)
+    loads: dict[Var, Load] = field(default_factory=dict)
     _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
+
+    @staticmethod
+    def of(graph: Flowgraph, start: str, written: Written, moving: Callable[[Var], bool]) -> Choices:
+        """Those of a loop that begins at ``start``, before its moves are known."""
+        writes = bool(written) or written.anything
+        return Choices(free_objects(graph, written), writes, moving, Before(graph, start, written))
 
     def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term], *, left: bool = False) -> None:
         """A symbol stands for a value that comes from ``statement``, where variables have these ``values``.
 
         ``left``: it is what a call leaves in memory.
         """
-        source, sure = _left_by(statement) if left else _read_from(statement)
+        source, sure = left_by(statement) if left else read_from(statement)
         if not source:
             return
         self.fresh[symbol] = source
-        if not sure or (self.writes and isinstance(statement, Load)):
+        if not sure:
             self.unsure.add(source)
         if isinstance(statement, Load):
+            self.loads[symbol] = statement
             try:
                 place = [
                     substitute(substitute(part, values), self.same)
@@ -147,6 +155,37 @@ class Choices:
             if first is not symbol:
                 self.same[symbol] = first
 
+    def sort(self) -> None:
+        """Leave out what nobody chooses, and tell apart what is chosen from outside."""
+        if self.before is None:
+            return
+        for symbol, load in self.loads.items():
+            chooser = self.before.chooser(load)
+            if chooser is Chooser.NOBODY:
+                self.fresh.pop(symbol, None)
+                self.steady.discard(symbol)
+            elif chooser is Chooser.UNSURE:
+                self.unsure.add(self.fresh[symbol])
+        self.unsure |= {memory_of(name) for name in self.free if self.before.writes(name)}
+
+
+def memory_of(name: str) -> str:
+    """What is read from an object of memory."""
+    return f"memory of {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What is known wherever a loop is entered.
+
+    ``begun``: the values of variables there, those that are known; ``defined``: those of variables that no iteration
+    changes, over others of these; ``holding``: what holds of things that no iteration changes.
+    """
+
+    begun: Mapping[Var, int]
+    defined: Mapping[Var, Term]
+    holding: Sequence[Condition]
+
 
 class Game:
     """Looks for constants with which every iteration comes to its end."""
@@ -159,6 +198,7 @@ class Game:
         self.meetings, self.intervals = meetings, intervals
         self._atoms_of: dict[Var, frozenset[Atom] | None] = {}
         self._begun: Mapping[Var, int] = {}
+        self._defined: Mapping[Var, Term] = {}
         self._adverse: frozenset[Atom] = frozenset()
         self._candidates: dict[Atom, list[int]] = {}
         self._arrays: dict[str, Var] = {}
@@ -167,16 +207,14 @@ class Game:
         self._reading: dict[Node, bool] = {}
         self._steps = 0
 
-    def reads(self, begun: Mapping[Var, int], holding: Sequence[Condition] = ()) -> Reads:
-        """What decides how long the loop runs, where nothing else does.
-
-        ``begun``: the values of variables with which the loop is entered, those that are known; ``holding``: what holds
-        then of things that no iteration changes.
-        """
+    def reads(self, entered: Entered) -> Reads:
+        """What decides how long the loop runs, where nothing else does."""
+        self._begun, self._defined = entered.begun, entered.defined
         if self._is_hopeless():
             return NO_READS
-        self._begun = begun
-        self.choices.assumed.setdefault(self.start[0], []).extend(holding)
+        self.choices.sort()
+        self._atoms_of.clear()
+        self.choices.assumed.setdefault(self.start[0], []).extend(self._that_matter(entered.holding))
         self._prepare()
         found = self._played({})
         if found is None:
@@ -190,6 +228,25 @@ class Game:
         if not sources:
             return NO_READS
         return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
+
+    def _that_matter(self, holding: Sequence[Condition]) -> list[Condition]:
+        """The conditions that speak of what the iteration depends on, or of what other such conditions speak of.
+
+        The others hold in the runs that come to the loop, whatever is chosen here.
+        """
+        assumed = [condition for some in self.choices.assumed.values() for condition in some]
+        moves = [move.condition for some in self.choices.moves.values() for move in some]
+        about = self._spoken_of([*assumed, *moves])
+        found: list[Condition] = []
+        left = {condition: self._spoken_of([condition]) for condition in holding}
+        while more := [condition for condition, atoms in left.items() if atoms & about]:
+            found += more
+            about |= {atom for condition in more for atom in left.pop(condition)}
+        return found
+
+    def _spoken_of(self, conditions: Iterable[Condition]) -> set[Atom]:
+        parts = dict.fromkeys(part for condition in conditions for part in _parts(condition))
+        return {atom for part in parts for atom in self._all_atoms(part) or ()}
 
     def _is_hopeless(self) -> bool:
         """Whether the iteration need not come to its end even if one could choose anew at each place."""
@@ -209,7 +266,7 @@ class Game:
         return lost
 
     def _source(self, atom: Atom) -> str:
-        return self.choices.fresh.get(atom) or f"memory of {atom.name[1:]}"
+        return self.choices.fresh.get(atom) or memory_of(atom.name[1:])
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
 
@@ -274,7 +331,9 @@ class Game:
         return (atom in self.choices.fresh and atom not in self.choices.steady) or atom in self._varying
 
     def _brought(self, var: Var) -> tuple[Term, ...] | None:
-        """The values that ways brought along to where they meet."""
+        """The values that ways brought along to where they meet, or the one from before the loop."""
+        if var in self._defined:
+            return (self._defined[var],)
         meeting = self.meetings.get(var)
         if meeting is None:
             return None
@@ -434,47 +493,3 @@ def _near(conditions: Iterable[Condition], type: IntType) -> list[int]:
     near = {sign * value + by for value in constants for sign in (1, -1) for by in (-1, 0, 1)}
     near |= {end for end in (type.min, type.max) if end is not None}
     return sorted((value for value in near if type.holds(value)), key=lambda value: (abs(value), value))
-
-
-def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
-    """The objects of memory that hold anything at first, and that nobody writes."""
-    unknown = (o for o in graph.objects.values() if o.kind in ("parameter", "global") and not o.constant)
-    return frozenset(o.name for o in unknown if not written.anything and o.number not in written)
-
-
-_ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)
-
-
-def _left_by(statement: Statement) -> tuple[str, bool]:
-    """The call that left a value in memory: nothing that comes surely from outside of the program."""
-    if not isinstance(statement, Call):
-        return "", False
-    what = f"what {statement.callee} leaves in memory"
-    return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
-
-
-def _read_from(statement: Statement) -> tuple[str, bool]:
-    """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
-    nobody chooses.
-    """
-    sure = True
-    match statement:
-        case Load(loc=loc):
-            what = "memory"
-        case Call(callee=callee, writes_memory=False, loc=loc):
-            known = library_function(callee)
-            what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
-            if known is None or (known.pure and known.effect is not Effect.READS):
-                return "", False
-        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
-            what, sure = f"what functions that {name} may call leave in memory", False
-        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
-            if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
-                return "", False
-            what, sure = f"what {name} returns", (library_function(name) is None or name in FROM_OUTSIDE)
-            sure = sure and name != "call"
-        case Havoc(origin=origin, name=name, loc=loc) if origin in _ANEW:
-            what = name
-        case _:
-            return "", False
-    return (f"{what} at {loc}" if loc is not None else what), sure

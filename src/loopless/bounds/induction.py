@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.bounds.choices import NO_READS, Reads
+from loopless.bounds.choices import NO_READS, Entered, Reads
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
+from loopless.bounds.meetings import ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
@@ -48,6 +49,7 @@ from loopless.terms import (
     less_equal,
     minimum,
     mul,
+    neg,
     negate,
     not_zero,
     scale,
@@ -55,6 +57,7 @@ from loopless.terms import (
     substitute,
     walk,
 )
+from loopless.terms.ranges import Range
 
 NAME: Final = "induction"
 """What bounds are called that induction variables give."""
@@ -120,17 +123,16 @@ def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refuse
     whole = wholes[loop.header]
     if isinstance(whole, Refused) or whole.game is None:
         return NO_READS
-    return whole.game.reads(*_context(graph, loop, whole.changed, wholes))
+    return whole.game.reads(_context(graph, loop, whole.changed, wholes))
 
 
 def _context(
     graph: Flowgraph, loop: LoopInfo, changed: frozenset[Var], wholes: Mapping[str, Whole | Refused]
-) -> tuple[dict[Var, int], list[Condition]]:
-    """What is known wherever a loop is entered: values of variables, and conditions on what it does not change, by the
-    code before it in each loop around it that leaves them alone.
-    """
+) -> Entered:
+    """What is known wherever a loop is entered, by the code before it in each loop around it that leaves that alone."""
     by_header = {other.header: other for other in graph.loops}
     begun: dict[Var, int] = {}
+    defined: dict[Var, Term] = {}
     holding: list[Condition] = []
     header, set_before = loop.header, set[Var]()
     while header:
@@ -142,13 +144,34 @@ def _context(
             if isinstance(value, Const) and var not in set_before:
                 begun.setdefault(var, value.value)
         other = changed | set_before | point.values.keys() | around.intervals.symbols
+        for var in sorted(point.values.keys() - changed - set_before):
+            if point.values[var].variables.isdisjoint(other):
+                defined[var] = point.values[var]
+            else:
+                holding += _between(var, _ends(point.values[var], point.facts, around))
         for linear, most in point.facts.most.items():
             if linear.variables.isdisjoint(other):
                 holding.append(less_equal(linear, const(most)))
         holding += [not_zero(term) for term in point.facts.unequal if term.variables.isdisjoint(other)]
         set_before |= around.changed | point.values.keys()
         header = by_header[header].parent or ""
-    return begun, holding
+    return Entered(begun, defined, holding)
+
+
+def _ends(value: Term, facts: Facts, around: Whole) -> Range:
+    """Between what a value lies on all ways that lead here."""
+    some = ways((value,), facts, around.meetings, around.intervals)
+    most = [way.facts.most_of(way.terms[0], around.intervals) for way in some]
+    least = [way.facts.most_of(neg(way.terms[0]), around.intervals) for way in some]
+    highs, lows = [end for end in most if end is not None], [-end for end in least if end is not None]
+    return min(lows) if len(lows) == len(some) else None, max(highs) if len(highs) == len(some) else None
+
+
+def _between(var: Var, ends: Range) -> list[Condition]:
+    """That a variable lies between some ends, where its type does not say so."""
+    (low, high), (least, most) = ends, (var.type.min, var.type.max)
+    found = [less_equal(const(low), var)] if low is not None and (least is None or low > least) else []
+    return [*found, *([less_equal(var, const(high))] if high is not None and (most is None or high < most) else [])]
 
 
 def _indices(graph: Flowgraph) -> frozenset[Var]:

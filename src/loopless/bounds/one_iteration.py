@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.bounds.choices import Choices, Game, Move, free_objects
+from loopless.bounds.choices import Choices, Game, Move
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
 from loopless.bounds.meetings import Meeting, Meetings
 from loopless.bounds.model import LARGE
@@ -199,8 +199,7 @@ class _Walk:
         written = written_objects(self.graph, labels)
         changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
         symbols = self.intervals.symbols
-        writes = bool(written) or written.anything
-        self.choices = Choices(free_objects(self.graph, written), writes, lambda var: var in changed or var in symbols)
+        self.choices = Choices.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
         self.waiting[start] = [Point(self._at_entry())]
         for label in order:
@@ -222,7 +221,7 @@ class _Walk:
             place = self.graph.loc if loop is None else loop.loc
             raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
         if loop is None:
-            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered)
+            return Whole(None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered, None, self.met)
         exits, ended = tuple(self.exits), tuple(self.ended)
         if not self.back:  # no iteration is ever completed
             return Whole(loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered, ended=ended)

@@ -228,7 +228,7 @@ class Call:
     ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
     ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
     read and change, beside arguments and target; ``writes``: the numbers of the objects that are not held in variables
-    and that it may change, None where these may be any.
+    and that it may change, None where these may be any. ``outside``: no function of the program is called.
     """
 
     callee: str
@@ -243,6 +243,7 @@ class Call:
     reads: tuple[Var, ...] = ()
     changes: tuple[Var, ...] = ()
     writes: frozenset[int] | None = None
+    outside: bool = False
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

@@ -209,6 +209,9 @@ FROM_OUTSIDE: Final = frozenset(
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
 
+POINTS_INTO_FIRST: Final = frozenset({"strchr", "strrchr", "strstr", "strpbrk", "memchr"})
+"""Library functions whose result points into what their first argument points to, or is null."""
+
 COMES_BACK: Final = frozenset(
     {"realloc", "reallocarray", "__errno_location", "__error", "___errno", "strerror", "strerror_r", "__xpg_strerror_r"}
     | {"open", "open64", "openat", "openat64", "creat", "creat64", "close", "pipe", "dup", "dup2", "fcntl", "fcntl64"}
