@@ -50,6 +50,7 @@ CHOSEN = [
     ("unsigned f(void) { unsigned n = 0; int c, was = 1; do { if (was == 3) break; was = c = in(); n++; } while (c > 1); return n; }", 7),
     ("unsigned f(unsigned x) { unsigned n = 0; for (;;) { int c = x % 7 > 3 ? in() : in(); if (c >= 8) break; x = x * 5 + 1; n++; } return n; }", 2),
     ("unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 9); if (c == 8) break; n++; } return n; }", 3),
+    ("unsigned f(void) { unsigned n = 0, k = 0; for (;;) { int r = in(); __VERIFIER_assume(r - 1 <= (int)(k & 3)); if (r != 0) break; n++; k += 3; } return n; }", 0),
     ("unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }", 5),
 ]
 
@@ -95,6 +96,9 @@ def test_inputs_choose(tmp_path, body, value):
         "unsigned f(unsigned m) { unsigned n = 0, k; m = 0; for (k = 0; k < 3; k++) while ((unsigned)in() < m) n++; return n; }",
         "unsigned f(unsigned m) { unsigned n = 0, k; if (m > 4) return 0; for (k = 0; k < 3; k++) while (in() < 7 && m > 4) n++; return n; }",
         "unsigned f(int **s) { unsigned n = 0; while (*s[3] == 1) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0; int k = 0; for (;;) { int r = in(); __VERIFIER_assume(r <= k); if (r != 5) break; n ^= 1; k = (k + 1) & 3; } return n; }",
+        "unsigned f(int m) { unsigned n = 0; int k = 0; for (;;) { __VERIFIER_assume(m <= k); if (m != 5 || in() == 1) break; n ^= 1; k = (k + 1) & 3; } return n; }",
+        "unsigned f(const int *s) { unsigned n = 0, k = 0; for (;;) { __VERIFIER_assume(s[n] <= (int)k); if (s[n] != 5) break; n++; k = (k + 1) & 3; } return n; }",
         "float q; int f(void) { float x = q; int n = 0; while (x > 1) { x /= 2; n ^= 1; } return n; }",
     ],
 )

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 
 from loopless.bounds.facts import Intervals
 from loopless.bounds.meetings import Meetings
-from loopless.bounds.outside import Before, Chooser, free_objects, left_by, read_from
+from loopless.bounds.outside import NO_READS, Before, Chooser, Reads, free_objects, left_by, read_from
 from loopless.flowgraph.model import Flowgraph, Load, Statement
 from loopless.paths.execution import Written
 from loopless.terms import (
@@ -36,6 +36,7 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    const,
     evaluate,
     holds,
     polynomial,
@@ -52,31 +53,7 @@ MAX_VALUES: Final = 8
 """So many values of one thing that is read are told apart. A guess."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """``sources``: what is read anew in each iteration and alone decides how long a loop runs, with where; none where
-    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write, nor what a
-    function finds out from memory. ``returning``: the functions called that may end the run, of which it is taken for
-    granted that they do not.
-    """
-
-    sources: tuple[str, ...] = ()
-    inputs: bool = False
-    returning: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
-        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
-        if self.inputs:
-            return f"it runs as long as what it reads lets it{calls}: {what}"
-        return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
-
-
 _N = TypeVar("_N", Term, Condition, Term | Condition)
-_SHOWN: Final = 4
-"""So many sources are named in a sentence."""
-NO_READS: Final = Reads()
-
 
 Place = tuple[str, int]
 """A block, and the way by which it was come to."""
@@ -469,9 +446,24 @@ class Game:
         return itertools.islice(itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_TOGETHER)
 
     def _is_granted(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool:
-        """Whether what is chosen does not break an assumption: then there would be no run."""
-        atoms = {atom for part in _parts(condition) for atom in self._all_atoms(part) or ()}
-        return not atoms or self._holds(condition, chosen, first) is True
+        """Whether what is chosen does not break an assumption: then there would be no run. What speaks of nothing that
+        is chosen is granted.
+        """
+        if self._holds(condition, chosen, first) is True:
+            return True
+        condition = self._plain(condition)
+        told = {var for var in condition.variables if self._of(var)}
+        known = {var: value for var in told if (value := self._value(var, chosen, first)) is not None}
+        return not told or self._surely(condition, known)
+
+    def _surely(self, condition: Condition, values: Mapping[Var, int]) -> bool:
+        """Whether a condition holds whatever the variables are that have no value."""
+        if isinstance(condition, And | Or):
+            return (all if isinstance(condition, And) else any)(self._surely(one, values) for one in condition.args)
+        if not isinstance(condition, Compare) or condition.relation != "le":
+            return False
+        high = self.intervals.range_of(substitute(condition.term, {v: const(k) for v, k in values.items()}))[1]
+        return high is not None and high <= 0
 
 
 def _parts(condition: Condition) -> list[Condition]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.bounds.choices import NO_READS, Entered, Reads
+from loopless.bounds.choices import Entered
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
@@ -23,6 +23,7 @@ from loopless.bounds.meetings import ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
+from loopless.bounds.outside import NO_READS, Reads
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
 from loopless.flowgraph.liveness import live_at_entry

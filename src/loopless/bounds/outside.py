@@ -39,6 +39,31 @@ from loopless.source.vocabulary import FROM_OUTSIDE, POINTS_INTO_FIRST, Effect, 
 from loopless.terms import Const, Ite, Term, Var, Wrap, polynomial
 
 
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """``sources``: what is read anew in each iteration and alone decides how long a loop runs, with where; none where
+    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write, nor what a
+    function finds out from memory. ``returning``: the functions called that may end the run, of which it is taken for
+    granted that they do not.
+    """
+
+    sources: tuple[str, ...] = ()
+    inputs: bool = False
+    returning: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
+        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
+        if self.inputs:
+            return f"it runs as long as what it reads lets it{calls}: {what}"
+        return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
+
+
+_SHOWN: Final = 4
+"""So many sources are named in a sentence."""
+NO_READS: Final = Reads()
+
+
 class Chooser(Enum):
     """Who decides what memory holds."""
 
