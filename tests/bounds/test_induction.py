@@ -488,3 +488,29 @@ def test_a_comparison_unrolled_by_eight() -> None:
     for first, last in product([0, 5, 1000], repeat=2):
         true = sum(first + 8 * k < last for k in range(1, 200))
         assert min(value(term, {"p": first, "end": last}) for term in bounds) == true
+
+
+BY_THE_LESSER = {
+    "the lesser of what is left and a limit": "while (i < n) { u8 m = n - i > 7 ? 7 : n - i; i += m; }",
+    "of two, down": "while (n) { u8 m = n; if (m > i) m = i; if (!m) break; n -= m; }",
+    "the greater, which may be too much": "while (i < n) { u8 m = n - i < 5 ? 5 : n - i; i += m; }",
+    "the lesser of three": "while (i < n) { u8 m = n - i; if (m > 9) m = 9; else if (m > 4) m = 4; i += m; }",
+    "neither": "while (i < n) { u8 m = i & 1 ? n - i : 3; i += m; }",
+    "signs matter": "while (i < n) { i8 m = (i8)(n - i) > 7 ? 7 : (i8)(n - i); i += m; }",
+}
+
+
+@pytest.mark.parametrize("name", BY_THE_LESSER)
+def test_the_lesser_of_two_values_on_all_states(name: str) -> None:
+    g, (found,) = counts(f"int f(u8 i, u8 n) {{ {BY_THE_LESSER[name]} return i; }}")
+    alone = LoopAlone(g, g.loops[0])
+    known = {v.name for v in alone.entry}
+    assert {"i", "n"} <= known
+    assert found.bounds or not name.startswith("the lesser")
+    for i, n in product(range(0, 256, 3), range(256)):
+        state = {v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry}
+        truth = alone.run(state, max_steps=4000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                assert truth.status != "diverges"
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term))

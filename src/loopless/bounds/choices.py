@@ -51,6 +51,8 @@ MAX_TOGETHER: Final = 60
 """So many combinations of values are tried for what is read in one block. A guess."""
 MAX_VALUES: Final = 8
 """So many values of one thing that is read are told apart. A guess."""
+MAX_WAYS: Final = 3
+"""Values that more ways brought along are not put into an assumption one by one. A guess."""
 
 
 _N = TypeVar("_N", Term, Condition, Term | Condition)
@@ -454,7 +456,13 @@ class Game:
         condition = self._plain(condition)
         told = {var for var in condition.variables if self._of(var)}
         known = {var: value for var in told if (value := self._value(var, chosen, first)) is not None}
-        return not told or self._surely(condition, known)
+        if not told or self._surely(condition, known):
+            return True
+        met = next((var for var in sorted(told - known.keys()) if 0 < len(self._brought(var) or ()) <= MAX_WAYS), None)
+        if met is None:
+            return False
+        brought = self._brought(met) or ()
+        return all(self._is_granted(substitute(condition, {met: term}), chosen, first) for term in brought)
 
     def _surely(self, condition: Condition, values: Mapping[Var, int]) -> bool:
         """Whether a condition holds whatever the variables are that have no value."""

@@ -17,6 +17,7 @@ from loopless.terms import (
     Const,
     IntType,
     Monomial,
+    Op,
     Sum,
     Term,
     Var,
@@ -25,6 +26,7 @@ from loopless.terms import (
     const,
     from_polynomial,
     neg,
+    not_zero,
     polynomial,
     replace_terms,
     scale,
@@ -36,6 +38,9 @@ from loopless.terms.ranges import Range
 
 MAX_FACTS: Final = 48
 """More facts than this are not kept at one place. A guess."""
+
+FAR: Final = 1 << 20
+"""Values that differ by more than this have nothing to do with each other. A guess."""
 
 _N = TypeVar("_N", Term, Condition)
 
@@ -294,3 +299,20 @@ def split(term: Term) -> tuple[Term, int]:
     poly = polynomial(term)
     constant = poly.pop((), 0)
     return (from_polynomial(poly), constant) if constant else (term, 0)
+
+
+def nonzero_factors(condition: Compare) -> list[Compare]:
+    """What cannot be 0 either where some bits, or a quotient, are not."""
+    atom = condition.term
+    if condition.relation != "ne" or not isinstance(atom, Op):
+        return []
+    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
+    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
+
+
+def hull(ranges: Sequence[Range]) -> Range:
+    """The least interval around some, without ends that are far away."""
+    lows, highs = [low for low, _ in ranges if low is not None], [high for _, high in ranges if high is not None]
+    low = min(lows) if lows and len(lows) == len(ranges) else None
+    high = max(highs) if highs and len(highs) == len(ranges) else None
+    return (None if low is None or abs(low) > FAR else low), (None if high is None or abs(high) > FAR else high)

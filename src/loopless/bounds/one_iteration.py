@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.bounds.choices import Choices, Game, Move
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
-from loopless.bounds.meetings import Meeting, Meetings
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals, hull, nonzero_factors, split
+from loopless.bounds.meetings import Meeting, Meetings, ends_of
 from loopless.bounds.model import LARGE
+from loopless.bounds.results import Results
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
@@ -47,7 +48,6 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
-    Op,
     Or,
     Term,
     TermTooLarge,
@@ -57,7 +57,6 @@ from loopless.terms import (
     conjuncts,
     disjuncts,
     from_polynomial,
-    not_zero,
     polynomial,
     range_of,
     read,
@@ -76,8 +75,6 @@ MAX_WAYS: Final = 16
 """Truth values that more ways brought along are not followed back. Loops that are unrolled by eight need nine."""
 MAX_DEPTH: Final = 6
 """Truth values that depend on others more deeply than this are not followed back. A guess."""
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
 Drift = Mapping[Var, Range]
 """By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
 
@@ -174,6 +171,10 @@ class _Walk:
     back: list[Point] = field(default_factory=list)
     exits: list[Facts] = field(default_factory=list)
     ended: list[Facts] = field(default_factory=list)
+
+    @functools.cached_property
+    def results(self) -> Results:
+        return Results(self.graph, self.intervals)
 
     @functools.cached_property
     def start(self) -> str:
@@ -314,8 +315,16 @@ class _Walk:
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
+                    if isinstance(statement, Call):
+                        self.results.note(statement, functools.partial(self._argument, dict(values), facts), facts)
                     self._unknown(statement, values)
+                    facts, claim = self.results.learned(statement, values, facts)
+                    self.choices.assumed.setdefault(block.label, []).extend([claim] if claim is not None else [])
         return Point(values, facts)
+
+    def _argument(self, values: Mapping[Var, Term], facts: Facts, argument: Term) -> Term | None:
+        """An argument of a call over the values at the beginning, where these are followed."""
+        return self._value(argument, values, facts, INTEGERS) if argument.variables <= self.wanted else None
 
     def _checked(self, facts: Facts, condition: Condition) -> Facts:
         """Behind a check: what it says of small numbers, as of the ends of an array or of a shift."""
@@ -400,8 +409,11 @@ class _Walk:
                 if both is not None and claim is not FALSE:
                     ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
-        there = point.facts.under(part, self.intervals)
-        for factor in _factors(part):
+        plain = self.intervals.unwrapped(part, point.facts)
+        if not isinstance(plain, Compare):
+            return [] if plain is FALSE else [point]
+        there = point.facts.under(plain, self.intervals)
+        for factor in nonzero_factors(part):
             there = None if there is None else there.under(factor, self.intervals)
         return [] if there is None else [Point(point.values, there)]
 
@@ -423,7 +435,10 @@ class _Walk:
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
             values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)
-        return Point(values, Facts.met([point.facts for point in points], self.intervals))
+        facts = Facts.met([point.facts for point in points], self.intervals)
+        for claim in ends_of(meeting, self.intervals) if meeting.others else ():
+            facts = facts.at_most(claim, self.intervals) or facts
+        return Point(values, facts)
 
     def _merged(self, var: Var, terms: Sequence[Term], meeting: Meeting) -> Term:
         """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
@@ -432,8 +447,7 @@ class _Walk:
         rests = [sub(term, core) for term in plain]
         interval: Range = (None, None)
         if all(rest.variables <= self.intervals.bounded for rest in rests):
-            lows, highs = zip(*(self.intervals.range_of(rest) for rest in rests), strict=True)
-            interval = (_least(lows), _greatest(highs))
+            interval = hull([self.intervals.range_of(rest) for rest in rests])
         if interval == (None, None):
             # Nothing is known of the value but where it came from.
             symbol = self.intervals.symbol(var.type)
@@ -471,15 +485,6 @@ def _substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
         return TRUE
 
 
-def _factors(condition: Compare) -> list[Compare]:
-    """What cannot be 0 either where some bits, or a quotient, are not."""
-    atom = condition.term
-    if condition.relation != "ne" or not isinstance(atom, Op):
-        return []
-    parts = {"bit_and": atom.args, "shr": atom.args[:1], "floor_div": atom.args[:1], "trunc_div": atom.args[:1]}
-    return [claim for part in parts.get(atom.op, ()) if isinstance(claim := not_zero(part), Compare)]
-
-
 def _is_short(term: Term) -> bool:
     return all(number < MAX_NODES for number, _ in enumerate(walk(term)))
 
@@ -487,13 +492,3 @@ def _is_short(term: Term) -> bool:
 def _is_truth(term: Term) -> bool:
     low, high = range_of(term)
     return low is not None and high is not None and 0 <= low <= high <= 1
-
-
-def _least(ends: Sequence[int | None]) -> int | None:
-    known = [end for end in ends if end is not None]
-    return min(known) if len(known) == len(ends) and abs(min(known)) <= FAR else None
-
-
-def _greatest(ends: Sequence[int | None]) -> int | None:
-    end = _least([-end if end is not None else None for end in ends])
-    return -end if end is not None else None
