@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.bounds.choices import Entered
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
 from loopless.bounds.meetings import ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
+from loopless.bounds.moves import Entered
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import Drift, Point, Whole, whole_iteration
 from loopless.bounds.outside import NO_READS, Reads

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.bounds.choices import Choices, Game, Move
+from loopless.bounds.choices import Game
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, hull, nonzero_factors, split
 from loopless.bounds.meetings import Meeting, Meetings, ends_of
 from loopless.bounds.model import LARGE
+from loopless.bounds.moves import Choices, Move
 from loopless.bounds.results import Results
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
