@@ -240,3 +240,47 @@ def test_what_was_set_before_the_loop_is_not_chosen(tmp_path, body):
 
 def test_what_was_set_before_the_loop_may_depend_on_what_is_chosen(tmp_path):
     assert reads_of(tmp_path, "unsigned f(int k) { unsigned n = 0; int m = 2 * k; while (in() + 2 < m) n++; return n; }").inputs
+
+
+KEPT = [
+    ("unsigned f(unsigned n) { while (n > 4) n -= in(); return n; }", 0, True),
+    ("unsigned f(unsigned n) { while (n) { int w = in(); if (w < 0) return 1; n -= w; } return n; }", 0, True),
+    ("unsigned f(unsigned n) { unsigned r; while ((r = in()) != n) { if (r == -1u) return 1; n -= r; } return n; }", 0, True),
+    ("unsigned f(unsigned n, unsigned s) { while (n > 4) { if (in() == 3) break; n -= s; } return n; }", 0, True),
+    ("unsigned f(unsigned n) { n = 0; while (n) n -= in(); return n; }", 0, False),
+    ("unsigned f(unsigned n) { if (n > 3) return 1; while (n > 4) n -= in(); return n; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = n & 3; while (k > 4) k -= in(); return k; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = n; while (k != n) { if (in() == 2) return 1; k += in(); } return k; }", 0, False),
+    ("unsigned f(unsigned m) { unsigned k = m * 2; while (k & 1) k ^= in() * 2; return k; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = 3; if (n == 3) while (k != n) k ^= in(); return k; }", 0, False),
+    ("unsigned f(unsigned n) { while (n > 4) n = in() ? n - 1 : n - 2; return n; }", 0, False),
+]
+
+
+@pytest.mark.parametrize(("body", "value", "chosen"), KEPT)
+def test_what_comes_back_with_what_is_read_may_be_chosen(tmp_path, body, value, chosen):
+    """Where inputs of ``value`` leave a variable as it is, and it may have that value when the loop is entered."""
+    program, graph = graph_of(tmp_path, body)
+    (loop,) = graph.loops
+    found = induction_counts(graph)[loop.name]
+    assert isinstance(found, Counted)
+    assert found.reads.inputs is chosen
+    if chosen:
+        state = [9, 0][: len(graph.parameters)]
+        run = Interpreter(program.source.inlined, graph).run(state, [value] * 4000, max_steps=20_000)
+        assert run.iterations[loop.name] > 300
+
+
+@pytest.mark.parametrize(
+    ("body", "chosen"),
+    [
+        ("unsigned f(unsigned m) { unsigned y = m & 3, n = 0; while (y > 5) { y = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned y = m & 7, n = 0; while (y > 5) { y = in(); n++; } return n; }", True),
+        ("unsigned f(unsigned m) { unsigned y = m, n = 0; if (m > 4) return 0; while (y > 5) { y = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 4) return 0; while (m > 5) { m = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 6) return 0; while (m > 5) { m = in(); n++; } return n; }", True),
+    ],
+)
+def test_the_first_iteration_has_what_was_set_before(tmp_path, body, chosen):
+    """A loop whose condition does not hold there is never entered, whatever would be read in it."""
+    assert reads_of(tmp_path, body).inputs is chosen

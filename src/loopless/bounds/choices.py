@@ -54,6 +54,7 @@ MAX_WAYS: Final = 3
 
 _N = TypeVar("_N", Term, Condition, Term | Condition)
 
+
 class Game:
     """Looks for constants with which every iteration comes to its end."""
 
@@ -66,6 +67,9 @@ class Game:
         self._atoms_of: dict[Var, frozenset[Atom] | None] = {}
         self._begun: Mapping[Var, int] = {}
         self._defined: Mapping[Var, Term] = {}
+        self._holding: list[Condition] = []
+        self._kept: frozenset[Var] = frozenset()
+        """Variables of which a constant is chosen, too, if the iteration leaves it as it is."""
         self._adverse: frozenset[Atom] = frozenset()
         self._candidates: dict[Atom, list[int]] = {}
         self._arrays: dict[str, Var] = {}
@@ -77,11 +81,25 @@ class Game:
     def reads(self, entered: Entered) -> Reads:
         """What decides how long the loop runs, where nothing else does."""
         self._begun, self._defined = entered.begun, entered.defined
+        self.choices.sort()
+        alone = self._reads(entered)
+        if alone.sources:
+            return alone
+        self._kept = frozenset(var for var, value in self.after.items() if self._comes_back(var, value))
+        return self._reads(entered) if self._kept else NO_READS
+
+    def _comes_back(self, var: Var, value: Term) -> bool:
+        """Whether the value of a variable behind the iteration depends on the one before."""
+        brought = [value, *(term for met in value.variables for term in self._brought(met) or ())]
+        return any(var in term.variables for term in brought)
+
+    def _reads(self, entered: Entered) -> Reads:
+        self._atoms_of.clear()
         if self._is_hopeless():
             return NO_READS
-        self.choices.sort()
-        self._atoms_of.clear()
-        self.choices.assumed.setdefault(self.start[0], []).extend(self._that_matter(entered.holding))
+        self._holding = []
+        starting = [claim for claim in entered.starting if self._is_about_choices(claim)]
+        self._holding = self._that_matter([*entered.holding, *starting])
         self._prepare()
         found = self._played({})
         if found is None:
@@ -95,6 +113,14 @@ class Game:
         if not sources:
             return NO_READS
         return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
+
+    def _is_about_choices(self, claim: Condition) -> bool:
+        """Whether what holds before the first iteration must hold of the constants: of what is kept, all, and limits of
+        what is set to something that is chosen, since the first iteration has the same constants.
+        """
+        limit = not isinstance(claim, Compare) or claim.relation != "eq"
+        known = limit and all(self._of(var) is not None for var in claim.variables)
+        return known or not self._kept.isdisjoint(claim.variables)
 
     def _that_matter(self, holding: Sequence[Condition]) -> list[Condition]:
         """The conditions that speak of what the iteration depends on, or of what other such conditions speak of.
@@ -181,7 +207,7 @@ class Game:
         return self._atoms_of[var]
 
     def _found(self, var: Var) -> frozenset[Atom] | None:
-        if var in self.choices.fresh or var in self._arrays.values():
+        if var in self.choices.fresh or var in self._arrays.values() or var in self._kept:
             return frozenset({var})
         brought = self._brought(var)
         if brought is None and var in self.after:
@@ -259,12 +285,12 @@ class Game:
         """
         speaking: dict[Atom, list[Condition]] = {}
         conditions = [move.condition for moves in self.choices.moves.values() for move in moves]
-        conditions += [condition for some in self.choices.assumed.values() for condition in some]
+        conditions += [condition for some in self.choices.assumed.values() for condition in some] + self._holding
         for condition in dict.fromkeys(part for whole in conditions for part in _parts(whole)):
             for atom in self._atoms(condition) or ():
                 speaking.setdefault(atom, []).append(condition)
         for atom, about in speaking.items():
-            if atom in self._begun and atom not in self.changed:
+            if atom in self._begun and (atom not in self.changed or atom in self._kept):
                 self._candidates[atom] = [self._begun[atom]]
                 continue
             alone = [condition for condition in about if self._atoms(condition) == frozenset({atom})]
@@ -313,18 +339,37 @@ class Game:
                         return found
                 return None
             passed.add(here)
-            if not all(self._is_granted(one, chosen, first) for one in self.choices.assumed.get(node[0], ())):
+            if not all(self._is_granted(one, chosen, first) for one in self._assumed(node[0])):
                 return None
             goals = [move.goal for move in moves if self._holds(move.condition, chosen, first) is not False]
             if not goals or any(goal is False for goal in goals):
                 return None
             waiting += [(goal, is_first) for goal in goals if isinstance(goal, tuple)]
-        return chosen
+        return self._keeping(passed, chosen)
+
+    def _keeping(self, passed: set[tuple[Place, bool]], chosen: dict[Atom, int]) -> dict[Atom, int] | None:
+        """What is chosen, with what must be chosen besides so that all that is kept stays as it is."""
+        kept = sorted(self._kept & chosen.keys())
+        decided = [self._atoms(self.after[var]) for var in kept]
+        if None in decided:
+            return None
+        lacking = dict.fromkeys(atom for atoms in decided for atom in sorted(atoms or ()) if atom not in chosen)
+        if lacking:
+            for values in self._together(list(lacking)):
+                found = self._on([], frozenset(passed), chosen | dict(zip(lacking, values, strict=True)))
+                if found is not None:
+                    return found
+            return None
+        return chosen if all(self._number(self.after[var], chosen, {}) == chosen[var] for var in kept) else None
+
+    def _assumed(self, label: str) -> list[Condition]:
+        """What is taken for granted in a block, and where the iteration begins what holds where the loop is entered."""
+        return [*self.choices.assumed.get(label, ()), *(self._holding if label == self.start[0] else ())]
 
     def _lacking(self, node: Place, chosen: Mapping[Atom, int]) -> list[Atom]:
         """What has to be chosen for the conditions at a node."""
         conditions = [move.condition for move in self.choices.moves.get(node, ())]
-        conditions += self.choices.assumed.get(node[0], ())
+        conditions += self._assumed(node[0])
         found: dict[Atom, None] = {}
         for condition in conditions:
             for part in _parts(condition):

@@ -46,6 +46,7 @@ from loopless.terms import (
     add,
     conjuncts,
     const,
+    equal,
     floor_div,
     less_equal,
     minimum,
@@ -135,6 +136,7 @@ def _context(
     begun: dict[Var, int] = {}
     defined: dict[Var, Term] = {}
     holding: list[Condition] = []
+    starting: list[Condition] = []
     header, set_before = loop.header, set[Var]()
     while header:
         around = wholes[by_header[header].parent or ""]
@@ -144,19 +146,24 @@ def _context(
         for var, value in point.values.items():
             if isinstance(value, Const) and var not in set_before:
                 begun.setdefault(var, value.value)
-        other = changed | set_before | point.values.keys() | around.intervals.symbols
-        for var in sorted(point.values.keys() - changed - set_before):
-            if point.values[var].variables.isdisjoint(other):
-                defined[var] = point.values[var]
-            else:
-                holding += _between(var, _ends(point.values[var], point.facts, around))
-        for linear, most in point.facts.most.items():
-            if linear.variables.isdisjoint(other):
-                holding.append(less_equal(linear, const(most)))
-        holding += [not_zero(term) for term in point.facts.unequal if term.variables.isdisjoint(other)]
+        other = set_before | point.values.keys() | around.intervals.symbols
+        about = [less_equal(linear, const(most)) for linear, most in point.facts.most.items()]
+        about = [claim for claim in (*about, *map(not_zero, point.facts.unequal)) if claim.variables.isdisjoint(other)]
+        for var in sorted(point.values.keys() - set_before):
+            value = point.values[var]
+            if var in begun:
+                continue
+            if value.variables.isdisjoint(other if var in changed else other | changed):
+                if var not in changed:
+                    defined[var] = value
+                    continue
+                about.append(equal(var, value))
+            about += _between(var, _ends(value, point.facts, around))
+        holding += [claim for claim in about if claim.variables.isdisjoint(changed)]
+        starting += [claim for claim in about if not claim.variables.isdisjoint(changed)]
         set_before |= around.changed | point.values.keys()
         header = by_header[header].parent or ""
-    return Entered(begun, defined, holding)
+    return Entered(begun, defined, holding, starting)
 
 
 def _ends(value: Term, facts: Facts, around: Whole) -> Range:
@@ -165,7 +172,8 @@ def _ends(value: Term, facts: Facts, around: Whole) -> Range:
     most = [way.facts.most_of(way.terms[0], around.intervals) for way in some]
     least = [way.facts.most_of(neg(way.terms[0]), around.intervals) for way in some]
     highs, lows = [end for end in most if end is not None], [-end for end in least if end is not None]
-    return min(lows) if len(lows) == len(some) else None, max(highs) if len(highs) == len(some) else None
+    low = min(lows) if lows and len(lows) == len(some) else None
+    return low, max(highs) if highs and len(highs) == len(some) else None
 
 
 def _between(var: Var, ends: Range) -> list[Condition]:

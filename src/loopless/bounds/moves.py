@@ -111,9 +111,11 @@ class Entered:
     """What is known wherever a loop is entered.
 
     ``begun``: the values of variables there, those that are known; ``defined``: those of variables that no iteration
-    changes, over others of these; ``holding``: what holds of things that no iteration changes.
+    changes, over others of these; ``holding``: what holds of things that no iteration changes; ``starting``: what holds
+    of others before the first one.
     """
 
     begun: Mapping[Var, int]
     defined: Mapping[Var, Term]
     holding: Sequence[Condition]
+    starting: Sequence[Condition] = ()
