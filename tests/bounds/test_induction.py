@@ -514,3 +514,32 @@ def test_the_lesser_of_two_values_on_all_states(name: str) -> None:
             if holds(bound.when, state):
                 assert truth.status != "diverges"
                 assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term))
+
+
+AT_THE_BOTTOM = {
+    "steps of what is left": "do { u8 r = 100 - i; if (r > n) r = n; if (!r) break; i += r; } while (i < 100);",
+    "what is left, or three": "do { u8 r = (u8)(n - i) > 3 ? 3 : (u8)(n - i); if (!r) break; i += r; } while (i < n);",
+    "what may pass the limit": "do { u8 r = (u8)(n - i) + 1; i += r; } while (i < n);",
+    "down": "do { u8 r = i > 5 ? 5 : i; i -= r; } while (i > n);",
+    "what wraps around": "do { i += 7; } while (i < n);",
+    "the limit moves": "do { u8 r = n - i; if (r > 2) n--; i += r > 4 ? 4 : 1; } while (i < n);",
+    "twice": "do { i += i < 50 ? i + 1 : 100 - i; } while (i < 100);",
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_BOTTOM)
+def test_what_is_left_behind_holds_at_the_top(name: str) -> None:
+    """Bounds where the first iteration begins like all others, on all states."""
+    g, (found,) = counts(f"int f(u8 i, u8 n) {{ {AT_THE_BOTTOM[name]} return i; }}")
+    alone = LoopAlone(g, g.loops[0])
+    assert found.bounds or not name.startswith("what is left")
+    judged = 0
+    for i, n in product(range(0, 256, 3), range(0, 256, 5)):
+        state = {v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry}
+        truth = alone.run(state, max_steps=4000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                judged += 1
+                assert truth.status != "diverges"
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term), str(bound.when))
+    assert judged or not found.bounds

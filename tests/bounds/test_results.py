@@ -83,3 +83,14 @@ def test_what_is_chosen_can_be_returned(tmp_path, body, chosen):
     """``read`` returns no more than it is asked for, ``getchar`` no more than a byte."""
     found, _ = counted_of(tmp_path, body)
     assert found.reads.inputs is chosen
+
+
+def test_a_buffer_that_is_filled(tmp_path) -> None:
+    """Each call but the last reads at least a byte into what is left of the buffer."""
+    body = (
+        "unsigned f(int d, char *b) { unsigned k = 0; int r; do { r = read(d, b + k, 4096 - k); if (r == 0) break;\n"
+        "if (r == -1) return 0; k += r; } while (k < 4096); return k; }"
+    )
+    found, variables = counted_of(tmp_path, body)
+    values = dict.fromkeys(variables, 0)
+    assert min(evaluate(bound.term, values) for bound in found.any_entry) == 4096

@@ -226,6 +226,8 @@ class Facts:
             return None
         linear, constant = split(term)
         linear, most = undivided(linear, -constant)
+        if self.unequal and not {edge := sub(linear, const(most)), neg(edge)}.isdisjoint(self.unequal):
+            most -= 1
         known = self.most.get(linear)
         if linear.variables and (known is None or known > most) and (known is not None or len(self.most) < MAX_FACTS):
             return Facts({**self.most, linear: most}, self.unequal)

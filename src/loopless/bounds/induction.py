@@ -18,6 +18,7 @@ from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts
+from loopless.bounds.left_behind import left_behind
 from loopless.bounds.meetings import ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.moves import Entered
@@ -44,6 +45,7 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     add,
+    conjunction,
     conjuncts,
     const,
     equal,
@@ -99,13 +101,21 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
         ending = endings.behind(loop)
-        whole = whole_iteration(graph, loop, wanted, live, drifts, frozenset(bounded), ending=ending)
+        bounded_now = frozenset(bounded)
+        whole = whole_iteration(graph, loop, wanted, live, drifts, bounded_now, ending=ending)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
         drifts[loop.header] = whole.drift()
-        found[loop.name] = counts = counted(whole)
+        counts = counted(whole)
+        for slack in (0, 1) if all(by_types(bound.term) for bound in counts.bounds) else ():
+            known = left_behind(whole, slack)
+            if known is not None:
+                holding, when = known
+                again = whole_iteration(graph, loop, wanted, live, drifts, bounded_now, ending=ending, holding=holding)
+                counts = _where(when, counts, again)
+        found[loop.name] = counts
         if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)
     for name, other in (given or {}).items():
@@ -118,6 +128,14 @@ def induction_counts(graph: Flowgraph, given: Mapping[str, Counted] | None = Non
             if isinstance(one, Counted) and ((most := least(one.bounds)) is None or by_types(most)):
                 found[loop.name] = replace(one, reads=_reads(graph, loop, wholes))
     return found
+
+
+def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
+    """What is known, with the bounds that another look at the iteration gives where something holds at the entry."""
+    if isinstance(again, Refused):
+        return known
+    more = [Bound(bound.term, conjunction((bound.when, when)), NAME) for bound in counted(again).bounds]
+    return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
 
 
 def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:

@@ -125,7 +125,7 @@ class Whole:
         return found
 
 
-def whole_iteration(
+def whole_iteration(  # noqa: PLR0913  each is a thing that is known
     graph: Flowgraph,
     loop: LoopInfo | None,
     wanted: frozenset[Var],
@@ -134,15 +134,16 @@ def whole_iteration(
     bounded: frozenset[str] = frozenset(),
     *,
     ending: frozenset[str] = frozenset(),
+    holding: Facts = NO_FACTS,
 ) -> Whole | Refused:
     """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
     ways that are not followed.
 
     ``wanted``: the variables whose values matter; ``live``: by block; ``inner``: what is known of the loops inside, by
     their headers; ``bounded``: which of these surely come to an end; ``ending``: the blocks behind which the function
-    does not go on (:mod:`loopless.bounds.endings`).
+    does not go on (:mod:`loopless.bounds.endings`); ``holding``: what holds at the beginning of each iteration.
     """
-    return _Walk(graph, loop, wanted, live, inner, bounded=bounded, ending=ending).whole()
+    return _Walk(graph, loop, wanted, live, inner, bounded=bounded, ending=ending, holding=holding).whole()
 
 
 class _Unfollowed(Exception):
@@ -166,6 +167,7 @@ class _Walk:
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
     ending: frozenset[str] = frozenset()
+    holding: Facts = NO_FACTS
     choices: Choices = field(default_factory=Choices)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
@@ -203,7 +205,7 @@ class _Walk:
         symbols = self.intervals.symbols
         self.choices = Choices.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
-        self.waiting[start] = [Point(self._at_entry())]
+        self.waiting[start] = [Point(self._at_entry(), self.holding)]
         for label in order:
             points = self.waiting.pop(label, None)
             if points is None:
