@@ -50,6 +50,7 @@ CHOSEN = [
     ("unsigned f(void) { unsigned n = 0; int c, was = 1; do { if (was == 3) break; was = c = in(); n++; } while (c > 1); return n; }", 7),
     ("unsigned f(unsigned x) { unsigned n = 0; for (;;) { int c = x % 7 > 3 ? in() : in(); if (c >= 8) break; x = x * 5 + 1; n++; } return n; }", 2),
     ("unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 9); if (c == 8) break; n++; } return n; }", 3),
+    ("unsigned f(void) { unsigned n = 0, k = 0; for (;;) { int r = in(); __VERIFIER_assume(r - 1 <= (int)(k & 3)); if (r != 0) break; n++; k += 3; } return n; }", 0),
     ("unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }", 5),
 ]
 
@@ -95,6 +96,9 @@ def test_inputs_choose(tmp_path, body, value):
         "unsigned f(unsigned m) { unsigned n = 0, k; m = 0; for (k = 0; k < 3; k++) while ((unsigned)in() < m) n++; return n; }",
         "unsigned f(unsigned m) { unsigned n = 0, k; if (m > 4) return 0; for (k = 0; k < 3; k++) while (in() < 7 && m > 4) n++; return n; }",
         "unsigned f(int **s) { unsigned n = 0; while (*s[3] == 1) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0; int k = 0; for (;;) { int r = in(); __VERIFIER_assume(r <= k); if (r != 5) break; n ^= 1; k = (k + 1) & 3; } return n; }",
+        "unsigned f(int m) { unsigned n = 0; int k = 0; for (;;) { __VERIFIER_assume(m <= k); if (m != 5 || in() == 1) break; n ^= 1; k = (k + 1) & 3; } return n; }",
+        "unsigned f(const int *s) { unsigned n = 0, k = 0; for (;;) { __VERIFIER_assume(s[n] <= (int)k); if (s[n] != 5) break; n++; k = (k + 1) & 3; } return n; }",
         "float q; int f(void) { float x = q; int n = 0; while (x > 1) { x /= 2; n ^= 1; } return n; }",
     ],
 )
@@ -109,7 +113,7 @@ def test_memory_that_nobody_writes_is_chosen_from_outside(tmp_path):
 
 
 def test_memory_that_the_loop_may_write_is_no_input(tmp_path):
-    body = "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }"
+    body = "int f(int **p, int *q) { int n = 0; while (**p) { **p = n; n ^= 5; sink(q); } return n; }"
     found = reads_of(tmp_path, body)
     assert found.sources and not found.inputs
     assert str(found).startswith("memory that it may write decides how long it runs, which is not followed: memory at ")
@@ -160,3 +164,125 @@ def test_what_code_that_is_not_known_can_write_is_chosen_there(tmp_path):
     found = reads_of(tmp_path, HOOKED.format("int lim;"))
     assert found.inputs
 
+
+
+GIVEN = [
+    "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }",
+    "unsigned f(char **t) { const char *p = *t; unsigned n = 0; while (*p++) n++; return n; }",
+    "struct h { char *name; }; unsigned f(struct h *h, unsigned mode) { unsigned n = 0; if (mode < 3) return 0; char *s = h->name; if (s) do n++; while (*s++); return n; }",
+    "unsigned f(const char *s, char *out) { unsigned n = 0; *out = 0; while (s[n]) n++; return n; }",
+    "unsigned f(const char *s, char **t) { unsigned n = 0; **t = 0; while (s[n]) n++; return n; }",
+    "struct h { char *in, *out; }; unsigned f(struct h *h) { unsigned n = 0; char *p = h->in, *q = h->out; while (*p++) { *q++ = 1; n++; } return n; }",
+    "#include <stdlib.h>\nunsigned f(const char *s) { char *d = malloc(9); unsigned n = 0; d[0] = 7; while (s[n]) n++; free(d); return n; }",
+    "#include <string.h>\nunsigned f(const char *s) { const char *p = strrchr(s, '/'); unsigned n = 0; if (!p) return 0; while (p[n]) n++; return n; }",
+    "#include <unistd.h>\nunsigned f(int d, char *s) { unsigned n = 0; if (read(d, s, 64) != 64) return 0; while (s[n] == 3) n++; return n; }",
+]
+
+
+@pytest.mark.parametrize("body", GIVEN)
+def test_memory_that_a_function_was_given_is_chosen_from_outside(tmp_path, body):
+    """A caller may let all pointers point to memory of their own, which holds one value everywhere."""
+    assert reads_of(tmp_path, body).inputs
+
+
+NOT_GIVEN = [
+    "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }",
+    "#include <string.h>\nunsigned f(char *s) { unsigned n = 0; memset(s, 0, 100); while (s[n]) n++; return n; }",
+    "unsigned f(int c) { char a[4] = {1, 0}, b[4] = {1, 1, 0}; const char *p = c ? a : b; unsigned n = 0; while (*p++) n++; return n; }",
+    "unsigned f(int c, const char *s) { char a[4] = {1, 0}; const char *p = c ? a : s; unsigned n = 0; while (*p++) n++; return n; }",
+    'static const char A[] = "abc", B[] = "de"; unsigned f(int c) { const char *p = c ? A : B; unsigned n = 0; while (*p++) n++; return n; }',
+    'const char *const T[3] = {"a", "bb", "ccc"}; unsigned f(unsigned c) { const char *p = T[c % 3]; unsigned n = 0; while (*p++) n++; return n; }',
+    "unsigned f(char **t) { char *q = *t; q[0] = 1; q[1] = 0; char *p = *t; unsigned n = 0; while (*p++) n++; return n; }",
+    "char *Q; unsigned f(void) { char *p = Q; *p = 0; unsigned n = 0; while (*p++) n++; return n; }",
+    "struct l { struct l *next; }; unsigned f(struct l *h) { unsigned n = 0; struct l *p = h->next; p->next = 0; for (p = h->next; p; p = p->next) n++; return n; }",
+    "#include <stdlib.h>\nstruct l { struct l *next; }; unsigned f(unsigned k) { unsigned n = 0; struct l *h = 0, *p; for (k &= 7; k; k--) { p = malloc(8); p->next = h; h = p; } for (p = h; p; p = p->next) n++; return n; }",
+    "unsigned f(char **t, unsigned i) { *t[i] = 0; const char *p = t[i]; unsigned n = 0; while (*p++) n++; return n; }",
+    "#include <string.h>\nunsigned f(char *s) { char *p = strchr(s, 1); if (!p) return 0; *p = 0; unsigned n = 0; while (p[n]) n++; return n; }",
+    "static void clear(char *s, ...) { s[0] = 0; } unsigned f(char *s) { unsigned n = 0; clear(s, 1); while (s[n]) n++; return n; }",
+    "#include <stdio.h>\nunsigned f(char *s) { unsigned n = 0; if (!fgets(s, 10, stdin)) return 0; while (s[n]) n++; return n; }",
+    "unsigned f(char *s, unsigned long *k) { char b[4]; *k = (unsigned long)s; char *q = *(char **)k; *q = 0; unsigned n = 0; while (s[n]) n++; return n; }",
+    "unsigned f(char *s, char **k, long *m) { *k = s; *m = *(long *)k; char *q = *(char **)m; *q = 0; unsigned n = 0; while (s[n]) n++; return n; }",
+]
+
+
+@pytest.mark.parametrize("body", NOT_GIVEN)
+def test_memory_that_the_function_has_written_is_no_input(tmp_path, body):
+    """Each of these loops runs less than ten times, whatever the inputs: the function itself has put its end there."""
+    assert not reads_of(tmp_path, body, -1).inputs
+
+
+def test_what_holds_of_other_things_does_not_matter(tmp_path):
+    """What the function knows of pointers that decide nothing in the loop cannot be chosen by numbers."""
+    body = (
+        "struct s; struct t { struct s *own; }; struct s { struct t *back; const char *name; };\n"
+        "unsigned f(struct t *t, const char *p) { unsigned n = 0; if (!t || !t->own || t->own->back != t) return 0;\n"
+        "do n++; while (*p++); return n + (t->own->back == t); }"
+    )
+    assert reads_of(tmp_path, body).inputs
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned f(unsigned x) { unsigned m = x & 3, n = 0; while (m > 5 && in()) n++; return n; }",
+        "unsigned f(unsigned k) { unsigned m = k, n = 0; while (m != k && in()) n++; return n; }",
+        "int f(int k) { int m = k < 5 ? k : 5, n = 0; while (m > 6 && in()) n ^= 1; return n; }",
+        "unsigned f(unsigned k) { unsigned n = 0, i; k &= 7; for (i = 0; i < 3; i++) while (k > 9 && in()) n++; return n; }",
+        "unsigned f(void) { unsigned n = 0, i; for (i = 0; i < 3; i++) { unsigned m = i; while (m > 6 && in()) n++; } return n; }",
+    ],
+)
+def test_what_was_set_before_the_loop_is_not_chosen(tmp_path, body):
+    """None of these loops is ever entered."""
+    _, graph = graph_of(tmp_path, body)
+    inner = max(graph.loops, key=lambda loop: loop.depth)
+    found = induction_counts(graph)[inner.name]
+    assert isinstance(found, Counted)
+    assert not found.reads.sources
+
+
+def test_what_was_set_before_the_loop_may_depend_on_what_is_chosen(tmp_path):
+    assert reads_of(tmp_path, "unsigned f(int k) { unsigned n = 0; int m = 2 * k; while (in() + 2 < m) n++; return n; }").inputs
+
+
+KEPT = [
+    ("unsigned f(unsigned n) { while (n > 4) n -= in(); return n; }", 0, True),
+    ("unsigned f(unsigned n) { while (n) { int w = in(); if (w < 0) return 1; n -= w; } return n; }", 0, True),
+    ("unsigned f(unsigned n) { unsigned r; while ((r = in()) != n) { if (r == -1u) return 1; n -= r; } return n; }", 0, True),
+    ("unsigned f(unsigned n, unsigned s) { while (n > 4) { if (in() == 3) break; n -= s; } return n; }", 0, True),
+    ("unsigned f(unsigned n) { n = 0; while (n) n -= in(); return n; }", 0, False),
+    ("unsigned f(unsigned n) { if (n > 3) return 1; while (n > 4) n -= in(); return n; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = n & 3; while (k > 4) k -= in(); return k; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = n; while (k != n) { if (in() == 2) return 1; k += in(); } return k; }", 0, False),
+    ("unsigned f(unsigned m) { unsigned k = m * 2; while (k & 1) k ^= in() * 2; return k; }", 0, False),
+    ("unsigned f(unsigned n) { unsigned k = 3; if (n == 3) while (k != n) k ^= in(); return k; }", 0, False),
+    ("unsigned f(unsigned n) { while (n > 4) n = in() ? n - 1 : n - 2; return n; }", 0, False),
+]
+
+
+@pytest.mark.parametrize(("body", "value", "chosen"), KEPT)
+def test_what_comes_back_with_what_is_read_may_be_chosen(tmp_path, body, value, chosen):
+    """Where inputs of ``value`` leave a variable as it is, and it may have that value when the loop is entered."""
+    program, graph = graph_of(tmp_path, body)
+    (loop,) = graph.loops
+    found = induction_counts(graph)[loop.name]
+    assert isinstance(found, Counted)
+    assert found.reads.inputs is chosen
+    if chosen:
+        state = [9, 0][: len(graph.parameters)]
+        run = Interpreter(program.source.inlined, graph).run(state, [value] * 4000, max_steps=20_000)
+        assert run.iterations[loop.name] > 300
+
+
+@pytest.mark.parametrize(
+    ("body", "chosen"),
+    [
+        ("unsigned f(unsigned m) { unsigned y = m & 3, n = 0; while (y > 5) { y = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned y = m & 7, n = 0; while (y > 5) { y = in(); n++; } return n; }", True),
+        ("unsigned f(unsigned m) { unsigned y = m, n = 0; if (m > 4) return 0; while (y > 5) { y = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 4) return 0; while (m > 5) { m = in(); n++; } return n; }", False),
+        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 6) return 0; while (m > 5) { m = in(); n++; } return n; }", True),
+    ],
+)
+def test_the_first_iteration_has_what_was_set_before(tmp_path, body, chosen):
+    """A loop whose condition does not hold there is never entered, whatever would be read in it."""
+    assert reads_of(tmp_path, body).inputs is chosen

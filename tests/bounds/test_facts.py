@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.meetings import Meeting, ends_of
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -173,3 +174,15 @@ def test_reductions_of_what_lies_in_the_range_are_dropped() -> None:
     assert intervals.unwrapped(by_two, below) is by_two
     down = Wrap(sub(X, const(1)), TINY)
     assert intervals.unwrapped(down, below) is down
+
+
+def test_where_ways_meet_a_value_may_be_the_least_of_all() -> None:
+    """In m = x > 9 ? 9 : x both m ≤ x and m ≤ 9, in m = x < 9 ? 9 : x both m ≥ x and m ≥ 9; else nothing is known."""
+    x, m = Var("x", IntType(32)), Var("'m", IntType(32))
+    intervals = Intervals(symbols={m})
+    above, below = Facts({neg(x): -10}), Facts({x: 9})
+    least = Meeting((above, below), others={m: (const(9), x)})
+    assert set(ends_of(least, intervals)) == {sub(m, x), sub(m, const(9))}
+    greatest = Meeting((Facts({x: 8}), Facts({neg(x): -9})), others={m: (const(9), x)})
+    assert set(ends_of(greatest, intervals)) == {sub(x, m), sub(const(9), m)}
+    assert not ends_of(Meeting((Facts(), Facts()), others={m: (const(9), x)}), intervals)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.places import DEAD, NULL, Access, Base, PointsTo, Target
-from loopless.flowgraph.pointers import analyse, call_kind
+from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import promotable
 from loopless.source import ir
 from runs_of_text import module

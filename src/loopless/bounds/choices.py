@@ -14,16 +14,13 @@ count.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from loopless.bounds.facts import Intervals
 from loopless.bounds.meetings import Meetings
-from loopless.flowgraph.model import Call, Flowgraph, Havoc, Load, Origin, Statement
-from loopless.paths.execution import Written
-from loopless.refusals import Reason, Refused
-from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
+from loopless.bounds.moves import Atom, Choices, Entered, Place, memory_of
+from loopless.bounds.outside import NO_READS, Reads
 from loopless.terms import (
     And,
     Compare,
@@ -35,8 +32,8 @@ from loopless.terms import (
     Or,
     Read,
     Term,
-    TermTooLarge,
     Var,
+    const,
     evaluate,
     holds,
     polynomial,
@@ -51,101 +48,11 @@ MAX_TOGETHER: Final = 60
 """So many combinations of values are tried for what is read in one block. A guess."""
 MAX_VALUES: Final = 8
 """So many values of one thing that is read are told apart. A guess."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """``sources``: what is read anew in each iteration and alone decides how long a loop runs, with where; none where
-    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write, nor what a
-    function finds out from memory. ``returning``: the functions called that may end the run, of which it is taken for
-    granted that they do not.
-    """
-
-    sources: tuple[str, ...] = ()
-    inputs: bool = False
-    returning: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
-        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
-        if self.inputs:
-            return f"it runs as long as what it reads lets it{calls}: {what}"
-        return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
+MAX_WAYS: Final = 3
+"""Values that more ways brought along are not put into an assumption one by one. A guess."""
 
 
 _N = TypeVar("_N", Term, Condition, Term | Condition)
-_SHOWN: Final = 4
-"""So many sources are named in a sentence."""
-NO_READS: Final = Reads()
-
-
-Place = tuple[str, int]
-"""A block, and the way by which it was come to."""
-Atom = Var
-"""What is chosen: what a symbol stands for that is read anew, a variable that no iteration changes, or what all of an
-object of memory holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One way on from a block. ``condition``: over the values at the beginning of the iteration and symbols; ``goal``:
-    where it leads: True to the end of the iteration, False out of it, else the node.
-    """
-
-    condition: Condition
-    goal: bool | Place
-
-
-@dataclass(slots=True)
-class Choices:
-    """The moves of one iteration, by node.
-
-    ``fresh``: symbols for values that are read anew, with where from; ``same``: symbols for what was read from a place
-    before, with the first one for it; ``steady``: those for what lies at one place that no iteration writes; ``free``:
-    the objects of memory of which nothing is known, and that nobody writes in the meantime; ``writes``: whether the
-    iteration writes memory; ``unsure``: sources that are no inputs, for that or another reason; ``assumed``: by block,
-    what is taken for granted there; ``leaving``: by block, the functions called that need not return. ``moving``: what
-    iterations change, and symbols.
-    """
-
-    free: Collection[str] = ()
-    writes: bool = False
-    moving: Callable[[Var], bool] = bool
-    steady: set[Var] = field(default_factory=set)
-    fresh: dict[Var, str] = field(default_factory=dict)
-    same: dict[Var, Var] = field(default_factory=dict)
-    unsure: set[str] = field(default_factory=set)
-    moves: dict[Place, list[Move]] = field(default_factory=dict)
-    assumed: dict[str, list[Condition]] = field(default_factory=dict)
-    leaving: dict[str, list[str]] = field(default_factory=dict)
-    _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
-
-    def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term], *, left: bool = False) -> None:
-        """A symbol stands for a value that comes from ``statement``, where variables have these ``values``.
-
-        ``left``: it is what a call leaves in memory.
-        """
-        source, sure = _left_by(statement) if left else _read_from(statement)
-        if not source:
-            return
-        self.fresh[symbol] = source
-        if not sure or (self.writes and isinstance(statement, Load)):
-            self.unsure.add(source)
-        if isinstance(statement, Load):
-            try:
-                place = [
-                    substitute(substitute(part, values), self.same)
-                    for part in (statement.address.object, statement.address.offset)
-                ]
-            except TermTooLarge:
-                return
-            is_object = values.get(statement.target) is not symbol
-            key = (place[0], place[1], statement.target.type.width, is_object)
-            if not self.writes and not any(self.moving(v) and v not in self.steady for p in place for v in p.variables):
-                self.steady.add(symbol)
-            first = self._places.setdefault(key, symbol)
-            if first is not symbol:
-                self.same[symbol] = first
 
 
 class Game:
@@ -159,6 +66,10 @@ class Game:
         self.meetings, self.intervals = meetings, intervals
         self._atoms_of: dict[Var, frozenset[Atom] | None] = {}
         self._begun: Mapping[Var, int] = {}
+        self._defined: Mapping[Var, Term] = {}
+        self._holding: list[Condition] = []
+        self._kept: frozenset[Var] = frozenset()
+        """Variables of which a constant is chosen, too, if the iteration leaves it as it is."""
         self._adverse: frozenset[Atom] = frozenset()
         self._candidates: dict[Atom, list[int]] = {}
         self._arrays: dict[str, Var] = {}
@@ -167,16 +78,28 @@ class Game:
         self._reading: dict[Node, bool] = {}
         self._steps = 0
 
-    def reads(self, begun: Mapping[Var, int], holding: Sequence[Condition] = ()) -> Reads:
-        """What decides how long the loop runs, where nothing else does.
+    def reads(self, entered: Entered) -> Reads:
+        """What decides how long the loop runs, where nothing else does."""
+        self._begun, self._defined = entered.begun, entered.defined
+        self.choices.sort()
+        alone = self._reads(entered)
+        if alone.sources:
+            return alone
+        self._kept = frozenset(var for var, value in self.after.items() if self._comes_back(var, value))
+        return self._reads(entered) if self._kept else NO_READS
 
-        ``begun``: the values of variables with which the loop is entered, those that are known; ``holding``: what holds
-        then of things that no iteration changes.
-        """
+    def _comes_back(self, var: Var, value: Term) -> bool:
+        """Whether the value of a variable behind the iteration depends on the one before."""
+        brought = [value, *(term for met in value.variables for term in self._brought(met) or ())]
+        return any(var in term.variables for term in brought)
+
+    def _reads(self, entered: Entered) -> Reads:
+        self._atoms_of.clear()
         if self._is_hopeless():
             return NO_READS
-        self._begun = begun
-        self.choices.assumed.setdefault(self.start[0], []).extend(holding)
+        self._holding = []
+        starting = [claim for claim in entered.starting if self._is_about_choices(claim)]
+        self._holding = self._that_matter([*entered.holding, *starting])
         self._prepare()
         found = self._played({})
         if found is None:
@@ -190,6 +113,33 @@ class Game:
         if not sources:
             return NO_READS
         return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
+
+    def _is_about_choices(self, claim: Condition) -> bool:
+        """Whether what holds before the first iteration must hold of the constants: of what is kept, all, and limits of
+        what is set to something that is chosen, since the first iteration has the same constants.
+        """
+        limit = not isinstance(claim, Compare) or claim.relation != "eq"
+        known = limit and all(self._of(var) is not None for var in claim.variables)
+        return known or not self._kept.isdisjoint(claim.variables)
+
+    def _that_matter(self, holding: Sequence[Condition]) -> list[Condition]:
+        """The conditions that speak of what the iteration depends on, or of what other such conditions speak of.
+
+        The others hold in the runs that come to the loop, whatever is chosen here.
+        """
+        assumed = [condition for some in self.choices.assumed.values() for condition in some]
+        moves = [move.condition for some in self.choices.moves.values() for move in some]
+        about = self._spoken_of([*assumed, *moves])
+        found: list[Condition] = []
+        left = {condition: self._spoken_of([condition]) for condition in holding}
+        while more := [condition for condition, atoms in left.items() if atoms & about]:
+            found += more
+            about |= {atom for condition in more for atom in left.pop(condition)}
+        return found
+
+    def _spoken_of(self, conditions: Iterable[Condition]) -> set[Atom]:
+        parts = dict.fromkeys(part for condition in conditions for part in _parts(condition))
+        return {atom for part in parts for atom in self._all_atoms(part) or ()}
 
     def _is_hopeless(self) -> bool:
         """Whether the iteration need not come to its end even if one could choose anew at each place."""
@@ -209,7 +159,7 @@ class Game:
         return lost
 
     def _source(self, atom: Atom) -> str:
-        return self.choices.fresh.get(atom) or f"memory of {atom.name[1:]}"
+        return self.choices.fresh.get(atom) or memory_of(atom.name[1:])
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
 
@@ -257,7 +207,7 @@ class Game:
         return self._atoms_of[var]
 
     def _found(self, var: Var) -> frozenset[Atom] | None:
-        if var in self.choices.fresh or var in self._arrays.values():
+        if var in self.choices.fresh or var in self._arrays.values() or var in self._kept:
             return frozenset({var})
         brought = self._brought(var)
         if brought is None and var in self.after:
@@ -274,7 +224,9 @@ class Game:
         return (atom in self.choices.fresh and atom not in self.choices.steady) or atom in self._varying
 
     def _brought(self, var: Var) -> tuple[Term, ...] | None:
-        """The values that ways brought along to where they meet."""
+        """The values that ways brought along to where they meet, or the one from before the loop."""
+        if var in self._defined:
+            return (self._defined[var],)
         meeting = self.meetings.get(var)
         if meeting is None:
             return None
@@ -333,12 +285,12 @@ class Game:
         """
         speaking: dict[Atom, list[Condition]] = {}
         conditions = [move.condition for moves in self.choices.moves.values() for move in moves]
-        conditions += [condition for some in self.choices.assumed.values() for condition in some]
+        conditions += [condition for some in self.choices.assumed.values() for condition in some] + self._holding
         for condition in dict.fromkeys(part for whole in conditions for part in _parts(whole)):
             for atom in self._atoms(condition) or ():
                 speaking.setdefault(atom, []).append(condition)
         for atom, about in speaking.items():
-            if atom in self._begun and atom not in self.changed:
+            if atom in self._begun and (atom not in self.changed or atom in self._kept):
                 self._candidates[atom] = [self._begun[atom]]
                 continue
             alone = [condition for condition in about if self._atoms(condition) == frozenset({atom})]
@@ -387,18 +339,37 @@ class Game:
                         return found
                 return None
             passed.add(here)
-            if not all(self._is_granted(one, chosen, first) for one in self.choices.assumed.get(node[0], ())):
+            if not all(self._is_granted(one, chosen, first) for one in self._assumed(node[0])):
                 return None
             goals = [move.goal for move in moves if self._holds(move.condition, chosen, first) is not False]
             if not goals or any(goal is False for goal in goals):
                 return None
             waiting += [(goal, is_first) for goal in goals if isinstance(goal, tuple)]
-        return chosen
+        return self._keeping(passed, chosen)
+
+    def _keeping(self, passed: set[tuple[Place, bool]], chosen: dict[Atom, int]) -> dict[Atom, int] | None:
+        """What is chosen, with what must be chosen besides so that all that is kept stays as it is."""
+        kept = sorted(self._kept & chosen.keys())
+        decided = [self._atoms(self.after[var]) for var in kept]
+        if None in decided:
+            return None
+        lacking = dict.fromkeys(atom for atoms in decided for atom in sorted(atoms or ()) if atom not in chosen)
+        if lacking:
+            for values in self._together(list(lacking)):
+                found = self._on([], frozenset(passed), chosen | dict(zip(lacking, values, strict=True)))
+                if found is not None:
+                    return found
+            return None
+        return chosen if all(self._number(self.after[var], chosen, {}) == chosen[var] for var in kept) else None
+
+    def _assumed(self, label: str) -> list[Condition]:
+        """What is taken for granted in a block, and where the iteration begins what holds where the loop is entered."""
+        return [*self.choices.assumed.get(label, ()), *(self._holding if label == self.start[0] else ())]
 
     def _lacking(self, node: Place, chosen: Mapping[Atom, int]) -> list[Atom]:
         """What has to be chosen for the conditions at a node."""
         conditions = [move.condition for move in self.choices.moves.get(node, ())]
-        conditions += self.choices.assumed.get(node[0], ())
+        conditions += self._assumed(node[0])
         found: dict[Atom, None] = {}
         for condition in conditions:
             for part in _parts(condition):
@@ -410,9 +381,30 @@ class Game:
         return itertools.islice(itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_TOGETHER)
 
     def _is_granted(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool:
-        """Whether what is chosen does not break an assumption: then there would be no run."""
-        atoms = {atom for part in _parts(condition) for atom in self._all_atoms(part) or ()}
-        return not atoms or self._holds(condition, chosen, first) is True
+        """Whether what is chosen does not break an assumption: then there would be no run. What speaks of nothing that
+        is chosen is granted.
+        """
+        if self._holds(condition, chosen, first) is True:
+            return True
+        condition = self._plain(condition)
+        told = {var for var in condition.variables if self._of(var)}
+        known = {var: value for var in told if (value := self._value(var, chosen, first)) is not None}
+        if not told or self._surely(condition, known):
+            return True
+        met = next((var for var in sorted(told - known.keys()) if 0 < len(self._brought(var) or ()) <= MAX_WAYS), None)
+        if met is None:
+            return False
+        brought = self._brought(met) or ()
+        return all(self._is_granted(substitute(condition, {met: term}), chosen, first) for term in brought)
+
+    def _surely(self, condition: Condition, values: Mapping[Var, int]) -> bool:
+        """Whether a condition holds whatever the variables are that have no value."""
+        if isinstance(condition, And | Or):
+            return (all if isinstance(condition, And) else any)(self._surely(one, values) for one in condition.args)
+        if not isinstance(condition, Compare) or condition.relation != "le":
+            return False
+        high = self.intervals.range_of(substitute(condition.term, {v: const(k) for v, k in values.items()}))[1]
+        return high is not None and high <= 0
 
 
 def _parts(condition: Condition) -> list[Condition]:
@@ -434,47 +426,3 @@ def _near(conditions: Iterable[Condition], type: IntType) -> list[int]:
     near = {sign * value + by for value in constants for sign in (1, -1) for by in (-1, 0, 1)}
     near |= {end for end in (type.min, type.max) if end is not None}
     return sorted((value for value in near if type.holds(value)), key=lambda value: (abs(value), value))
-
-
-def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
-    """The objects of memory that hold anything at first, and that nobody writes."""
-    unknown = (o for o in graph.objects.values() if o.kind in ("parameter", "global") and not o.constant)
-    return frozenset(o.name for o in unknown if not written.anything and o.number not in written)
-
-
-_ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)
-
-
-def _left_by(statement: Statement) -> tuple[str, bool]:
-    """The call that left a value in memory: nothing that comes surely from outside of the program."""
-    if not isinstance(statement, Call):
-        return "", False
-    what = f"what {statement.callee} leaves in memory"
-    return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
-
-
-def _read_from(statement: Statement) -> tuple[str, bool]:
-    """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
-    nobody chooses.
-    """
-    sure = True
-    match statement:
-        case Load(loc=loc):
-            what = "memory"
-        case Call(callee=callee, writes_memory=False, loc=loc):
-            known = library_function(callee)
-            what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
-            if known is None or (known.pure and known.effect is not Effect.READS):
-                return "", False
-        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
-            what, sure = f"what functions that {name} may call leave in memory", False
-        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
-            if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
-                return "", False
-            what, sure = f"what {name} returns", (library_function(name) is None or name in FROM_OUTSIDE)
-            sure = sure and name != "call"
-        case Havoc(origin=origin, name=name, loc=loc) if origin in _ANEW:
-            what = name
-        case _:
-            return "", False
-    return (f"{what} at {loc}" if loc is not None else what), sure

@@ -39,6 +39,9 @@ from loopless.terms.ranges import Range
 MAX_FACTS: Final = 48
 """More facts than this are not kept at one place. A guess."""
 
+FAR: Final = 1 << 20
+"""Values that differ by more than this have nothing to do with each other. A guess."""
+
 _N = TypeVar("_N", Term, Condition)
 
 
@@ -223,6 +226,8 @@ class Facts:
             return None
         linear, constant = split(term)
         linear, most = undivided(linear, -constant)
+        if self.unequal and not {edge := sub(linear, const(most)), neg(edge)}.isdisjoint(self.unequal):
+            most -= 1
         known = self.most.get(linear)
         if linear.variables and (known is None or known > most) and (known is not None or len(self.most) < MAX_FACTS):
             return Facts({**self.most, linear: most}, self.unequal)
@@ -308,3 +313,11 @@ def split(term: Term) -> tuple[Term, int]:
     poly = polynomial(term)
     constant = poly.pop((), 0)
     return (from_polynomial(poly), constant) if constant else (term, 0)
+
+
+def hull(ranges: Sequence[Range]) -> Range:
+    """The least interval around some, without ends that are far away."""
+    lows, highs = [low for low, _ in ranges if low is not None], [high for _, high in ranges if high is not None]
+    low = min(lows) if lows and len(lows) == len(ranges) else None
+    high = max(highs) if highs and len(highs) == len(ranges) else None
+    return (None if low is None or abs(low) > FAR else low), (None if high is None or abs(high) > FAR else high)

@@ -15,16 +15,18 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.callees import Returned, Transformers, is_seen
-from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import surely_at_most
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts, Intervals
+from loopless.bounds.left_behind import left_behind
 from loopless.bounds.loop_effects import LoopEffect
 from loopless.bounds.meetings import Meetings, ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
+from loopless.bounds.moves import Entered
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import whole_iteration
+from loopless.bounds.outside import NO_READS, Reads
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
 from loopless.bounds.whole import Beyond, Point, Whole
@@ -46,12 +48,15 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     add,
+    conjunction,
     conjuncts,
     const,
+    equal,
     floor_div,
     less_equal,
     minimum,
     mul,
+    neg,
     negate,
     not_zero,
     scale,
@@ -59,6 +64,7 @@ from loopless.terms import (
     substitute,
     walk,
 )
+from loopless.terms.ranges import Range
 
 NAME: Final = "induction"
 """What bounds are called that induction variables give."""
@@ -137,7 +143,15 @@ def induction_counts(
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
-        found[loop.name] = counts = counted(whole)
+        counts = counted(whole)
+        for slack in (0, 1) if all(by_types(bound.term) for bound in counts.bounds) else ():
+            known = left_behind(whole, slack)
+            if known is not None:
+                holding, when = known
+                there = replace(beyond, holding=holding)
+                again = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=there)
+                counts = _where(when, counts, again)
+        found[loop.name] = counts
         effects[loop.header] = _effect(whole, counts, live[loop.header])
         if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)
@@ -158,24 +172,32 @@ def induction_counts(
     return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}
 
 
+def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
+    """What is known, with the bounds that another look at the iteration gives where something holds at the entry."""
+    if isinstance(again, Refused):
+        return known
+    more = [Bound(bound.term, conjunction((bound.when, when)), NAME) for bound in counted(again).bounds]
+    return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
+
+
 def _reads(
     graph: Flowgraph, loop: LoopInfo, whole: Whole | Refused, wholes: Mapping[str, Whole | Refused]
 ) -> Reads:
     """What is read anew in each iteration and alone decides how long a loop runs."""
     if isinstance(whole, Refused) or whole.game is None:
         return NO_READS
-    return whole.game.reads(*_context(graph, loop, whole.changed, wholes))
+    return whole.game.reads(_context(graph, loop, whole.changed, wholes))
 
 
 def _context(
     graph: Flowgraph, loop: LoopInfo, changed: frozenset[Var], wholes: Mapping[str, Whole | Refused]
-) -> tuple[dict[Var, int], list[Condition]]:
-    """What is known wherever a loop is entered: values of variables, and conditions on what it does not change, by the
-    code before it in each loop around it that leaves them alone.
-    """
+) -> Entered:
+    """What is known wherever a loop is entered, by the code before it in each loop around it that leaves that alone."""
     by_header = {other.header: other for other in graph.loops}
     begun: dict[Var, int] = {}
+    defined: dict[Var, Term] = {}
     holding: list[Condition] = []
+    starting: list[Condition] = []
     header, set_before = loop.header, set[Var]()
     while header:
         around = wholes[by_header[header].parent or ""]
@@ -185,14 +207,41 @@ def _context(
         for var, value in point.values.items():
             if isinstance(value, Const) and var not in set_before:
                 begun.setdefault(var, value.value)
-        other = changed | set_before | point.values.keys() | around.intervals.symbols
-        for linear, most in point.facts.most.items():
-            if linear.variables.isdisjoint(other):
-                holding.append(less_equal(linear, const(most)))
-        holding += [not_zero(term) for term in point.facts.unequal if term.variables.isdisjoint(other)]
+        other = set_before | point.values.keys() | around.intervals.symbols
+        about = [less_equal(linear, const(most)) for linear, most in point.facts.most.items()]
+        about = [claim for claim in (*about, *map(not_zero, point.facts.unequal)) if claim.variables.isdisjoint(other)]
+        for var in sorted(point.values.keys() - set_before):
+            value = point.values[var]
+            if var in begun:
+                continue
+            if value.variables.isdisjoint(other if var in changed else other | changed):
+                if var not in changed:
+                    defined[var] = value
+                    continue
+                about.append(equal(var, value))
+            about += _between(var, _ends(value, point.facts, around))
+        holding += [claim for claim in about if claim.variables.isdisjoint(changed)]
+        starting += [claim for claim in about if not claim.variables.isdisjoint(changed)]
         set_before |= around.changed | point.values.keys()
         header = by_header[header].parent or ""
-    return begun, holding
+    return Entered(begun, defined, holding, starting)
+
+
+def _ends(value: Term, facts: Facts, around: Whole) -> Range:
+    """Between what a value lies on all ways that lead here."""
+    some = ways((value,), facts, around.meetings, around.intervals)
+    most = [way.facts.most_of(way.terms[0], around.intervals) for way in some]
+    least = [way.facts.most_of(neg(way.terms[0]), around.intervals) for way in some]
+    highs, lows = [end for end in most if end is not None], [-end for end in least if end is not None]
+    low = min(lows) if lows and len(lows) == len(some) else None
+    return low, max(highs) if highs and len(highs) == len(some) else None
+
+
+def _between(var: Var, ends: Range) -> list[Condition]:
+    """That a variable lies between some ends, where its type does not say so."""
+    (low, high), (least, most) = ends, (var.type.min, var.type.max)
+    found = [less_equal(const(low), var)] if low is not None and (least is None or low > least) else []
+    return [*found, *([less_equal(var, const(high))] if high is not None and (most is None or high < most) else [])]
 
 
 def _indices(graph: Flowgraph) -> frozenset[Var]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.bounds.facts import Facts, Intervals
+from loopless.bounds.facts import FAR, Facts, Intervals
 from loopless.terms import (
     INTEGERS,
     Op,
@@ -32,8 +32,6 @@ from loopless.terms import (
 )
 from loopless.terms.ranges import Range
 
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
 MAX_KEPT: Final = 8
 """No more facts are carried over a loop inside. A guess."""
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.bounds.facts import Facts, Intervals
-from loopless.terms import FALSE, Compare, Term, TermTooLarge, Var, const, not_zero, sub, substitute
+from loopless.terms import FALSE, Compare, Term, TermTooLarge, Var, const, neg, not_zero, sub, substitute
 
 MAX_WAYS: Final = 24
 """No more ways than this are told apart. A guess."""
+MAX_COMPARED: Final = 3
+"""The values of more ways than this are not compared with each other. A guess."""
 
 
 @dataclass(slots=True)
@@ -37,6 +39,21 @@ class Meeting:
             return {v: substitute(t, brought) for v, t in values.items()}
         except TermTooLarge:
             return values
+
+
+def ends_of(meeting: Meeting, intervals: Intervals) -> list[Term]:
+    """What is at most 0 where ways meet: a value is the least, or the greatest, of those that were brought along, as
+    of a minimum that is written as a choice.
+    """
+    found = []
+    for symbol, terms in meeting.others.items():
+        for term in terms if len(terms) <= MAX_COMPARED else ():
+            apart = [(facts, sub(other, term)) for facts, other in zip(meeting.facts, terms, strict=True)]
+            if all(facts.imply(difference, intervals) for facts, difference in apart):
+                found.append(sub(symbol, term))
+            elif all(facts.imply(neg(difference), intervals) for facts, difference in apart):
+                found.append(sub(term, symbol))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

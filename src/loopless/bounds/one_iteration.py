@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.bounds.callees import At, Behind, Returned, behind, told_at
-from loopless.bounds.choices import Choices, Game, Move, free_objects
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals, factors, split
+from loopless.bounds.choices import Game
+from loopless.bounds.facts import NO_FACTS, Facts, Intervals, factors, hull, split
 from loopless.bounds.loaded import Cells
 from loopless.bounds.loop_effects import LoopEffect
-from loopless.bounds.meetings import Meeting
+from loopless.bounds.meetings import Meeting, ends_of
 from loopless.bounds.model import LARGE
-from loopless.bounds.walk_values import greatest_end, is_short, is_truth, least_end, substituted
+from loopless.bounds.moves import Choices, Move
+from loopless.bounds.results import Results
+from loopless.bounds.walk_values import is_short, is_truth, substituted
 from loopless.bounds.whole import NOTHING_BEYOND, Beyond, Point, Whole
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
@@ -128,6 +130,10 @@ class _Walk:
     called: bool = False
 
     @functools.cached_property
+    def results(self) -> Results:
+        return Results(self.graph, self.intervals)
+
+    @functools.cached_property
     def start(self) -> str:
         return self.graph.entry if self.loop is None else self.loop.header
 
@@ -151,10 +157,9 @@ class _Walk:
         written = written_objects(self.graph, labels)
         changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
         symbols = self.intervals.symbols
-        writes = bool(written) or written.anything
-        self.choices = Choices(free_objects(self.graph, written), writes, lambda var: var in changed or var in symbols)
+        self.choices = Choices.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
-        self.waiting[start] = [Point(self._at_entry())]
+        self.waiting[start] = [Point(self._at_entry(), self.beyond.holding)]
         for label in order:
             points = self.waiting.pop(label, None)
             if points is None:
@@ -281,11 +286,19 @@ class _Walk:
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
+                    if isinstance(statement, Call):
+                        self.results.note(statement, functools.partial(self._argument, dict(values), facts), facts)
                     after = self._called(statement, Point(values, facts))
                     if after is None:
                         return None
                     values, facts = dict(after.values), after.facts
+                    facts, claim = self.results.learned(statement, values, facts)
+                    self.choices.assumed.setdefault(block.label, []).extend([claim] if claim is not None else [])
         return Point(values, facts)
+
+    def _argument(self, values: Mapping[Var, Term], facts: Facts, argument: Term) -> Term | None:
+        """An argument of a call over the values at the beginning, where these are followed."""
+        return self._value(argument, values, facts, INTEGERS) if argument.variables <= self.wanted else None
 
     def _called(self, statement: Statement, before: Point) -> Point | None:
         """Behind a statement that changes variables, and may be a call of which it is known what it does; None where
@@ -413,7 +426,10 @@ class _Walk:
                 if both is not None and claim is not FALSE:
                     ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
-        there = point.facts.under(part, self.intervals)
+        plain = self.intervals.unwrapped(part, point.facts)
+        if not isinstance(plain, Compare):
+            return [] if plain is FALSE else [point]
+        there = point.facts.under(plain, self.intervals)
         for factor in factors(part):
             there = None if there is None else there.under(factor, self.intervals)
         return [] if there is None else [Point(point.values, there)]
@@ -436,7 +452,10 @@ class _Walk:
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
             values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)
-        return Point(values, Facts.met([point.facts for point in points], self.intervals))
+        facts = Facts.met([point.facts for point in points], self.intervals)
+        for claim in ends_of(meeting, self.intervals) if meeting.others else ():
+            facts = facts.at_most(claim, self.intervals) or facts
+        return Point(values, facts)
 
     def _merged(self, var: Var, terms: Sequence[Term], meeting: Meeting) -> Term:
         """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
@@ -445,8 +464,7 @@ class _Walk:
         rests = [sub(term, core) for term in plain]
         interval: Range = (None, None)
         if all(rest.variables <= self.intervals.bounded for rest in rests):
-            lows, highs = zip(*(self.intervals.range_of(rest) for rest in rests), strict=True)
-            interval = (least_end(lows), greatest_end(highs))
+            interval = hull([self.intervals.range_of(rest) for rest in rests])
         if interval == (None, None):
             # Nothing is known of the value but where it came from.
             symbol = self.intervals.symbol(var.type)
@@ -456,8 +474,7 @@ class _Walk:
             elif len(terms) <= MAX_ALTERNATIVES:
                 meeting.others[symbol] = tuple(terms)
                 self.met[symbol] = meeting
-                lows, highs = zip(*(self.intervals.range_of(term) for term in terms), strict=True)
-                low, high = least_end(lows), greatest_end(highs)
+                low, high = hull([self.intervals.range_of(term) for term in terms])
                 low, high = var.type.min if low is None else low, var.type.max if high is None else high
                 if (low, high) != (var.type.min, var.type.max):
                     self.intervals.narrow(symbol, (low, high))

@@ -66,11 +66,13 @@ class Whole:
 @dataclass(frozen=True, slots=True)
 class Beyond:
     """What is known of what lies outside of a loop: ``ending``, the blocks behind which the function does not go on
-    (:mod:`loopless.bounds.endings`); ``calls``: what the functions do that are called.
+    (:mod:`loopless.bounds.endings`); ``calls``: what the functions do that are called; ``holding``: what holds at the
+    beginning of each iteration.
     """
 
     ending: frozenset[str] = frozenset()
     calls: Transformers | None = None
+    holding: Facts = NO_FACTS
 
 
 NOTHING_BEYOND: Final = Beyond()

@@ -8,6 +8,7 @@ from typing import Final
 
 from loopless.flowgraph.access import alive, is_constant, nowhere, writable
 from loopless.flowgraph.arithmetic import intrinsic
+from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
     Allocate,
@@ -23,7 +24,6 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.objects import Slot
 from loopless.flowgraph.places import Base
-from loopless.flowgraph.pointers import call_kind
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
@@ -50,6 +50,10 @@ from loopless.terms import (
 ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
 no memory, but may change all globals that are variables. No name in C has a dot."""
+
+_THROUGH_POINTER: Final = "call"
+_ASSEMBLY: Final = "asm"
+"""Calls of what has no name are called so."""
 
 
 def call(t: Translator, instruction: ir.Instruction) -> None:
@@ -179,10 +183,10 @@ def _argument_condition(t: Translator, instruction: ir.Instruction) -> Condition
 def _indirect(t: Translator, instruction: ir.Instruction) -> None:
     if isinstance(instruction.callee, ir.OtherConst) and "asm" in instruction.callee.text:
         refused = Refused(Reason.INLINE_ASM, t.where(instruction.loc), "inline assembly is not read")
-        _opaque(t, instruction, "asm", refused)
+        _opaque(t, instruction, _ASSEMBLY, refused)
         return
     refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), "a call through a pointer may do anything")
-    _opaque(t, instruction, "call", refused)
+    _opaque(t, instruction, _THROUGH_POINTER, refused)
 
 
 def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refused) -> None:
@@ -193,7 +197,9 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
     touched = t.memory.touched(instruction)
     reads = _variables(slot for _, slot in t.memory.held(touched.reads))
     changed = _changed(t, touched)
-    _emit(t, Call(name, _arguments(t, instruction), target, owner, True, loc, why, reads=reads), touched)
+    outside = name not in (_THROUGH_POINTER, _ASSEMBLY)
+    call = Call(name, _arguments(t, instruction), target, owner, True, loc, why, reads=reads, outside=outside)
+    _emit(t, call, touched)
     if target is not None:
         t.emit(Havoc(target, Origin.CALL, name, loc, refused))
         if owner is not None:
@@ -256,8 +262,10 @@ def _known(t: Translator, instruction: ir.Instruction, name: str, kind: str) -> 
         shown = _shown(t.memory.module.functions.get(name), name)
         detail = f"what the calls of {shown}, which can call itself again, come to in a loop is not followed"
         refused = Refused(Reason.RECURSION, t.where(loc), detail)
-    call = Call(name, arguments, target, owner, kind == "defined", loc, refused, reads=reads, changes=changes)
-    if kind == "defined":
+    own = kind == "defined"
+    outside = not own and name != ITSELF
+    call = Call(name, arguments, target, owner, own, loc, refused, reads=reads, changes=changes, outside=outside)
+    if own:
         _emit(t, call, touched)
     else:
         t.emit(call)

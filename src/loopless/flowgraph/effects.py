@@ -20,6 +20,7 @@ from typing import Final
 
 from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.call_graph import Reach, mentioned
+from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.cells import (
     ANYTHING_OUTSIDE,
     Cell,
@@ -32,7 +33,7 @@ from loopless.flowgraph.cells import (
 )
 from loopless.flowgraph.lifetimes import with_lifetimes_and_points
 from loopless.flowgraph.places import Base, PointsTo, Target
-from loopless.flowgraph.pointers import call_kind, reachable_objects
+from loopless.flowgraph.pointers import reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
 from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of

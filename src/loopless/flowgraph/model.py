@@ -237,7 +237,8 @@ class Call:
     ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
     ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
     read and change, beside arguments and target; ``objects``: those that it may change, of what is not held in
-    variables (see :attr:`Flowgraph.unnumbered`), None where these may be any.
+    variables (see :attr:`Flowgraph.unnumbered`), None where these may be any. ``outside``: no function of the program
+    is called.
     """
 
     callee: str
@@ -252,6 +253,7 @@ class Call:
     reads: tuple[Var, ...] = ()
     changes: tuple[Var, ...] = ()
     objects: frozenset[int] | None = None
+    outside: bool = False
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

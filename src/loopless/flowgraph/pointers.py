@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from loopless.flowgraph.called_memory import allocates, call_kind, handed_back
 from loopless.flowgraph.members import Member, members
 from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import (
@@ -21,7 +22,11 @@ from loopless.flowgraph.pointees import (
 )
 from loopless.graphs import reachable
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, Meaning, effect_of, library_function, meaning_of
+from loopless.source.vocabulary import (
+    Meaning,
+    library_function,
+    meaning_of,
+)
 
 _OF_POINTERS = frozenset({
     "load", "store", "outlive", "ptrtoint", "ret", "insertvalue", "cmpxchg", "atomicrmw", "insertelement", "call",
@@ -280,6 +285,8 @@ def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Tar
             return Target(kept | {(DEAD, None)} if kept != old.places else kept, old.unknown)
         case "call" | "invoke" if instruction.result is not None and allocates(instruction, module):
             return Target({(Base(HEAP, instruction.result), 0)})
+        case "call" | "invoke" if (known := handed_back(instruction, state, module)) is not None:
+            return known
         case _:
             return Target(unknown=True)
 
@@ -398,44 +405,6 @@ def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bo
     for pointer in pointers:
         state.lent |= _reachable(state, state.of(pointer))
     return len(state.lent) != before
-
-
-def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
-    """Whether a call gives an object that nothing else can reach yet, or null."""
-    name = instruction.callee_name
-    declared = None if name is None else module.functions.get(name)
-    if name is None or (declared is not None and not declared.is_declaration):
-        return False
-    return effect_of(name) in (Effect.ALLOCATES, Effect.MOVES)
-
-
-def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
-    """How a call touches memory: "ignored" (not ours), "reads", "block" (memset, memcpy), "defined", "unknown"."""
-    name = instruction.callee_name
-    if name is None:
-        return "unknown"
-    if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
-        return "block"
-    if name.startswith("llvm."):
-        return "ignored"
-    declared = module.functions.get(name)
-    effect = effect_of(name) if declared is None or declared.is_declaration else None
-    if effect is not None:
-        return {
-            Effect.NONE: "ignored",
-            Effect.READS: "reads",
-            Effect.ALLOCATES: "ignored",
-            Effect.MOVES: "ignored",
-            Effect.FREES: "ignored",
-        }.get(effect, "unknown")
-    if declared is not None:
-        if "memory(none)" in declared.attributes:
-            return "ignored"
-        if not declared.is_declaration:
-            return "defined"
-        if "memory(read)" in declared.attributes or "readonly" in declared.attributes:
-            return "reads"
-    return "unknown"
 
 
 def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> None:

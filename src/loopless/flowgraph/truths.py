@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.objects import Memory
 from loopless.flowgraph.places import Base, Target
-from loopless.flowgraph.pointers import call_kind
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind

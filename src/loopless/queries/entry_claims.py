@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless.bounds import Claim, claim
-from loopless.bounds.choices import NO_READS, Reads
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.bounds.induction import Counted
 from loopless.bounds.joint_claims import may_be_undefined
 from loopless.bounds.model import LARGE, Bounds, by_types, least, size
+from loopless.bounds.outside import NO_READS, Reads
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused

@@ -191,6 +191,33 @@ LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
 """The common library functions. Not here: what calls back (``qsort``), threads."""
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Between what the integer lies that a library function returns: at least ``least`` and at most ``most``, or at
+    most its argument number ``at_most`` (from 0), or at most the length of the string that argument number ``string``
+    points to.
+    """
+
+    least: int
+    most: int | None = None
+    at_most: int | None = None
+    string: int | None = None
+
+
+RESULTS: Final[Mapping[str, Result]] = {
+    **dict.fromkeys(("read", "write", "send", "readlink"), Result(-1, at_most=2)),
+    **dict.fromkeys(("pread", "pread64", "pwrite", "pwrite64"), Result(-1, at_most=2)),
+    **dict.fromkeys(("fread", "fwrite"), Result(0, at_most=2)),
+    **dict.fromkeys(("fgetc", "getc", "getchar", "getchar_unlocked", "ungetc"), Result(-1, 255)),
+    **dict.fromkeys(("fputc", "putc", "putchar", "putchar_unlocked"), Result(-1, 255)),
+    **dict.fromkeys(("strlen", "strspn", "strcspn"), Result(0, string=0)),
+    "strnlen": Result(0, at_most=1),
+}
+"""What library functions return: C (ISO/IEC 9899:2018, 7.21 and 7.24) and POSIX, with -1 for EOF as everywhere and
+bytes of 8 bits. Not here: ``recv``, which returns more than it is asked for where it tells the length of a packet.
+"""
+
+
 RETURNS_TWICE: Final = frozenset(
     {"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "_sigsetjmp", "__sigsetjmp", "setjmpex", "_setjmpex", "savectx"}
     | {"getcontext", "vfork", "__vfork", "llvm.eh.sjlj.setjmp", "llvm.eh.sjlj.setup.dispatch"}
@@ -210,6 +237,9 @@ FROM_OUTSIDE: Final = frozenset(
     | {"printf", "fprintf", "vprintf", "vfprintf", "dprintf", "feof", "ferror"}
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
+
+POINTS_INTO_FIRST: Final = frozenset({"strchr", "strrchr", "strstr", "strpbrk", "memchr"})
+"""Library functions whose result points into what their first argument points to, or is null."""
 
 COMES_BACK: Final = frozenset(
     {"realloc", "reallocarray", "__errno_location", "__error", "___errno", "strerror", "strerror_r", "__xpg_strerror_r"}

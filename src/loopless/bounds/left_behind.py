@@ -1,0 +1,37 @@
+"""What each iteration leaves behind holds where the next one begins, and in all if it holds where the loop is entered.
+
+A loop that is left at its bottom (``do … while (i < n)``) says nothing at its top. What an iteration that goes on knows
+of a variable's new value, as i' ≤ n - 1, is a claim on its value at the beginning of every iteration but the first:
+an inductive invariant without a search (Floyd, Assigning meanings to programs, 1967).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loopless.bounds.facts import NO_FACTS, Facts
+from loopless.bounds.whole import Whole
+from loopless.terms import Compare, Condition, add, conjunction, const, less_equal, neg, sub
+
+MOST: Final = 4
+"""No more claims than this are made. A guess."""
+
+
+def left_behind(whole: Whole, slack: int) -> tuple[Facts, Condition] | None:
+    """What holds in every iteration where it does in the first one: as facts, and as a condition on the values there.
+
+    ``slack``: the limits are larger by that, since a first iteration may begin beyond the others, as with n = 0 above.
+    None where nothing is known.
+    """
+    moving = whole.changed | whole.intervals.symbols
+    claims: list[Compare] = []
+    for linear, most in whole.facts.most.items():
+        for var, after in whole.after.items():
+            for before, rest in ((var, sub(linear, after)), (neg(var), add(linear, after))):
+                claim = less_equal(add(before, rest), const(most + slack))
+                if rest.variables.isdisjoint(moving) and isinstance(claim, Compare):
+                    claims.append(claim)
+    facts = NO_FACTS
+    for claim in claims[:MOST]:
+        facts = facts.under(claim, whole.intervals) or facts
+    return (facts, conjunction(tuple(claims[:MOST]))) if claims else None

@@ -1,0 +1,182 @@
+"""What comes from outside of a function: results of calls, and memory that it was given and has not written yet.
+
+A pointer in memory, and one that was in a variable when the function began, may point to memory that no other such
+pointer does; what is read there is chosen from outside, unless the function wrote through this pointer before. In which
+objects an access may be, the flowgraph says (:attr:`loopless.flowgraph.model.Store.objects`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from loopless.flowgraph.model import (
+    NULL_OBJECT,
+    Call,
+    Copy,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Load,
+    Origin,
+    Statement,
+    Store,
+)
+from loopless.graphs import reachable
+from loopless.paths.execution import Written
+from loopless.refusals import Reason, Refused
+from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
+from loopless.terms import Const
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """``sources``: what is read anew in each iteration and alone decides how long a loop runs, with where; none where
+    something else may. ``inputs``: all of it is chosen from outside: not memory that the loop may write, nor what a
+    function finds out from memory. ``returning``: the functions called that may end the run, of which it is taken for
+    granted that they do not.
+    """
+
+    sources: tuple[str, ...] = ()
+    inputs: bool = False
+    returning: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
+        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
+        if self.inputs:
+            return f"it runs as long as what it reads lets it{calls}: {what}"
+        return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
+
+
+_SHOWN: Final = 4
+"""So many sources are named in a sentence."""
+NO_READS: Final = Reads()
+
+
+class Chooser(Enum):
+    """Who decides what memory holds."""
+
+    NOBODY = "it is always the same"
+    UNSURE = "the function, perhaps"
+    OUTSIDE = "whoever calls the function"
+
+
+_OUTER: Final = ("parameter", "global", "pointee", "reached")
+
+
+@dataclass(slots=True)
+class Before:
+    """Who decides what the memory holds that a loop reads: what is done before to it, and in the loop.
+
+    ``start``: its header; ``looping``: what it writes.
+    """
+
+    graph: Flowgraph
+    start: str
+    looping: Written
+    _written: frozenset[int] | None = frozenset()
+    """The objects that may be written before; None for any."""
+    _is_solved: bool = False
+
+    def chooser(self, load: Load) -> Chooser:
+        """Who decides what is read."""
+        owner = load.address.object
+        objects = frozenset((owner.value,)) if isinstance(owner, Const) else load.objects
+        found = {self._of(number) for number in objects or () if number != NULL_OBJECT}
+        return next((one for one in Chooser if one in found), Chooser.UNSURE)
+
+    def writes(self, name: str) -> bool:
+        """Whether the object of memory with this name may be written before."""
+        return any(held.name == name and self._is_written(number) for number, held in self.graph.objects.items())
+
+    def _of(self, number: int) -> Chooser:
+        held = self.graph.objects.get(number)
+        if held is None or (held.kind in _OUTER and not held.constant):
+            given = held is not None or bool(self.graph.unnumbered.get(number))
+            return Chooser.OUTSIDE if given and not self._is_written(number) else Chooser.UNSURE
+        changes = self.looping.anything or number in self.looping
+        return Chooser.NOBODY if held.constant or (held.kind == "local" and not changes) else Chooser.UNSURE
+
+    def _is_written(self, number: int) -> bool:
+        if not self._is_solved:
+            self._is_solved = True
+            self._written = self._all_written()
+        return self._written is None or number in self._written
+
+    def _all_written(self) -> frozenset[int] | None:
+        preceding: dict[str, list[str]] = {}
+        for label, block in self.graph.blocks.items():
+            for target in block.successors:
+                preceding.setdefault(target, []).append(label)
+        found: set[int] = set()
+        for label in reachable([self.start], lambda label: preceding.get(label, ())):
+            for statement in self.graph.blocks[label].statements:
+                objects = _written_by(statement)
+                if objects is None:
+                    return None
+                found |= objects
+        return frozenset(found)
+
+
+def _written_by(statement: Statement) -> frozenset[int] | None:
+    """The objects that a statement may write, None for any; not by code outside of the program, which leaves what it
+    likes.
+    """
+    match statement:
+        case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
+            return frozenset((at.object.value,)) if isinstance(at.object, Const) else objects
+        case Call(writes_memory=True, outside=outside, callee=name, objects=objects):
+            return frozenset() if outside and _fills_freely(name) else objects
+        case _:
+            return frozenset()
+
+
+def _fills_freely(name: str) -> bool:
+    """Whether what a function that the program does not define leaves in memory may be anything at each place."""
+    return library_function(name) is None or name in ("read", "recv", "fread")
+
+
+def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
+    """The objects of memory that hold anything at first, and that nobody writes."""
+    unknown = (o for o in graph.objects.values() if o.kind in ("parameter", "global") and not o.constant)
+    return frozenset(o.name for o in unknown if not written.anything and o.number not in written)
+
+
+_ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)
+
+
+def left_by(statement: Statement) -> tuple[str, bool]:
+    """The call that left a value in memory: nothing that comes surely from outside of the program."""
+    if not isinstance(statement, Call):
+        return "", False
+    what = f"what {statement.callee} leaves in memory"
+    return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
+
+
+def read_from(statement: Statement) -> tuple[str, bool]:
+    """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
+    nobody chooses.
+    """
+    sure = True
+    match statement:
+        case Load(loc=loc):
+            what = "memory"
+        case Call(callee=callee, writes_memory=False, loc=loc):
+            known = library_function(callee)
+            what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
+            if known is None or (known.pure and known.effect is not Effect.READS):
+                return "", False
+        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
+            what, sure = f"what functions that {name} may call leave in memory", False
+        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
+            if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
+                return "", False
+            what, sure = f"what {name} returns", (library_function(name) is None or name in FROM_OUTSIDE)
+            sure = sure and name != "call"
+        case Havoc(origin=origin, name=name, loc=loc) if origin in _ANEW:
+            what = name
+        case _:
+            return "", False
+    return (f"{what} at {loc}" if loc is not None else what), sure

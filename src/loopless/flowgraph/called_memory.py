@@ -1,0 +1,59 @@
+"""What calls do to memory and pointers, by the names of the functions and what is declared of them."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.places import NULL, PointsTo, Target
+from loopless.source import ir
+from loopless.source.vocabulary import POINTS_INTO_FIRST, Effect, effect_of, library_function
+
+
+def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
+    """Whether a call gives an object that nothing else can reach yet, or null."""
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    if name is None or (declared is not None and not declared.is_declaration):
+        return False
+    return effect_of(name) in (Effect.ALLOCATES, Effect.MOVES)
+
+
+def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> Target | None:
+    """Where the result of a library function points that is one of its arguments, or points into the first."""
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    if name is None or (declared is not None and not declared.is_declaration):
+        return None
+    if name in POINTS_INTO_FIRST and instruction.operands:
+        found = state.of(instruction.operands[0]).moved(None)
+        return Target(found.places | {(NULL, None)}, found.unknown)
+    known = library_function(name)
+    at = known.returns_argument if known is not None else None
+    return state.of(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
+
+
+def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
+    """How a call touches memory: "ignored" (not ours), "reads", "block" (memset, memcpy), "defined", "unknown"."""
+    name = instruction.callee_name
+    if name is None:
+        return "unknown"
+    if name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove")):
+        return "block"
+    if name.startswith("llvm."):
+        return "ignored"
+    declared = module.functions.get(name)
+    effect = effect_of(name) if declared is None or declared.is_declaration else None
+    if effect is not None:
+        return {
+            Effect.NONE: "ignored",
+            Effect.READS: "reads",
+            Effect.ALLOCATES: "ignored",
+            Effect.MOVES: "ignored",
+            Effect.FREES: "ignored",
+        }.get(effect, "unknown")
+    if declared is not None:
+        if "memory(none)" in declared.attributes:
+            return "ignored"
+        if not declared.is_declaration:
+            return "defined"
+        if "memory(read)" in declared.attributes or "readonly" in declared.attributes:
+            return "reads"
+    return "unknown"

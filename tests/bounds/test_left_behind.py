@@ -1,0 +1,78 @@
+"""Bounds by what each iteration leaves behind, and by the lesser of several values: on states of 8 bits."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from loopless.bounds.induction import Counted, induction_counts
+from loopless.check.loop_alone import LoopAlone
+from loopless.flowgraph.model import Flowgraph
+from loopless.terms import evaluate, holds
+from loops_in_c import graph
+
+TYPES = "typedef unsigned char u8; typedef signed char i8;\n"
+
+
+def counts(text: str) -> tuple[Flowgraph, list[Counted]]:
+    """What induction variables say of the loops of ``f``; none may be refused."""
+    g = graph(TYPES + text)
+    found = list(induction_counts(g).values())
+    assert all(isinstance(one, Counted) for one in found)
+    return g, [one for one in found if isinstance(one, Counted)]
+
+
+BY_THE_LESSER = {
+    "the lesser of what is left and a limit": "while (i < n) { u8 m = n - i > 7 ? 7 : n - i; i += m; }",
+    "of two, down": "while (n) { u8 m = n; if (m > i) m = i; if (!m) break; n -= m; }",
+    "the greater, which may be too much": "while (i < n) { u8 m = n - i < 5 ? 5 : n - i; i += m; }",
+    "the lesser of three": "while (i < n) { u8 m = n - i; if (m > 9) m = 9; else if (m > 4) m = 4; i += m; }",
+    "neither": "while (i < n) { u8 m = i & 1 ? n - i : 3; i += m; }",
+    "signs matter": "while (i < n) { i8 m = (i8)(n - i) > 7 ? 7 : (i8)(n - i); i += m; }",
+}
+
+
+@pytest.mark.parametrize("name", BY_THE_LESSER)
+def test_the_lesser_of_two_values_on_all_states(name: str) -> None:
+    g, (found,) = counts(f"int f(u8 i, u8 n) {{ {BY_THE_LESSER[name]} return i; }}")
+    alone = LoopAlone(g, g.loops[0])
+    known = {v.name for v in alone.entry}
+    assert {"i", "n"} <= known
+    assert found.bounds or not name.startswith("the lesser")
+    for i, n in product(range(0, 256, 3), range(256)):
+        state = {v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry}
+        truth = alone.run(state, max_steps=4000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                assert truth.status != "diverges"
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term))
+
+
+AT_THE_BOTTOM = {
+    "steps of what is left": "do { u8 r = 100 - i; if (r > n) r = n; if (!r) break; i += r; } while (i < 100);",
+    "what is left, or three": "do { u8 r = (u8)(n - i) > 3 ? 3 : (u8)(n - i); if (!r) break; i += r; } while (i < n);",
+    "what may pass the limit": "do { u8 r = (u8)(n - i) + 1; i += r; } while (i < n);",
+    "down": "do { u8 r = i > 5 ? 5 : i; i -= r; } while (i > n);",
+    "what wraps around": "do { i += 7; } while (i < n);",
+    "the limit moves": "do { u8 r = n - i; if (r > 2) n--; i += r > 4 ? 4 : 1; } while (i < n);",
+    "twice": "do { i += i < 50 ? i + 1 : 100 - i; } while (i < 100);",
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_BOTTOM)
+def test_what_is_left_behind_holds_at_the_top(name: str) -> None:
+    """Bounds where the first iteration begins like all others, on all states."""
+    g, (found,) = counts(f"int f(u8 i, u8 n) {{ {AT_THE_BOTTOM[name]} return i; }}")
+    alone = LoopAlone(g, g.loops[0])
+    assert found.bounds or not name.startswith("what is left")
+    judged = 0
+    for i, n in product(range(0, 256, 3), range(0, 256, 5)):
+        state = {v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry}
+        truth = alone.run(state, max_steps=4000)
+        for bound in found.bounds:
+            if holds(bound.when, state):
+                judged += 1
+                assert truth.status != "diverges"
+                assert truth.iterations <= evaluate(bound.term, state), (state, str(bound.term), str(bound.when))
+    assert judged or not found.bounds
