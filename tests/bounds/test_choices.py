@@ -186,7 +186,6 @@ def test_memory_that_a_function_was_given_is_chosen_from_outside(tmp_path, body)
 
 
 NOT_GIVEN = [
-    "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }",
     "#include <string.h>\nunsigned f(char *s) { unsigned n = 0; memset(s, 0, 100); while (s[n]) n++; return n; }",
     "unsigned f(int c) { char a[4] = {1, 0}, b[4] = {1, 1, 0}; const char *p = c ? a : b; unsigned n = 0; while (*p++) n++; return n; }",
     "unsigned f(int c, const char *s) { char a[4] = {1, 0}; const char *p = c ? a : s; unsigned n = 0; while (*p++) n++; return n; }",
