@@ -25,8 +25,10 @@ def left_behind(whole: Whole, slack: int) -> tuple[Facts, Condition] | None:
     """
     moving = whole.changed | whole.intervals.symbols
     claims: list[Compare] = []
+    values = [(var, after, after.variables & moving) for var, after in whole.after.items()]
     for linear, most in whole.facts.most.items():
-        for var, after in whole.after.items():
+        speaks = linear.variables & moving
+        for var, after in ((var, after) for var, after, parts in values if parts == speaks):
             for before, rest in ((var, sub(linear, after)), (neg(var), add(linear, after))):
                 claim = less_equal(add(before, rest), const(most + slack))
                 if rest.variables.isdisjoint(moving) and isinstance(claim, Compare):
