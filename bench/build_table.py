@@ -87,6 +87,9 @@ def _whole(expression: Mapping[str, Any]) -> str:
     return str(expression["text"]) + (f" where {', '.join(parts)}" if parts else "")
 
 
+_QUOTIENT = re.compile(r"(?:\+ (\d+)\) )?/ (\d+)\b")
+
+
 def owes_to_types(text: str, parts: Mapping[str, str] | None = None) -> bool:
     """Whether a bound has a number as only the end of a type is, so that nothing smaller limits it.
 
@@ -103,6 +106,9 @@ def owes_to_types(text: str, parts: Mapping[str, str] | None = None) -> bool:
         return all(owes_to_types(operand, parts) for operand in _operands(text[4:-1]))
     if text in parts:
         return owes_to_types(parts[text], parts)
+    for quotient in list(_QUOTIENT.finditer(text)):  # rounded by a large number
+        if int(quotient[1] or 0) < int(quotient[2]):
+            text = text.replace(quotient[0], "")
     named = (parts[name] for name in _NAME.findall(text) if name in parts)
     return any(int(number) >= LARGE for number in _NUMBER.findall(text)) or any(owes_to_types(one, parts) for one in named)
 

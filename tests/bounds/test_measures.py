@@ -162,6 +162,8 @@ def test_bounds_worth_keeping_hold_somewhere_and_are_of_the_source() -> None:
     source, types = Bound(positive(N)), Bound(sub(const(I32.max), N))
     assert by_types(types.term)
     assert not by_types(source.term)
+    assert not by_types(ceiling(N, const(I32.max)))
+    assert by_types(add(ceiling(N, const(I32.max)), const(1 << 40)))
     assert kept([types, source]) == (source,)
     assert kept([types]) == (types,)
     assert kept([Bound(positive(N), FALSE)]) == ()

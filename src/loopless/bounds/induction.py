@@ -16,6 +16,7 @@ from typing import Final
 
 from loopless.bounds.callees import Returned, Transformers, is_seen
 from loopless.bounds.compare import surely_at_most
+from loopless.bounds.constants import constants
 from loopless.bounds.endings import Endings
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts, Intervals
@@ -132,12 +133,13 @@ def induction_counts(
     """
     wanted = deciding(graph, _indices(graph))
     live, endings = live_at_entry(graph.blocks, frozenset()), Endings(graph)
+    fixed = constants(graph, live[graph.entry])
     effects: dict[str, LoopEffect] = {}
     bounded: set[str] = set()
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        beyond = Beyond(endings.behind(loop), calls)
+        beyond = Beyond(endings.behind(loop), calls, constants=fixed)
         whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
@@ -166,7 +168,8 @@ def induction_counts(
                 whole = wholes[loop.header]
                 if isinstance(whole, Whole) and whole.called:
                     # What calls choose is in the game only where nothing is known of it.
-                    whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded))
+                    beyond = Beyond(constants=fixed)
+                    whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
                 found[loop.name] = replace(one, reads=_reads(graph, loop, whole, wholes))
     granted = tuple(dict.fromkeys(g for whole in wholes.values() if isinstance(whole, Whole) for g in whole.granted))
     return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}

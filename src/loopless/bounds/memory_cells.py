@@ -222,7 +222,8 @@ class _Rewriting:
     # -- the loop over variables --------------------------------------------------------------------------------------
 
     def _variable(self, cell: _Cell, load: Load) -> _Variable:
-        type = load.target.type if cell.pointer else IntType(cell.width, load.target.type.signed)
+        signed = load.target.type.signed if load.signed is None else load.signed
+        type = load.target.type if cell.pointer else IntType(cell.width, signed)
         value = self._fresh(load.shown, type, "offset" if cell.pointer else "")
         owner = self._fresh(f"{load.shown}.object", INTEGERS, "object") if cell.pointer else None
         return _Variable(value, owner, load)

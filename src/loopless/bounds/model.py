@@ -75,13 +75,22 @@ def reads(node: Node) -> bool:
 
 
 def by_types(term: Term) -> bool:
-    """Whether a bound speaks of the end of a type's range."""
-    for node in walk(term):
+    """Whether a bound speaks of the end of a type's range; a divisor, and what is rounded by it, do not count."""
+    for node in walk(term, _is_rounded):
         if isinstance(node, Const) and abs(node.value) >= LARGE:
             return True
         if isinstance(node, Sum) and any(abs(c) >= LARGE for m, c in node.items):
             return True
     return False
+
+
+def _is_rounded(node: Node) -> bool:
+    """Whether it is a quotient by a large number in which no number is larger."""
+    if not isinstance(node, Op) or node.op != "floor_div" or not isinstance(node.args[1], Const):
+        return False
+    divisor, inside = node.args[1].value, node.args[0]
+    numbers = [abs(c) for _, c in inside.items] if isinstance(inside, Sum) else []
+    return divisor >= LARGE and max(numbers, default=0) < divisor
 
 
 def kept(bounds: Iterable[Bound]) -> Bounds:

@@ -196,7 +196,8 @@ class _Walk:
                 ended=ended, granted=granted, called=self.called,
             )  # fmt: skip
         end = self._joined(self.live[start], self.back)
-        after_all = {v: t for v, t in end.values.items() if t is not v and v in self.live[start]}
+        kept = self.live[start] - self.beyond.constants.keys()
+        after_all = {v: t for v, t in end.values.items() if t is not v and v in kept}
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return Whole(
             loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended,
@@ -244,7 +245,7 @@ class _Walk:
     def _at_entry(self) -> dict[Var, Term]:
         """A pointer parameter points to the start of what it points to."""
         if self.loop is not None:
-            return {}
+            return dict(self.beyond.constants)
         parameters = self.graph.parameters
         return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
 

@@ -67,12 +67,13 @@ class Whole:
 class Beyond:
     """What is known of what lies outside of a loop: ``ending``, the blocks behind which the function does not go on
     (:mod:`loopless.bounds.endings`); ``calls``: what the functions do that are called; ``holding``: what holds at the
-    beginning of each iteration.
+    beginning of each iteration; ``constants``: variables that hold one wherever they are read.
     """
 
     ending: frozenset[str] = frozenset()
     calls: Transformers | None = None
     holding: Facts = NO_FACTS
+    constants: Mapping[Var, Term] = field(default_factory=dict)
 
 
 NOTHING_BEYOND: Final = Beyond()

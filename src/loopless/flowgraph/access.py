@@ -131,8 +131,8 @@ def with_objects(t: Translator) -> Iterator[tuple[Statement, Statement]]:
         objects = t.memory.objects_of(t.memory.points.of(address))
         match access:
             case Load(type=type):
-                shown = t.memory.place_name(address, (type.width or 0) // 8)
-                yield access, replace(access, objects=objects, shown=shown)
+                shown, signed = t.memory.place_name(address, (type.width or 0) // 8)
+                yield access, replace(access, objects=objects, shown=shown, signed=signed)
             case _:
                 yield access, replace(access, objects=objects)
 

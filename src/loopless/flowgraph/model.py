@@ -153,7 +153,8 @@ class Load:
     """``target`` := the integer of ``type`` at ``address``; with ``target_object`` a pointer (target is its offset).
 
     A ``type`` of one bit is a truth value in a byte of its own; another byte than 0 and 1 there is undefined behaviour.
-    ``objects`` as of :class:`Store`; ``shown``: how C names the place, empty where it has no name.
+    ``objects`` as of :class:`Store`; ``shown``: how C names the place, empty where it has no name;
+    ``signed``: whether it is declared so, None where that is not known.
     """
 
     target: Var
@@ -163,6 +164,7 @@ class Load:
     loc: Loc | None = None
     objects: frozenset[int] | None = None
     shown: str = ""
+    signed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,16 +134,22 @@ class Memory:
             self.unnumbered[found] = "" if base.kind == HEAP else self.in_words(base)
         return found
 
-    def place_name(self, address: ir.Value, size: int) -> str:
-        """How C names the one scalar that a pointer points to, empty where there are several, or none is known."""
+    def place_name(self, address: ir.Value, size: int) -> tuple[str, bool | None]:
+        """How C names the one scalar that a pointer points to, and whether it is signed there; empty where there are
+        several, or none is known.
+        """
         target = self.points.of(address)
         if self._made is None:
             self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
         named = name_through_variable(address, size, self.function, self.module, self._made)
-        if named or len(target.living) != 1 or target.unknown:
+        if named[0] or len(target.living) != 1 or target.unknown:
             return named
         base, offset = next(iter(target.living))
-        return "" if offset is None or base.kind == HEAP else self.slot_name(base, offset, size)
+        if offset is None or base.kind == HEAP:
+            return "", None
+        debug = self.debug_type(base)
+        leaf = None if debug is None else leaf_type(self.module.debug_types, debug, 8 * offset, 8 * size)
+        return self.slot_name(base, offset, size), None if leaf is None else leaf.signed
 
     def object_term(self, base: Base) -> Term:
         """The object's number as a term: for a parameter that may be null it depends on that."""

@@ -49,9 +49,9 @@ def type_in(
 
 def name_through_variable(
     address: ir.Value, size: int, function: ir.Function, module: ir.Module, made: Mapping[str, ir.Instruction]
-) -> str:
-    """How C names the scalar at an address that is computed from a pointer variable: ``p->len``; empty where it does
-    not. ``made``: the instructions of ``function`` by their results.
+) -> tuple[str, bool | None]:
+    """How C names the scalar at an address that is computed from a pointer variable, ``p->len``, and whether it is
+    signed; empty where it does not. ``made``: the instructions of ``function`` by their results.
     """
     offset = 0
     while isinstance(address, ir.Local) and address.name in made:
@@ -63,15 +63,18 @@ def name_through_variable(
         holder = instruction.operands[0] if instruction.op == "load" else None
         variable = function.variables.get(holder.name) if isinstance(holder, ir.Local) else None
         if variable is None or variable.type.kind is not DebugKind.POINTER:
-            return ""
+            return "", None
         pointed = module.debug_types.element(variable.type)
         path = None if pointed is None else module.debug_types.member_path(pointed, offset, size)
-        if path is None:
-            return ""
+        if pointed is None or path is None:
+            return "", None
+        leaf = leaf_type(module.debug_types, pointed, 8 * offset, 8 * size)
+        signed = None if leaf is None else leaf.signed
         if not path:
-            return f"*{variable.name}"
-        return f"{variable.name}->{path[1:]}" if path.startswith(".") else f"(*{variable.name}){path}"
-    return ""
+            return f"*{variable.name}", signed
+        name = f"{variable.name}->{path[1:]}" if path.startswith(".") else f"(*{variable.name}){path}"
+        return name, signed
+    return "", None
 
 
 def same_structure(types: DebugTypes, one: DebugType | None, other: DebugType | None) -> bool:

@@ -1,0 +1,42 @@
+"""Variables that hold one constant wherever they are read, as limits that are set once at the top of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.model import Assign, Flowgraph, Kind
+from loopless.terms import Const, Term, Var
+
+_WITHIN = (Kind.LOCAL, Kind.TEMPORARY, Kind.FLAG)
+
+
+def constants(graph: Flowgraph, live_at_entry: frozenset[Var]) -> dict[Var, Const]:
+    """The variables all assignments to which are of one constant, and that are not read before one of them.
+
+    ``live_at_entry``: those that may be read so.
+    """
+    found: dict[Var, Const] = {}
+    others = set(live_at_entry) | {parameter.var for parameter in graph.parameters}
+
+    def note(var: Var, value: Term | None) -> None:
+        if not isinstance(value, Const) or found.setdefault(var, value) != value:
+            others.add(var)
+
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            for var in defined_by(statement):
+                note(var, statement.value if isinstance(statement, Assign) else None)
+        for edge in block.edges:
+            for var, value in edge.assigns:
+                note(var, value)
+    return {var: value for var, value in found.items() if var not in others and _is_within(graph, var)}
+
+
+def _is_within(graph: Flowgraph, var: Var) -> bool:
+    """Whether nobody but the function gives the variable values."""
+    info = graph.variables.get(var)
+    return info is not None and info.kind in _WITHIN
+
+
+NO_CONSTANTS: Mapping[Var, Const] = {}
