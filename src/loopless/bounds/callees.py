@@ -36,7 +36,7 @@ MAX_OUTCOMES: Final = 8
 """Of more ways to a return one is made. A guess."""
 MAX_FACTS: Final = 16
 """So many facts of a way are told to callers. A guess."""
-MAX_BLOCKS: Final = 150
+MAX_BLOCKS: Final = 40
 """Larger functions are not looked at for the sake of their callers. A guess."""
 
 

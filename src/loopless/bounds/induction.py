@@ -139,13 +139,18 @@ def induction_counts(
     wholes: dict[str, Whole | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
-        beyond = Beyond(endings.behind(loop), calls, constants=fixed)
+        beyond = Beyond(endings.behind(loop), constants=fixed)
         whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
         wholes[loop.header] = whole
         if isinstance(whole, Refused):
             found[loop.name] = whole
             continue
         counts = counted(whole)
+        if calls is not None and _is_open(counts):  # cheap first: what calls do is asked for where it may help
+            beyond = replace(beyond, calls=calls)
+            told = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
+            if isinstance(told, Whole) and told.called and not _is_open(more := counted(told)):
+                wholes[loop.header], whole, counts = told, told, more
         for slack in (0, 1) if all(by_types(bound.term) for bound in counts.bounds) else ():
             known = left_behind(whole, slack)
             if known is not None:
@@ -160,19 +165,20 @@ def induction_counts(
     for name, other in (given or {}).items():
         found[name] = _beside(found[name], other)
     if any(isinstance(counts, Counted) for counts in found.values()):
-        wholes[""] = whole_iteration(graph, None, wanted, live, effects, beyond=Beyond(calls=calls))
+        wholes[""] = whole_iteration(graph, None, wanted, live, effects)
         _carry_outwards(graph, wholes, found)
         for loop in graph.loops:
             one = found[loop.name]
-            if isinstance(one, Counted) and ((most := least(one.bounds)) is None or by_types(most)):
-                whole = wholes[loop.header]
-                if isinstance(whole, Whole) and whole.called:
-                    # What calls choose is in the game only where nothing is known of it.
-                    beyond = Beyond(constants=fixed)
-                    whole = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
-                found[loop.name] = replace(one, reads=_reads(graph, loop, whole, wholes))
+            if isinstance(one, Counted) and _is_open(one):
+                found[loop.name] = replace(one, reads=_reads(graph, loop, wholes))
     granted = tuple(dict.fromkeys(g for whole in wholes.values() if isinstance(whole, Whole) for g in whole.granted))
     return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}
+
+
+def _is_open(counts: Counted) -> bool:
+    """Whether no bound is known but the end of a type."""
+    most = least(counts.bounds)
+    return most is None or by_types(most)
 
 
 def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
@@ -183,10 +189,9 @@ def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
     return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
 
 
-def _reads(
-    graph: Flowgraph, loop: LoopInfo, whole: Whole | Refused, wholes: Mapping[str, Whole | Refused]
-) -> Reads:
+def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
     """What is read anew in each iteration and alone decides how long a loop runs."""
+    whole = wholes[loop.header]
     if isinstance(whole, Refused) or whole.game is None:
         return NO_READS
     return whole.game.reads(_context(graph, loop, whole.changed, wholes))
