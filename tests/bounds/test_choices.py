@@ -186,6 +186,7 @@ def test_memory_that_a_function_was_given_is_chosen_from_outside(tmp_path, body)
 
 
 NOT_GIVEN = [
+    "static char A[4] = {1, 1, 0}, B[4] = {1, 0}; unsigned f(int c) { const char *p = c ? A : B; unsigned n = 0; while (*p++) n++; return n; }",
     "#include <string.h>\nunsigned f(char *s) { unsigned n = 0; memset(s, 0, 100); while (s[n]) n++; return n; }",
     "unsigned f(int c) { char a[4] = {1, 0}, b[4] = {1, 1, 0}; const char *p = c ? a : b; unsigned n = 0; while (*p++) n++; return n; }",
     "unsigned f(int c, const char *s) { char a[4] = {1, 0}; const char *p = c ? a : s; unsigned n = 0; while (*p++) n++; return n; }",

@@ -68,7 +68,7 @@ def never_written(module: ir.Module, *, whole: bool) -> frozenset[str]:
         for name, variable in module.globals.items()
         if is_defined_here(variable)
         and name not in written
-        and (variable.constant or not (anything and name in facts.exposed))
+        and (variable.constant or name not in facts.exposed or (whole and not anything))
         and (whole or is_internal(variable))
         and not name.startswith("llvm.")
     )

@@ -75,7 +75,8 @@ class MemoryObject:
     """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "pointee"
     or "reached" (what pointers in memory point to, :mod:`loopless.flowgraph.pointees`), "null", "function" or "dead"
     (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element`` the
-    type of its elements where it is an array of integers; ``constant``: writing to it is undefined; ``content`` the
+    type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
+    writes to it; ``content`` the
     initial bytes of a global (None: unknown or zero-initialised by ``zero``).
     """
 

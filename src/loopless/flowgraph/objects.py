@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.around import Around, around
+from loopless.flowgraph.beginning import never_written
 from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Caller, Touched, is_internal, touched
@@ -66,6 +68,8 @@ class Memory:
     """The objects all accesses to which are those of variables."""
     around: Around | None = None
     """What is known around the function; None where it calls nothing that matters."""
+    unwritten: frozenset[str] = frozenset()
+    """The arrays that hold what their definitions say for ever, since nobody who could write them does."""
     granted: dict[str, None] = field(default_factory=dict)
     """What is taken for granted of calls."""
     unnumbered: dict[int, str] = field(default_factory=dict)
@@ -228,7 +232,7 @@ class Memory:
         relocations: Relocations = ()
         constant = False
         if base.kind == "global" and (found := self.module.globals.get(base.name)) is not None:
-            constant = found.constant
+            constant = found.constant or base.name in self.unwritten
             if found.initializer is not None:
                 content, relocations = initial_content(self.module, found)
         index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
@@ -330,7 +334,7 @@ def describe_memory(
     ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
     """
     points = points or analyse(function, module, apart=options.apart)
-    memory = Memory(function, module, options, points, dict(points.pointees))
+    memory = Memory(function, module, options, points, dict(points.pointees), unwritten=_unwritten(known or module))
     if points.defined_calls or points.unknown_calls or _may_hide(points, module):
         memory.around = around(function, points, module, known or module)
     hidden = memory.around
@@ -348,6 +352,14 @@ def describe_memory(
         for offset, access in sorted(chosen[base].items()):
             memory.slots[base, offset] = _slot(memory, base, offset, access)
     return memory
+
+
+@functools.lru_cache(maxsize=4)
+def _unwritten(module: ir.Module) -> frozenset[str]:
+    arrays = {name for name, found in module.globals.items() if isinstance(found.type, ir.ArrayT)}
+    if not any(is_internal(module.globals[name]) and not module.globals[name].constant for name in arrays):
+        return frozenset()
+    return never_written(module, whole=False) & arrays
 
 
 def _may_hide(points: PointsTo, module: ir.Module) -> bool:

@@ -38,7 +38,10 @@ class Known:
     def reads(self, name: str, entry: Claim) -> Reads:
         """What is read anew and alone decides how long a loop runs, where no bound is known but the end of a type."""
         bounded = entry.upper is not None and not entry.has_gap and not by_types(entry.upper)
-        return NO_READS if bounded or name not in self.counted else self.counted[name].reads
+        if bounded or name not in self.counted:
+            return NO_READS
+        most = least((*self.counted[name].any_entry, *self.counted[name].total))  # by where the function enters it
+        return self.counted[name].reads if most is None or by_types(most) else NO_READS
 
     def total(self, name: str, bounds: Bounds = ()) -> Bounds:
         """Bounds on the iterations in a call: beside ``bounds``, or in place of them, what induction variables say."""
