@@ -317,6 +317,8 @@ def kept_by(
     """The objects whose addresses calls may keep, or give to others."""
     kept: set[Base] = set()
     for instruction in calls:
+        if (instruction.callee_name or "").startswith(_HARMLESS) and not isinstance(instruction.type, ir.PtrT):
+            continue
         for index, operand in enumerate(instruction.operands):
             if not _may_point(operand):
                 continue
