@@ -265,3 +265,14 @@ def test_the_least_of_raised_terms(coefficients, floor):
         for at_s in (-128, -5, -1, 0, 1, 2, 77, 127):
             lines = (a * at_z + b * at_s + c, d * at_z + e * at_s + f)
             assert t.evaluate(found, {z: at_z, s: at_s}) == min(max(floor, line) for line in lines)
+
+
+def test_the_least_of_terms_that_are_raised_to_one_floor() -> None:
+    n = t.Var("n", t.IntType(32))
+    lower, upper = t.maximum(t.const(0), t.sub(n, t.const(1))), t.maximum(t.const(0), n)
+    assert t.minimum(lower, upper) is lower and t.maximum(lower, upper) is upper
+    other = t.maximum(t.const(1), t.sub(n, t.const(1)))  # of another floor: more for n = 0
+    for value in (-3, 0, 1, 2, 9):
+        for one, two in ((lower, upper), (other, upper)):
+            least = min(t.evaluate(one, {n: value}), t.evaluate(two, {n: value}))
+            assert t.evaluate(t.minimum(one, two), {n: value}) == least

@@ -318,13 +318,16 @@ def _at_most(a: Term, b: Term) -> bool:
 
 
 def _raised_at_most(a: Term, b: Term) -> bool:
-    """Whether max(c, x) <= max(c, y) since y >= x wherever x > c: y - x is a constant of at least 0 beside some times
-    x - c - 1, where that is linear.
+    """Whether max(c, x) <= max(c, y) since y >= x, or is wherever x > c: y - x is a constant of at least 0 beside some
+    times x - c - 1, where that is linear.
     """
     if not (isinstance(a, Op) and isinstance(b, Op) and a.op == b.op == "max" and len(a.args) == len(b.args) == 2):
         return False
     floors = [(c, x, y) for c, x in (a.args, a.args[::-1]) for d, y in (b.args, b.args[::-1]) if c is d]
     for c, x, y in floors:
+        least = range_of(sub(y, x))[0]
+        if least is not None and least >= 0:
+            return True
         above, more = polynomial(sub(sub(x, c), ONE)), polynomial(sub(y, x))
         first = next((monomial for monomial in above if monomial), None)
         if first is None or above[first] * more.get(first, 0) <= 0:
