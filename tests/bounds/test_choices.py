@@ -211,6 +211,24 @@ def test_memory_that_the_function_has_written_is_no_input(tmp_path, body):
     assert not reads_of(tmp_path, body, -1).inputs
 
 
+STATIC = [
+    "static int t[8] = {1, 1, 0, 1}; unsigned f(void) { unsigned n = 0; while (t[n & 7]) n++; return n; }",
+    "static int t[4]; void on(int i) { t[i & 3] = 1; } unsigned f(void) { unsigned n = 0; while (t[n & 3] == 5) n++; return n; }",
+    "struct s { int k, v[4]; }; static struct s t = {1, {2, 2}}; unsigned f(unsigned c) { unsigned n = c; struct s *p = &t; while (p->v[n & 3] == 7) n++; return n; }",
+]
+
+
+@pytest.mark.parametrize("body", STATIC)
+def test_a_static_table_is_no_input(tmp_path, body):
+    """No caller chooses what it holds: these loops run no more than three times."""
+    assert not reads_of(tmp_path, body).inputs
+
+
+def test_a_table_that_others_can_name_is_an_input(tmp_path):
+    assert reads_of(tmp_path, STATIC[0].removeprefix("static ")).inputs
+    assert reads_of(tmp_path, STATIC[0].replace("{ unsigned", "{ sink(t); unsigned")).inputs
+
+
 def test_what_holds_of_other_things_does_not_matter(tmp_path):
     """What the function knows of pointers that decide nothing in the loop cannot be chosen by numbers."""
     body = (

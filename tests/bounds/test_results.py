@@ -29,6 +29,7 @@ BOUNDED = [
     ("unsigned f(void) { unsigned n = 0, c = getchar(); if (c > 255) return 0; for (; c < 300; c++) n ^= 1; return n; }", {"c": 0}, 300),
     ("unsigned f(void) { char a[16]; unsigned i, n = 0; fgets(a, 16, stdin); for (i = 0; i < strlen(a); i++) n ^= 1; return n; }", {"i": 0}, 15),
     ('unsigned f(void) { char a[16]; unsigned long i, n = 0; fgets(a, 16, stdin); for (i = 0; i < strcspn(a + 3, "x"); i++) n ^= 1; return n; }', {"i": 0}, 12),
+    ("int rand(void); unsigned f(int k) { unsigned n = 0; while (k > 0) { k = k - 1 - rand(); n ^= 1; if (k < -9) return 0; } return n; }", {"k": 40}, 40),
     ("unsigned f(const char *s) { unsigned long i, n = 0; for (i = 0; i < strnlen(s, 9); i++) n ^= 1; return n; }", {"i": 0}, 9),
 ]  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 A pointer in memory, and one that was in a variable when the function began, may point to memory that no other such
 pointer does; what is read there is chosen from outside, unless the function wrote through this pointer before. In which
-objects an access may be, the flowgraph says (:attr:`loopless.flowgraph.model.Store.objects`).
+objects an access may be, the flowgraph says (:attr:`loopless.flowgraph.model.Store.objects`). What a static variable
+holds, only the functions of its module decide, which may never write it, or only some values.
 """
 
 from __future__ import annotations
@@ -88,11 +89,15 @@ class Before:
         return next((one for one in Chooser if one in found), Chooser.UNSURE)
 
     def writes(self, name: str) -> bool:
-        """Whether the object of memory with this name may be written before."""
-        return any(held.name == name and self._is_written(number) for number, held in self.graph.objects.items())
+        """Whether the object of memory with this name may be written before, or only by the program."""
+        return any(
+            held.name == name and (held.own or self._is_written(number)) for number, held in self.graph.objects.items()
+        )
 
     def _of(self, number: int) -> Chooser:
         held = self.graph.objects.get(number)
+        if held is not None and held.own and not held.constant:
+            return Chooser.UNSURE
         if held is None or (held.kind in _OUTER and not held.constant):
             given = held is not None or bool(self.graph.unnumbered.get(number))
             return Chooser.OUTSIDE if given and not self._is_written(number) else Chooser.UNSURE

@@ -76,8 +76,8 @@ class MemoryObject:
     or "reached" (what pointers in memory point to, :mod:`loopless.flowgraph.pointees`), "null", "function" or "dead"
     (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element`` the
     type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
-    writes to it; ``content`` the
-    initial bytes of a global (None: unknown or zero-initialised by ``zero``).
+    writes to it; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``); ``own``: a
+    global that only the functions of its module write.
     """
 
     number: int
@@ -94,6 +94,7 @@ class MemoryObject:
     """Pointers inside ``content``: (offset, name of the global pointed to, byte offset there)."""
     holder: tuple[int, int] | None = None
     """Of a "pointee": the object and the offset of the pointer that points to it when the function begins."""
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from loopless.flowgraph.around import Around, around
 from loopless.flowgraph.beginning import never_written
 from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.content import Relocations, initial_content
-from loopless.flowgraph.effects import Caller, Touched, is_internal, touched
+from loopless.flowgraph.effects import Caller, Touched, facts_of, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
 from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
@@ -72,6 +72,8 @@ class Memory:
     """The arrays that hold what their definitions say for ever, since nobody who could write them does."""
     granted: dict[str, None] = field(default_factory=dict)
     """What is taken for granted of calls."""
+    known: ir.Module | None = None
+    """The module by which it is known what functions do, if not ``module``."""
     unnumbered: dict[int, str] = field(default_factory=dict)
     """See :class:`loopless.flowgraph.model.Flowgraph`."""
     _unnumbered: dict[Base, int] = field(default_factory=dict)
@@ -230,9 +232,10 @@ class Memory:
                 element = IntType(inner.bits, inner.signed)
         content: bytes | None = None
         relocations: Relocations = ()
-        constant = False
+        constant = own = False
         if base.kind == "global" and (found := self.module.globals.get(base.name)) is not None:
             constant = found.constant or base.name in self.unwritten
+            own = is_internal(found) and base.name not in facts_of(self.known or self.module).exposed
             if found.initializer is not None:
                 content, relocations = initial_content(self.module, found)
         index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
@@ -252,6 +255,7 @@ class Memory:
             base.name if base.kind in ("global", "function") else "",
             relocations,
             self._holder(base),
+            own,
         )
 
     def _holder(self, base: Base) -> tuple[int, int] | None:
@@ -334,7 +338,8 @@ def describe_memory(
     ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
     """
     points = points or analyse(function, module, apart=options.apart)
-    memory = Memory(function, module, options, points, dict(points.pointees), unwritten=_unwritten(known or module))
+    memory = Memory(function, module, options, points, dict(points.pointees), known=known)
+    memory.unwritten = _unwritten(known or module)
     if points.defined_calls or points.unknown_calls or _may_hide(points, module):
         memory.around = around(function, points, module, known or module)
     hidden = memory.around

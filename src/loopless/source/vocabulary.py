@@ -212,9 +212,11 @@ RESULTS: Final[Mapping[str, Result]] = {
     **dict.fromkeys(("fputc", "putc", "putchar", "putchar_unlocked"), Result(-1, 255)),
     **dict.fromkeys(("strlen", "strspn", "strcspn"), Result(0, string=0)),
     "strnlen": Result(0, at_most=1),
+    **dict.fromkeys(("rand", "random", "lrand48"), Result(0, 2147483647)),
 }
-"""What library functions return: C (ISO/IEC 9899:2018, 7.21 and 7.24) and POSIX, with -1 for EOF as everywhere and
-bytes of 8 bits. Not here: ``recv``, which returns more than it is asked for where it tells the length of a packet.
+"""What library functions return: C (ISO/IEC 9899:2018, 7.21, 7.22 and 7.24) and POSIX, with -1 for EOF as everywhere,
+bytes of 8 bits, and ``RAND_MAX`` of no more than 31 bits. Not here: ``recv``, which returns more than it is asked for
+where it tells the length of a packet.
 """
 
 
