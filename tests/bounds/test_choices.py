@@ -186,6 +186,9 @@ def test_memory_that_a_function_was_given_is_chosen_from_outside(tmp_path, body)
 
 
 NOT_GIVEN = [
+    "static int ok(const unsigned char *p, ...) { int i; for (i = 0; i < 8; i++) if (p[i] > 3) return 0; return 1; } unsigned f(const unsigned char *p) { unsigned i = 0; if (!ok(p, 1)) return 0; while (p[i & 7] > 3) i++; return 0; }",
+    "static int d[4]; static int *cur = d; unsigned f(void) { unsigned i = 0; while (cur[i & 1] == 5) i++; return i; }",
+    "unsigned f(const unsigned char *p) { unsigned i; for (i = 0; i < 8; i++) if (p[i] > 3) return 0; while (p[i & 7] > 3) i++; return 0; }",
     "static char A[4] = {1, 1, 0}, B[4] = {1, 0}; unsigned f(int c) { const char *p = c ? A : B; unsigned n = 0; while (*p++) n++; return n; }",
     "#include <string.h>\nunsigned f(char *s) { unsigned n = 0; memset(s, 0, 100); while (s[n]) n++; return n; }",
     "unsigned f(int c) { char a[4] = {1, 0}, b[4] = {1, 1, 0}; const char *p = c ? a : b; unsigned n = 0; while (*p++) n++; return n; }",

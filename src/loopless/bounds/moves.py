@@ -97,7 +97,7 @@ class Choices:
                 self.steady.discard(symbol)
             elif chooser is Chooser.UNSURE:
                 self.unsure.add(self.fresh[symbol])
-        self.unsure |= {memory_of(name) for name in self.free if self.before.writes(name)}
+        self.unsure |= {memory_of(name) for name in self.free if self.before.is_limited(name)}
 
 
 def memory_of(name: str) -> str:

@@ -24,7 +24,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.graphs import reachable
+from loopless.graphs import predecessors, reachable
 from loopless.paths.execution import Written
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
@@ -83,20 +83,45 @@ class Before:
 
     def chooser(self, load: Load) -> Chooser:
         """Who decides what is read."""
-        owner = load.address.object
-        objects = frozenset((owner.value,)) if isinstance(owner, Const) else load.objects
+        objects = _read_by(load)
         found = {self._of(number) for number in objects or () if number != NULL_OBJECT}
-        return next((one for one in Chooser if one in found), Chooser.UNSURE)
+        first = next((one for one in Chooser if one in found), Chooser.UNSURE)
+        # What another loop has looked at may be limited by what it found: all elements, say.
+        return Chooser.UNSURE if first is Chooser.OUTSIDE and self._is_looked_at(objects) else first
 
-    def writes(self, name: str) -> bool:
-        """Whether the object of memory with this name may be written before, or only by the program."""
-        return any(
-            held.name == name and (held.own or self._is_written(number)) for number, held in self.graph.objects.items()
-        )
+    def _is_looked_at(self, objects: frozenset[int] | None) -> bool:
+        """Whether a loop, or a function of the program, reads some of these objects before, of which it may find out
+        more than what single places hold.
+        """
+        before = self._preceding()
+        mine = next((loop.blocks for loop in self.graph.loops if loop.header == self.start), frozenset[str]())
+        others = [loop for loop in self.graph.loops if self.start not in loop.blocks and loop.header in before]
+        inside = {label for loop in others for label in loop.blocks} - mine
+        for label in before - mine:
+            for statement in self.graph.blocks[label].statements:
+                match statement:
+                    case Load() if label in inside:
+                        read = _read_by(statement)
+                    case Call(outside=False, looks=looks):
+                        read = looks
+                    case _:
+                        continue
+                if objects is None or read is None or not read.isdisjoint(objects):
+                    return True
+        return False
+
+    def is_limited(self, name: str) -> bool:
+        """Whether what the object of memory with this name holds need not be chosen by callers alone: it may be written
+        before, or only by the program, or was looked at by another loop.
+        """
+        numbers = [number for number, held in self.graph.objects.items() if held.name == name]
+        if self._is_looked_at(frozenset(numbers)):
+            return True
+        return any(self._is_own(number) or self._is_written(number) for number in numbers)
 
     def _of(self, number: int) -> Chooser:
         held = self.graph.objects.get(number)
-        if held is not None and held.own and not held.constant:
+        if self._is_own(number) and not (held is not None and held.constant):
             return Chooser.UNSURE
         if held is None or (held.kind in _OUTER and not held.constant):
             given = held is not None or bool(self.graph.unnumbered.get(number))
@@ -104,25 +129,47 @@ class Before:
         changes = self.looping.anything or number in self.looping
         return Chooser.NOBODY if held.constant or (held.kind == "local" and not changes) else Chooser.UNSURE
 
+    def _is_own(self, number: int) -> bool:
+        """Whether only the program's functions decide what is there: in a static variable, or where pointers lead that
+        lie in one.
+        """
+        seen: set[int] = set()
+        while number not in seen:
+            seen.add(number)
+            held = self.graph.objects.get(number)
+            if held is not None and held.own:
+                return True
+            holder = held.holder if held is not None else self.graph.holders.get(number)
+            if holder is None:
+                return False
+            number = holder[0] if isinstance(holder, tuple) else holder
+        return False
+
     def _is_written(self, number: int) -> bool:
         if not self._is_solved:
             self._is_solved = True
             self._written = self._all_written()
         return self._written is None or number in self._written
 
+    def _preceding(self) -> set[str]:
+        """The blocks from which runs may come to the loop, its own among them."""
+        sources = predecessors({label: block.successors for label, block in self.graph.blocks.items()})
+        return set(reachable([self.start], sources.__getitem__))
+
     def _all_written(self) -> frozenset[int] | None:
-        preceding: dict[str, list[str]] = {}
-        for label, block in self.graph.blocks.items():
-            for target in block.successors:
-                preceding.setdefault(target, []).append(label)
         found: set[int] = set()
-        for label in reachable([self.start], lambda label: preceding.get(label, ())):
+        for label in self._preceding():
             for statement in self.graph.blocks[label].statements:
                 objects = _written_by(statement)
                 if objects is None:
                     return None
                 found |= objects
         return frozenset(found)
+
+
+def _read_by(load: Load) -> frozenset[int] | None:
+    owner = load.address.object
+    return frozenset((owner.value,)) if isinstance(owner, Const) else load.objects
 
 
 def _written_by(statement: Statement) -> frozenset[int] | None:

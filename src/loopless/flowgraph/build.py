@@ -111,6 +111,7 @@ class _Builder:
             self.t.blocked,
             untold_control(self.function, self.memory.module),
             self.memory.unnumbered,
+            self.memory.holders,
         )
 
     # -- parameters -----------------------------------------------------------------------------------------------
@@ -425,7 +426,9 @@ class _Builder:
     def _with_written(self, blocks: dict[str, Block]) -> dict[str, Block]:
         """Calls say which objects they may write, and accesses in which they may lie, now that all have numbers."""
         told: dict[int, Statement] = {id(access): found for access, found in with_objects(self.t)}
-        told |= {id(call): replace(call, objects=self.memory.objects_in(found.writes)) for call, found in self.t.called}
+        for made, found in self.t.called:
+            objects, looks = self.memory.objects_in(found.writes), self.memory.objects_in(found.reads)
+            told[id(made)] = replace(made, objects=objects, looks=looks)
         if not told:
             return blocks
         return {

@@ -241,8 +241,8 @@ class Call:
     ``leaves``: why the call need not return, by what the program says, empty where nothing is known of that;
     ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
     read and change, beside arguments and target; ``objects``: those that it may change, of what is not held in
-    variables (see :attr:`Flowgraph.unnumbered`), None where these may be any. ``outside``: no function of the program
-    is called.
+    variables (see :attr:`Flowgraph.unnumbered`), None where these may be any; ``looks``: those that it may read.
+    ``outside``: no function of the program is called.
     """
 
     callee: str
@@ -258,6 +258,7 @@ class Call:
     changes: tuple[Var, ...] = ()
     objects: frozenset[int] | None = None
     outside: bool = False
+    looks: frozenset[int] | None = None
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call
@@ -373,3 +374,5 @@ class Flowgraph:
     unnumbered: Mapping[int, str] = field(default_factory=dict)
     """By negative numbers, what else addresses may be in, in words: what pointers in memory point to, which is taken
     not to overlap with other objects; without words what the function allocates, which surely does not."""
+    holders: Mapping[int, int] = field(default_factory=dict)
+    """By these numbers, the objects in which the pointers lie that lead there first."""

@@ -76,6 +76,7 @@ class Memory:
     """The module by which it is known what functions do, if not ``module``."""
     unnumbered: dict[int, str] = field(default_factory=dict)
     """See :class:`loopless.flowgraph.model.Flowgraph`."""
+    holders: dict[int, int] = field(default_factory=dict)
     _unnumbered: dict[Base, int] = field(default_factory=dict)
     _made: dict[str, ir.Instruction] | None = None
     _names: set[str] = field(default_factory=set)
@@ -138,6 +139,8 @@ class Memory:
         if found is None:
             found = self._unnumbered[base] = -1 - len(self._unnumbered)
             self.unnumbered[found] = "" if base.kind == HEAP else self.in_words(base)
+            if base in self.pointees:
+                self.holders[found] = self._known_as(self.pointees[base][0])
         return found
 
     def place_name(self, address: ir.Value, size: int) -> tuple[str, bool | None]:
