@@ -7,7 +7,7 @@ import random
 import pytest
 
 from counted import Counted as Compared
-from counted import arguments_of, judge_calls, judge_entries, judge_entries_in_calls
+from counted import arguments_of, fixed_by, judge_calls, judge_entries, judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
@@ -62,6 +62,7 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
             if run.status == "ok" and None not in each:
                 assert truth == sum(x for x in each if x is not None), (name, arguments, truth, str(number))
                 compared += 1
+    fixed = fixed_by(g)
     for loop in g.loops:
         exact = found.get(loop.name, Counted()).exact
         if exact is None:
@@ -72,6 +73,7 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
             continue
         variables = sorted(set(exact.variables) | set(alone.entry), key=lambda v: v.key)
         for state in draw_states(variables, constants([exact]), 1, 25):
+            state |= fixed
             truth_alone = alone.run(state, max_steps=4_000)
             if truth_alone.status == "ok":
                 assert truth_alone.iterations == at(exact, state), (loop.name, state, str(exact))

@@ -174,9 +174,10 @@ class LoopBounds:
     """Upper bounds for one loop.
 
     ``per_entry``: on the iterations (taken back edges) of one entry, over the values there; ``any_entry``: the same for
-    whichever entry, over the function's values at entry. ``total``: on the iterations in one call of the function, over
-    its values at entry. ``blocks``: by label, on the visits of the loop's own blocks in one call. ``refused``: why
-    there is no bound on one entry; ``refused_total``: why there is none on the call.
+    whichever entry, over the function's values at entry; entries are those of runs of the function, in which its
+    constants hold. ``total``: on the iterations in one call of the function, over its values at entry. ``blocks``: by
+    label, on the visits of the loop's own blocks in one call. ``refused``: why there is no bound on one entry;
+    ``refused_total``: why there is none on the call.
     """
 
     loop: LoopInfo
