@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopless.bounds import Bound, FunctionBounds, function_bounds
-from loopless.bounds.constants import constants as set_once
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
-from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.terms import EvaluationError, Var, evaluate, holds
 
@@ -90,19 +88,16 @@ def judge_entries_in_calls(
     return counted
 
 
-def fixed_by(g: Flowgraph) -> dict[Var, int]:
-    """The variables that hold one constant wherever they are read, which it is."""
-    return {v: c.value for v, c in set_once(g, live_at_entry(g.blocks, frozenset())[g.entry]).items()}
-
-
-def judge_entries(g: Flowgraph, bounds: FunctionBounds | None = None, seed: int = 0, count: int = 60) -> Counted:
-    """No bound on one entry may be below what the loop does alone, from any state at its header.
-
-    What is one constant in the whole function is that constant in each state: bounds count on it.
-    """
+def judge_entries(
+    g: Flowgraph,
+    bounds: FunctionBounds | None = None,
+    seed: int = 0,
+    count: int = 60,
+    fixed: Mapping[Var, int] | None = None,
+) -> Counted:
+    """No bound on one entry may be below what the loop does alone, from any state at its header in which ``fixed`` holds."""
     found = bounds or function_bounds(g)
     counted = Counted()
-    fixed = fixed_by(g)
     for loop in g.loops:
         known = found.loops[loop.name].per_entry
         inner = any(other.parent == loop.header for other in g.loops)
@@ -112,7 +107,7 @@ def judge_entries(g: Flowgraph, bounds: FunctionBounds | None = None, seed: int 
             continue
         variables = sorted({v for b in known for v in b.term.variables} | set(alone.entry), key=lambda v: v.key)
         for state in draw_states(variables, constants([b.term for b in known]), seed, count) if known else ():
-            state |= fixed
+            state.update(fixed or {})
             truth = alone.run(state, max_steps=20_000)
             for bound in known:
                 upper = _value(bound, state)

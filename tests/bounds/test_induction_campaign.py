@@ -7,8 +7,9 @@ import random
 import pytest
 
 from counted import Counted as Compared
-from counted import arguments_of, fixed_by, judge_calls, judge_entries, judge_entries_in_calls
-from loopless.bounds import FunctionBounds, LoopBounds
+from counted import arguments_of, judge_calls, judge_entries, judge_entries_in_calls
+from loopless.bounds import FunctionBounds, LoopBounds, induction
+from loopless.bounds.constants import constants as set_once
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
@@ -16,6 +17,7 @@ from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
 from loopless.source import load
@@ -34,6 +36,30 @@ def known(g: Flowgraph) -> tuple[dict[str, Counted], FunctionBounds]:
     return found, FunctionBounds(loops)
 
 
+def fixed_by(g: Flowgraph) -> dict[Var, int]:
+    """The variables that hold one constant wherever they are read, which it is."""
+    return {v: c.value for v, c in set_once(g, live_at_entry(g.blocks, frozenset())[g.entry]).items()}
+
+
+def judge_fixed(g: Flowgraph, fixed: dict[Var, int], rows: list, nondet, interpreter: Interpreter) -> int:
+    """How often a constant was seen where a loop that reads it is entered, in runs: never may it be another number."""
+    seen = 0
+    live = live_at_entry(g.blocks, frozenset())
+    for arguments in rows:
+        entered: list[tuple[str, dict[Var, int]]] = []
+        interpreter.run(
+            arguments,
+            nondet,
+            max_steps=4_000,
+            on_loop=lambda loop, state, entered=entered: entered.append((loop.header, dict(state))),
+        )
+        for header, state in entered:
+            for var in live[header] & fixed.keys() & state.keys():
+                assert state[var] == fixed[var], (header, str(var), arguments, state[var], fixed[var])
+                seen += 1
+    return seen
+
+
 def at(term: Term, values: dict[Var, int]) -> int | None:
     try:
         return evaluate(term, values)
@@ -41,8 +67,13 @@ def at(term: Term, values: dict[Var, int]) -> int | None:
         return None
 
 
-def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, interpreter: Interpreter) -> int:
-    """How often exact counts were compared: of runs of the function, of the loop alone; and bounds on any entry."""
+def judge_exact(
+    g: Flowgraph, found: dict[str, Counted], rows: list, nondet, interpreter: Interpreter, fixed: dict[Var, int]
+) -> int:
+    """How often exact counts were compared: of runs of the function, of the loop alone; and bounds on any entry.
+
+    The loop alone begins in states in which ``fixed`` holds.
+    """
     compared = 0
     for arguments in rows:
         entered: dict[str, list[dict[Var, int]]] = {}
@@ -62,7 +93,6 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
             if run.status == "ok" and None not in each:
                 assert truth == sum(x for x in each if x is not None), (name, arguments, truth, str(number))
                 compared += 1
-    fixed = fixed_by(g)
     for loop in g.loops:
         exact = found.get(loop.name, Counted()).exact
         if exact is None:
@@ -73,7 +103,7 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
             continue
         variables = sorted(set(exact.variables) | set(alone.entry), key=lambda v: v.key)
         for state in draw_states(variables, constants([exact]), 1, 25):
-            state |= fixed
+            state.update(fixed)
             truth_alone = alone.run(state, max_steps=4_000)
             if truth_alone.status == "ok":
                 assert truth_alone.iterations == at(exact, state), (loop.name, state, str(exact))
@@ -82,7 +112,7 @@ def judge_exact(g: Flowgraph, found: dict[str, Counted], rows: list, nondet, int
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_random_programs(tmp_path, profile: str) -> None:
+def test_random_programs(tmp_path, monkeypatch, profile: str) -> None:
     bounds, exact = Compared(), 0
     for seed in range(9000, 9006):
         file = tmp_path / f"{seed}.c"
@@ -91,17 +121,24 @@ def test_random_programs(tmp_path, profile: str) -> None:
         g = build(program.inlined.functions["f"], program.inlined, Options())
         if isinstance(g, Refused):
             continue
-        found, claimed = known(g)
         chosen, nondet = random.Random(seed), nondet_stream(seed)
         rows = [[_drawn(parameter, chosen) for parameter in g.parameters] for _ in range(5)]
         interpreter = Interpreter(program.inlined, g, options=Options())
-        for more in (
-            judge_entries(g, claimed, seed, 20),
-            judge_calls(g, rows, nondet, claimed, interpreter, 4_000),
-            judge_entries_in_calls(g, rows, nondet, claimed, interpreter, 4_000),
-        ):
-            bounds.compared += more.compared
-        exact += judge_exact(g, found, rows, nondet, interpreter)
+        fixed = fixed_by(g)
+        judge_fixed(g, fixed, rows, nondet, interpreter)
+        ways = [fixed, {}] if fixed else [{}]
+        for holding in ways:  # what counts on the function's constants; what holds from any state without them
+            with monkeypatch.context() as patched:
+                if not holding:
+                    patched.setattr(induction, "constants", lambda *_: {})
+                found, claimed = known(g)
+            for more in (
+                judge_entries(g, claimed, seed, 20, holding),
+                judge_calls(g, rows, nondet, claimed, interpreter, 4_000),
+                judge_entries_in_calls(g, rows, nondet, claimed, interpreter, 4_000),
+            ):
+                bounds.compared += more.compared
+            exact += judge_exact(g, found, rows, nondet, interpreter, holding)
     if profile in ("everything", "nests", "nests-8", "composed", "arrays", "undefined"):
         assert bounds.compared > 20
         assert exact > 10
