@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Flowgraph, Kind
 from loopless.terms import Const, Term, Var
@@ -37,6 +35,3 @@ def _is_within(graph: Flowgraph, var: Var) -> bool:
     """Whether nobody but the function gives the variable values."""
     info = graph.variables.get(var)
     return info is not None and info.kind in _WITHIN
-
-
-NO_CONSTANTS: Mapping[Var, Const] = {}

@@ -36,6 +36,8 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
+from loopless.flowgraph.places import HEAP
+from loopless.flowgraph.pointees import POINTEE, STANDING_IN
 from loopless.terms import (
     INTEGERS,
     TRUE,
@@ -56,8 +58,6 @@ MAX_PAIRS: Final = 4000
 """In a loop with more pairs of a scalar and a write than this none is followed. A guess."""
 MAX_CHECKS: Final = 8
 """So many conditions that were checked before a write are remembered. A guess."""
-
-_FORMAL: Final = ("pointee", "reached")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +196,16 @@ class _Rewriting:
     def _may_meet(self, one: int, other: int) -> bool:
         """Whether two objects are different only by what is taken for granted."""
         kinds = {self._kind(one), self._kind(other)}
-        return not kinds.isdisjoint(_FORMAL) or kinds in ({"parameter"}, {"parameter", "global"})
+        return not kinds.isdisjoint(STANDING_IN) or kinds in ({"parameter"}, {"parameter", "global"})
 
     def _kind(self, number: int) -> str:
         if number in self.graph.objects:
             return self.graph.objects[number].kind
-        return _FORMAL[0] if self.graph.unnumbered[number] else "heap"
+        return POINTEE if self.graph.unnumbered[number] else HEAP
 
     def _is_own(self, number: int) -> bool:
         """Whether the function makes the object itself."""
-        return self._kind(number) in ("local", "heap")
+        return self._kind(number) in ("local", HEAP)
 
     def _in_words(self, number: int) -> str:
         if number not in self.graph.objects:

@@ -24,6 +24,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.graphs import predecessors, reachable
 from loopless.paths.execution import Written
 from loopless.refusals import Reason, Refused
@@ -64,7 +65,7 @@ class Chooser(Enum):
     OUTSIDE = "whoever calls the function"
 
 
-_OUTER: Final = ("parameter", "global", "pointee", "reached")
+_OUTER: Final = ("parameter", "global", *STANDING_IN)
 
 
 @dataclass(slots=True)

@@ -73,9 +73,9 @@ class Translator:
         """By their variables: orders of pointers that are known where they point into the same object."""
         self.callees: set[str] = set()
         self.called: list[tuple[Call, Touched]] = []
+        """The calls, with what they touch."""
         self.accesses: list[tuple[Load | Store | Fill | Copy, ir.Value]] = []
         """Accesses to memory, and the pointers that they go through."""
-        """The calls, with what they touch."""
         self.edges: list[Edge] = []
         self.addresses: dict[int, Var] = {}
         self._finished: dict[str, Block] = {}

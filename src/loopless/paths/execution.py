@@ -27,6 +27,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Unknown
@@ -349,7 +350,7 @@ def _apart(graph: Flowgraph, objects: frozenset[int] | None) -> frozenset[int] |
 
 
 def _is_formal(graph: Flowgraph, number: int) -> bool:
-    return number in graph.objects and graph.objects[number].kind in ("pointee", "reached")
+    return number in graph.objects and graph.objects[number].kind in STANDING_IN
 
 
 def written_by(graph: Flowgraph, statement: Statement) -> Written:
