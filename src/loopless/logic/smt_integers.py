@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Any
 
 from loopless.terms import (
+    Aggregate,
     And,
     Compare,
     Condition,
@@ -86,6 +87,10 @@ class IntegerTranslation:
                 return self.z3.If(self.done[term.condition], self.done[term.then], self.done[term.otherwise])
             case Read():
                 return self._read(term)
+            case Aggregate():  # any value of its range: what its elements say of it is not told
+                found = self._fresh(f"a{len(self.done)}")
+                self._bound(found, term)
+                return found
             case Op():
                 return self._operator(term, [self.done[arg] for arg in term.args])
             case _:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from loopless import terms as t
 from loopless.recurrences.expoly import NoClosedForm, times
 from loopless.terms import EvaluationError, IntType, Monomial, Term, Var, Wrap, powers
-from loopless.terms.evaluate import MAX_BITS, Reader
+from loopless.terms.evaluate import Reader
+from loopless.terms.operators import MAX_BITS
 
 MAX_MONOMIALS = 48
 """Systems of more monomials are not built."""

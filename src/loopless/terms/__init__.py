@@ -8,6 +8,7 @@ of the variables' types. Every simplification holds for all values of the variab
 
 from __future__ import annotations
 
+from loopless.terms.aggregates import aggregates_in, counted
 from loopless.terms.build import (
     TermTooLarge,
     add,
@@ -58,7 +59,7 @@ from loopless.terms.conditions import (
     truth,
     with_comparisons,
 )
-from loopless.terms.evaluate import EvaluationError, evaluate, holds, may_lack_value, named
+from loopless.terms.evaluate import evaluate, holds, may_lack_value
 from loopless.terms.functions import (
     Coefficients,
     coefficients,
@@ -83,6 +84,7 @@ from loopless.terms.nodes import (
     ONE,
     TRUE,
     ZERO,
+    Aggregate,
     And,
     Compare,
     Condition,
@@ -100,8 +102,10 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
+from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
+from loopless.terms.sequences import count, first, fold, greatest, last, least, opened, position, total
 from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
@@ -114,6 +118,7 @@ __all__ = [
     "ONE",
     "TRUE",
     "ZERO",
+    "Aggregate",
     "And",
     "Coefficients",
     "Compare",
@@ -135,6 +140,7 @@ __all__ = [
     "Var",
     "Wrap",
     "add",
+    "aggregates_in",
     "at_most_zero",
     "between",
     "bit_and",
@@ -147,6 +153,8 @@ __all__ = [
     "conjunction",
     "conjuncts",
     "const",
+    "count",
+    "counted",
     "curve_at",
     "depth_of",
     "digits",
@@ -157,6 +165,7 @@ __all__ = [
     "equals_zero",
     "evaluate",
     "eventually_positive",
+    "first",
     "first_equal",
     "first_in_range",
     "first_positive",
@@ -165,13 +174,17 @@ __all__ = [
     "fits",
     "floor_div",
     "floor_sum",
+    "fold",
     "from_polynomial",
     "greater",
     "greater_equal",
+    "greatest",
     "holds",
     "implies",
     "is_plain",
     "ite",
+    "last",
+    "least",
     "less",
     "less_equal",
     "linear_power",
@@ -185,8 +198,10 @@ __all__ = [
     "negate",
     "not_equal",
     "not_zero",
+    "opened",
     "operation",
     "polynomial",
+    "position",
     "power",
     "product",
     "range_of",
@@ -202,6 +217,7 @@ __all__ = [
     "symbol",
     "table",
     "text",
+    "total",
     "transform",
     "trunc_div",
     "trunc_rem",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from loopless.terms import curves, modular, powers
+from loopless.terms import powers
 from loopless.terms.nodes import (
     NAMED_FUNCTIONS,
+    Aggregate,
     And,
     Compare,
     Condition,
@@ -25,22 +26,15 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
+from loopless.terms.operators import MAX_BITS, EvaluationError, NoValue, apply, named
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
 
-MAX_BITS = 1 << 22
-"""No intermediate value may have more bits than this: beyond it evaluation refuses."""
+MAX_ELEMENTS = 1 << 24
+"""Of sequences no more elements are read than these: beyond it evaluation refuses."""
 
 Reader = Callable[[str, int, IntType], int]
 """Gives the element of a type at a byte offset of a named memory object."""
-
-
-class EvaluationError(ArithmeticError):
-    """A value does not exist or is out of reach: division by zero, an unbound variable, a number too large."""
-
-
-class NoValue(EvaluationError):
-    """There is no value: a division by zero, a negative exponent or count."""
 
 
 def evaluate(term: Term, values: Mapping[Var, int], reader: Reader | None = None) -> int:
@@ -48,9 +42,7 @@ def evaluate(term: Term, values: Mapping[Var, int], reader: Reader | None = None
     return _Evaluator(values, reader).value(term)
 
 
-def holds(
-    condition: Condition, values: Mapping[Var, int], reader: Reader | None = None, *, missing: int = 0
-) -> bool:
+def holds(condition: Condition, values: Mapping[Var, int], reader: Reader | None = None, *, missing: int = 0) -> bool:
     """Whether ``condition`` holds. A false part decides a conjunction and a true one a disjunction, whatever their
     order: others need no value then. Where that does not decide, quotients by zero and the like are ``missing``, as far
     as their range allows. The logic takes them for values that are not known, so that a summary is right whatever they
@@ -102,12 +94,15 @@ class _Evaluator:
         self.reader = reader
         self.known: dict[tuple[Node, int | None], int | EvaluationError] = {}
         self.depth = 0
+        self.passes: dict[Any, _Pass] = {}
+        self.elements = [0]
 
     def value(self, term: Term) -> int:
         """The value of ``term``, however deep it is nested."""
         try:
             return self.term(term)
         except _Deeper as deeper:
+            self._refuse_outer(deeper)
             self._prepare((term, None), deeper.needed)
             return self.term(term)
 
@@ -116,8 +111,12 @@ class _Evaluator:
         try:
             return self.condition(condition)
         except _Deeper as deeper:
+            self._refuse_outer(deeper)
             self._prepare((condition, None), deeper.needed)
             return self.condition(condition)
+
+    def _refuse_outer(self, deeper: _Deeper) -> None:
+        """Raise it again where an evaluation around this one has to find what is needed."""
 
     def _prepare(self, *pending: tuple[Node, int | None]) -> None:
         """Find what is needed, the last first, and what that needs before it."""
@@ -125,8 +124,9 @@ class _Evaluator:
         while left:
             self.depth = 0
             try:
-                self._found(*left[-1])
+                self.found(*left[-1])
             except _Deeper as deeper:
+                self._refuse_outer(deeper)
                 left.append(deeper.needed)
                 continue
             except EvaluationError:
@@ -143,9 +143,9 @@ class _Evaluator:
                 except KeyError:
                     raise EvaluationError(f"{term.name} has no value") from None
             case _:
-                return self._found(term, None)
+                return self.found(term, None)
 
-    def _found(self, node: Node, modulus: int | None) -> int:
+    def found(self, node: Node, modulus: int | None) -> int:
         """The value of a term, its residue, or the truth of a condition as a number, from what is known or anew."""
         found = self.known.get((node, modulus))
         if found is None:
@@ -194,6 +194,8 @@ class _Evaluator:
                 if self.reader is None:
                     raise EvaluationError(f"the content of {term.array} is not given")
                 return self.reader(term.array, self.term(term.offset), term.type)
+            case Aggregate():
+                return self._aggregate(term)
             case Op():
                 if term.op in NAMED_FUNCTIONS:
                     return self._named(term)
@@ -202,6 +204,19 @@ class _Evaluator:
                 return apply(term.op, self.term(term.args[0]), self.term(term.args[1]))
             case _:
                 raise AssertionError(type(term))
+
+    def _aggregate(self, term: Aggregate) -> int:
+        length = self.term(term.outside[0])
+        home = self.home(term)
+        key = term.kind, term.bound, term.inside, term.outside[2 if term.kind == "fold" else 1 :]
+        found = home.passes.get(key)
+        if found is None:
+            found = home.passes[key] = _Pass(home, term)
+        return found.value(term, max(length, 0))
+
+    def home(self, term: Aggregate) -> _Evaluator:  # noqa: ARG002  what is around all has all
+        """The outermost evaluation that has all which the elements depend on: there they are remembered."""
+        return self
 
     def _named(self, term: Op) -> int:
         if term.op == "table":
@@ -219,7 +234,7 @@ class _Evaluator:
         """``term`` modulo ``modulus``, without the huge powers below sums and exact-divided sums being built."""
         if isinstance(term, Const | Var):
             return self.term(term) % modulus
-        return self._found(term, modulus)
+        return self.found(term, modulus)
 
     def _residue(self, term: Term, modulus: int) -> int:
         match term:
@@ -261,7 +276,7 @@ class _Evaluator:
         return powers.first_component([count, size, *rest], modulus)
 
     def condition(self, condition: Condition) -> bool:
-        return bool(self._found(condition, None))
+        return bool(self.found(condition, None))
 
     def _decided(self, condition: Condition) -> bool:
         match condition:
@@ -291,80 +306,111 @@ class _Evaluator:
         return not decisive
 
 
+class _Inside(_Evaluator):
+    """What is inside of an aggregate, position by position; what does not depend on the position is left to the
+    evaluation around it.
+    """
+
+    def __init__(self, outer: _Evaluator, bound: Sequence[Var]) -> None:
+        self.own: dict[Var, int] = dict(outer.values)
+        super().__init__(self.own, outer.reader, outer.missing)
+        self.outer = outer
+        self.bound = frozenset(bound)
+        self.elements = outer.elements
+
+    def at(self, values: Iterable[tuple[Var, int]]) -> None:
+        """Go to a position."""
+        self.own.update(values)
+        self.known.clear()
+        self.passes.clear()
+        self.depth = 0
+        self.elements[0] += 1
+        if self.elements[0] > MAX_ELEMENTS:
+            raise EvaluationError(f"more than {MAX_ELEMENTS} elements are read")
+
+    def found(self, node: Node, modulus: int | None) -> int:
+        if self.bound.isdisjoint(node.variables):
+            return self.outer.found(node, modulus)
+        return super().found(node, modulus)
+
+    def _refuse_outer(self, deeper: _Deeper) -> None:
+        if self.bound.isdisjoint(deeper.needed[0].variables):
+            raise deeper
+
+    def home(self, term: Aggregate) -> _Evaluator:
+        every = (*term.outside[1:], *term.inside)
+        free = frozenset[Var]().union(*(part.variables for part in every)) - frozenset(term.bound)
+        return self if not self.bound.isdisjoint(free) else self.outer.home(term)
+
+
+class _Pass:
+    """One pass over a sequence, as far as it was needed: a longer one goes on where it stopped."""
+
+    def __init__(self, home: _Evaluator, term: Aggregate) -> None:
+        self.bound = term.bound
+        self.parts = term.inside
+        self.inside = _Inside(home, term.bound)
+        self.starts = tuple(home.term(start) for start in term.outside[2 if term.kind == "fold" else 1 :])
+        self.begin()
+
+    def begin(self) -> None:
+        """Stand before the first position."""
+        self.at = 0
+        self.hit: int | None = None
+        self.now: tuple[int, ...] = self.starts or (0,)
+
+    def value(self, term: Aggregate, length: int) -> int:
+        """The aggregate of so many positions."""
+        if self.at > length and not (term.kind == "first" and self.hit is not None):
+            self.begin()
+        if term.kind == "first":
+            return self._first(length)
+        while self.at < length:
+            self._step(term.kind)
+        if term.kind == "last":
+            return -1 if self.hit is None else self.hit
+        number = self.parts_chosen(term)
+        return self.now[number]
+
+    @staticmethod
+    def parts_chosen(term: Aggregate) -> int:
+        """Which of the values is asked for."""
+        number = term.outside[1] if term.kind == "fold" else None
+        return number.value if isinstance(number, Const) else 0
+
+    def _first(self, length: int) -> int:
+        while self.hit is None and self.at < length:
+            self.inside.at([(self.bound[0], self.at)])
+            if self._holds():
+                self.hit = self.at
+            self.at += 1
+        return length if self.hit is None else min(self.hit, length)
+
+    def _step(self, kind: str) -> None:
+        self.inside.at([(self.bound[0], self.at), *zip(self.bound[1:], self.now, strict=False)])
+        if kind == "last":
+            if self._holds():
+                self.hit = self.at
+        else:
+            found = tuple(self.inside.value(part) for part in self.parts if isinstance(part, Term))
+            match kind:
+                case "sum":
+                    self.now = (self.now[0] + found[0],)
+                case "least":
+                    self.now = (min(self.now[0], found[0]),)
+                case "greatest":
+                    self.now = (max(self.now[0], found[0]),)
+                case _:
+                    self.now = found
+        self.at += 1
+
+    def _holds(self) -> bool:
+        part = self.parts[0]
+        assert isinstance(part, Condition)
+        return self.inside.truth(part)
+
+
 def _within(value: int, bounds: tuple[int | None, int | None]) -> int:
     low, high = bounds
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
-
-
-def named(op: str, args: Sequence[int]) -> int:
-    """The value of a function of :data:`loopless.terms.nodes.NAMED_FUNCTIONS`. Raises :class:`EvaluationError`."""
-    try:
-        match op:
-            case "first_in_range":
-                return modular.first_visit(args[0], args[1], args[2], args[3], args[4])
-            case "first_scaled":
-                return modular.first_scaled(args[0], args[1], args[2], args[3], args[4], args[5])
-            case "floor_sum":
-                return modular.floor_sum(args[0], args[1], args[2], args[3])
-            case "first_positive" | "first_zero":
-                groups = zip(args[::3], args[1::3], args[2::3], strict=True)
-                curve = {(base, degree): coefficient for base, degree, coefficient in groups}
-                return curves.first_of_sign(curve, int(op == "first_positive"))
-            case "linear_power":
-                return powers.first_component(args)
-            case "digits":
-                return powers.horner_of_digits(args[0], args[1], args[2], args[3])
-            case "divided":
-                return powers.divided(args[0], args[1], args[2], args[3], args[4])
-            case "table":
-                return args[1 + min(max(args[0], 0), len(args) - 2)]
-            case _:
-                raise AssertionError(op)
-    except ValueError as error:
-        kind = NoValue if op in ("first_in_range", "floor_sum") else EvaluationError  # others: too large
-        raise kind(str(error)) from None
-
-
-def apply(op: str, a: int, b: int) -> int:  # noqa: C901, PLR0912  one line an operator
-    """The value of a binary operator of :data:`loopless.terms.nodes.OPERATORS`. Raises :class:`EvaluationError`."""
-    if op in ("floor_div", "mod", "trunc_div", "trunc_rem") and b == 0:
-        raise NoValue("division by zero")
-    if op in ("shl", "shr", "pow") and b < 0:
-        raise NoValue(f"{op} by {b}")
-    match op:
-        case "floor_div":
-            return a // b
-        case "mod":
-            return a % b
-        case "trunc_div":
-            return _truncated(a, b)
-        case "trunc_rem":
-            return a - b * _truncated(a, b)
-        case "bit_and":
-            return a & b
-        case "bit_or":
-            return a | b
-        case "bit_xor":
-            return a ^ b
-        case "shl":
-            if b > MAX_BITS and a:
-                raise EvaluationError(f"a shift by {b}")
-            return a << b
-        case "shr":
-            return a >> b
-        case "pow":
-            if b * max(a.bit_length(), 1) > MAX_BITS and a not in (0, 1, -1):
-                raise EvaluationError(f"a power with exponent {b}")
-            return int(a**b)
-        case "min":
-            return min(a, b)
-        case "max":
-            return max(a, b)
-        case _:
-            raise AssertionError(op)
-
-
-def _truncated(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a >= 0) == (b > 0) else -quotient

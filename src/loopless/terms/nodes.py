@@ -301,6 +301,58 @@ class Read(Term):
         return f"{self.array}[{self.offset.key}]:{self.type}"
 
 
+AGGREGATES: Final = frozenset(("first", "last", "sum", "least", "greatest", "fold"))
+"""What an :class:`Aggregate` may be, over the positions t with 0 ≤ t < n: ``first`` is the least t at which a condition
+holds, max(n, 0) if there is none; ``last`` the greatest one, -1 if there is none; ``sum`` adds a term up; ``least`` and
+``greatest`` are the extreme of a start and a term; ``fold`` the value of one of several variables that begin with their
+starts and change together at each position."""
+
+BOUND: Final = "#"
+"""The first letter of the names of bound variables, which no variable of a program has."""
+
+OPENED: Final = "~"
+"""The first letter of what bound variables are called while what they are bound in is worked on."""
+
+
+class Aggregate(Term):
+    """What ``kind`` of :data:`AGGREGATES` makes of all positions of a sequence: what a loop does with what it reads.
+
+    ``outside``: the number of positions; for ``least`` and ``greatest`` also the start, for ``fold`` the number of the
+    variable that is the value, then the starts. ``inside``: what is said of each position: a condition (``first``,
+    ``last``), a term, or the next values of the variables (``fold``). ``bound``: the variables of ``inside`` that stand
+    for the position and, of a ``fold``, for the values before; they are named by how deep aggregates are nested inside,
+    so that terms that differ in these names only are the same.
+    """
+
+    __match_args__ = ("kind", "outside", "bound", "inside")
+    __slots__ = __match_args__
+    kind: str
+    """Which function of the sequence."""
+    outside: tuple[Term, ...]
+    """How many positions there are, and where it begins."""
+    bound: tuple[Var, ...]
+    """The position, and the values before."""
+    inside: tuple[Node, ...]
+    """What is at a position."""
+
+    def __new__(
+        cls, kind: str, outside: tuple[Term, ...], bound: tuple[Var, ...], inside: tuple[Node, ...]
+    ) -> Aggregate:
+        assert kind in AGGREGATES, kind
+        return cls._intern(kind, outside, bound, inside)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (*self.outside, *self.inside)
+
+    def _own_variables(self) -> frozenset[Var]:
+        return super()._own_variables() - frozenset(self.bound)
+
+    def _make_key(self) -> str:
+        outside, inside = (",".join(node.key for node in nodes) for nodes in (self.outside, self.inside))
+        return f"{self.kind}({outside};{','.join(v.key for v in self.bound)}:{inside})"
+
+
 class Condition(Node):
     """A truth-valued node. Negation is pushed into the comparisons, so there is no node for it."""
 

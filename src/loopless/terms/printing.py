@@ -1,6 +1,7 @@
 """Terms and conditions as people read them: C syntax over unbounded integers, plus ``min``, ``max``, ``floor_div``,
 ``ceil_div``, ``mod``, ``pow`` and the named functions ``first_in_range``, ``floor_sum``, ``table``, ``linear_power``,
-``digits`` and ``least(k: condition)``. ``/`` and ``%`` are printed where C's meaning is meant or agrees.
+``digits``, ``least(k: condition)``, and aggregates over positions, as ``first(k < n: condition)``. ``/`` and ``%`` are
+printed where C's meaning is meant or agrees.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from collections.abc import Container, Iterator, Mapping
 from itertools import count, islice
 from typing import assert_never
 
+from loopless.terms.aggregates import counted
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.nodes import (
+    Aggregate,
     And,
     Compare,
     Condition,
@@ -112,6 +115,8 @@ class _Writer:
         """``left``: how many parts may be written; None: any number, in the canonical form."""
         self.names = names
         self.left = left
+        self.bound: dict[Var, str] = {}
+        """What bound variables are called here."""
 
     def text(self, node: Node) -> str:
         return self.print(node)[0]
@@ -129,7 +134,9 @@ class _Writer:
             case Const():
                 return str(node.value), _ATOM if node.value >= 0 else _UNARY
             case Var():
-                return node.name, _ATOM
+                return self.bound.get(node, node.name), _ATOM
+            case Aggregate():
+                return self._aggregate(node), _ATOM
             case Sum():
                 shown = self._presented(node)
                 return self._sum(shown) if isinstance(shown, Sum) else self.print(shown)
@@ -227,6 +234,30 @@ class _Writer:
         right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
         return f"least({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
 
+    def _aggregate(self, node: Aggregate) -> str:
+        """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``."""
+        taken = {variable.name for part in node.inside for variable in part.variables} | set(self.bound.values())
+        free = (name for name in _bound_names() if name not in taken)
+        k = next(free)
+        values = (name for name in _bound_names("v") if name not in taken)
+        before = self.bound
+        outside = [self.text(part) for part in node.outside]
+        self.bound = {**before, node.bound[0]: k, **dict(zip(node.bound[1:], values, strict=False))}
+        condition = counted(node)
+        inside = [self.text(part) for part in ((condition,) if condition is not None else node.inside)]
+        names = [self.bound[variable] for variable in node.bound]
+        self.bound = before
+        over = f"{k} < {outside[0]}"
+        if node.kind == "fold":
+            number = node.outside[1]
+            assert isinstance(number, Const)
+            starts = ", ".join(f"{name} = {start}" for name, start in zip(names[1:], outside[2:], strict=True))
+            steps = ", ".join(f"{name}' = {step}" for name, step in zip(names[1:], inside, strict=True))
+            chosen = f".{names[1 + number.value]}" if len(inside) > 1 else ""
+            return f"fold({starts}; {over}: {steps}){chosen}"
+        start = f"{outside[1]}; " if len(outside) > 1 else ""
+        return f"{'count' if condition is not None else node.kind}({start}{over}: {inside[0]})"
+
     def _linear_power(self, args: tuple[Term, ...]) -> str:
         size = args[1]
         assert isinstance(size, Const)
@@ -307,9 +338,9 @@ def _is_operation(monomial: Monomial) -> bool:
 _COUNTS = IntType(None, signed=False)
 
 
-def _bound_names() -> Iterator[str]:
-    yield "k"
-    yield from (f"k{number}" for number in count(1))
+def _bound_names(letter: str = "k") -> Iterator[str]:
+    yield letter
+    yield from (f"{letter}{number}" for number in count(1))
 
 
 def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:

@@ -6,7 +6,7 @@ from math import prod
 from typing import assert_never
 
 from loopless.terms import curves, powers
-from loopless.terms.nodes import NAMED_FUNCTIONS, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
+from loopless.terms.nodes import NAMED_FUNCTIONS, Aggregate, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
 
 Range = tuple[int | None, int | None]
 """Least and greatest value, both included; None where there is no bound."""
@@ -56,6 +56,8 @@ def _compute(term: Term) -> Range:
             return total
         case Ite():
             return _union(_known(term.then), _known(term.otherwise))
+        case Aggregate():
+            return _aggregate(term)
         case Op():
             if term.op in NAMED_FUNCTIONS:
                 return _named(term.op, [_known(arg) for arg in term.args])
@@ -97,6 +99,30 @@ def _named(op: str, args: list[Range]) -> Range:
             low, high = _add(_union((0, 0), _scale(step, last)), start)
             summand = (None if low is None else low // modulus[0], None if high is None else high // modulus[0])
             return _union((0, 0), _scale(summand, max(count[1], 0)))
+
+
+def _aggregate(term: Aggregate) -> Range:
+    most = _known(term.outside[0])[1]
+    most = None if most is None else max(most, 0)
+    match term.kind:
+        case "first":
+            return 0, most
+        case "last":
+            return -1, None if most is None else most - 1
+        case "sum":
+            low, high = _known(term.inside[0])
+            return (
+                0 if low is not None and low >= 0 else None if low is None or most is None else low * most,
+                0 if high is not None and high <= 0 else None if high is None or most is None else high * most,
+            )
+        case "least" | "greatest":
+            start, value = _known(term.outside[1]), _known(term.inside[0])
+            low, high = _union(start, value)
+            return (low, start[1]) if term.kind == "least" else (start[0], high)
+        case _:
+            number = term.outside[1]
+            assert isinstance(number, Const)
+            return _union(_known(term.outside[2 + number.value]), _known(term.inside[number.value]))
 
 
 def _divided(args: list[Range]) -> Range:

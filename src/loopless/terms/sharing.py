@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import Final
 
+from loopless.terms.aggregates import is_open
 from loopless.terms.nodes import Condition, Const, Node, Sum, Truth, Var, walk
 
 MAX_PLAIN: Final = 1_000
@@ -89,7 +90,7 @@ def parts_to_name(root: Node, uses: Uses = operands, known: Container[Node] = ()
     measures: dict[Node, tuple[int, int]] = {}
     for part in order:
         size, depth = measures[part] = _measure(part, measures, named, uses)
-        if part is root or isinstance(part, Var | Const | Truth):
+        if part is root or isinstance(part, Var | Const | Truth) or is_open(part):
             continue
         if (times.get(part, 0) > 1 and size >= _LEAST_NAMED) or depth > _NAMED_DEPTH:
             named[part] = None

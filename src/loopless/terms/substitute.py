@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import overload
 
-from loopless.terms import build, conditions, functions
+from loopless.terms import aggregates, build, conditions, functions
 from loopless.terms.nodes import (
     ONE,
+    OPENED,
+    Aggregate,
     And,
     Compare,
     Condition,
-    Const,
     Ite,
     Node,
     Op,
@@ -19,10 +20,8 @@ from loopless.terms.nodes import (
     Read,
     Sum,
     Term,
-    Truth,
     Var,
     Wrap,
-    walk,
 )
 
 
@@ -45,24 +44,65 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
         return found
     bound = frozenset(bindings)
 
-    def leaf(variable: Var) -> Term:
-        return bindings.get(variable, variable)
+    def at_once(current: Node) -> Node | None:
+        if current.variables.isdisjoint(bound):
+            return current
+        return bindings.get(current) if isinstance(current, Var) else None
 
+    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
+        return substituted(part, {**bindings, **opened})
+
+    return _worked_out(node, done, at_once, inside)
+
+
+def _worked_out(
+    node: Node,
+    done: dict[Node, Node],
+    at_once: Callable[[Node], Node | None],
+    inside: Callable[[Node, Mapping[Var, Term]], Node],
+) -> Node:
+    """What ``node`` becomes where its parts become others, simplified on the way up. ``at_once``: what a node becomes
+    without a look into it, None where that is needed. ``inside``: what becomes of a part of an aggregate, where the
+    bound variables get other names.
+    """
     stack: list[Node] = [node]
     while stack:
         current = stack[-1]
         if current in done:
             stack.pop()
             continue
-        if current.variables.isdisjoint(bound):
-            done[current] = current
+        found = at_once(current)
+        if found is not None:
+            done[current] = found
             continue
-        missing = [child for child in current.children if child not in done]
+        below = current.outside if isinstance(current, Aggregate) else current.children
+        missing = [child for child in below if child not in done]
         if missing:
             stack += missing
         else:
-            done[current] = _rebuild(current, done, leaf)
+            done[current] = _rebuild(current, done, inside)
     return done[node]
+
+
+def substituted(node: Node, bindings: Mapping[Var, Term]) -> Node:
+    """:func:`substitute` in a term or a condition."""
+    if isinstance(node, Term):
+        return substitute(node, bindings)
+    return substitute(_condition(node), bindings)
+
+
+def aggregate(kind: str, outside: tuple[Term, ...], bound: tuple[Var, ...], inside: tuple[Node, ...]) -> Term:
+    """What ``kind`` makes of the positions of a sequence, see :class:`loopless.terms.nodes.Aggregate`. The variables
+    ``bound`` are bound in what is ``inside``, whatever they are called.
+    """
+    simple = aggregates.simplified(kind, outside, bound, inside)
+    if simple is not None:
+        return simple
+    names = aggregates.bound_names(bound, inside)
+    if names != bound:
+        renaming: dict[Var, Term] = dict(zip(bound, names, strict=True))
+        inside = tuple(substituted(part, renaming) for part in inside)
+    return Aggregate(kind, outside, names, inside)
 
 
 _MOST_BINDINGS = 128
@@ -88,34 +128,39 @@ def transform(node: Condition, leaf: Callable[[Var], Term]) -> Condition: ...
 @overload
 def transform(node: Node, leaf: Callable[[Var], Term]) -> Node: ...
 def transform(node: Node, leaf: Callable[[Var], Term]) -> Node:
-    """Rebuild ``node`` bottom-up, simplified, with ``leaf`` applied to each variable."""
-    done: dict[Node, Node] = {}
-    for current in walk(node):
-        done[current] = _rebuild(current, done, leaf)
-    return done[node]
+    """Rebuild ``node`` bottom-up, simplified, with ``leaf`` applied to each variable that is not bound in it."""
+
+    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
+        return transform(part, lambda variable: opened.get(variable) or leaf(variable))
+
+    return _worked_out(node, {}, lambda part: leaf(part) if isinstance(part, Var) else None, inside)
 
 
 @overload
 def replace_terms(node: Term, replaced: Mapping[Term, Term]) -> Term: ...
 @overload
 def replace_terms(node: Condition, replaced: Mapping[Term, Term]) -> Condition: ...
-def replace_terms(node: Term | Condition, replaced: Mapping[Term, Term]) -> Node:
+@overload
+def replace_terms(node: Term | Condition, replaced: Mapping[Term, Term]) -> Term | Condition: ...
+@overload
+def replace_terms(node: Node, replaced: Mapping[Term, Term]) -> Node: ...
+def replace_terms(node: Node, replaced: Mapping[Term, Term]) -> Node:
     """``node`` with whole subterms replaced, and simplified on the way up. A replacement is not looked into again."""
-    done: dict[Node, Node] = {}
-    for current in walk(node):
-        found = replaced.get(current) if isinstance(current, Term) else None
-        done[current] = _rebuild(current, done, lambda variable: variable) if found is None else found
-    return done[node]
+
+    def at_once(part: Node) -> Node | None:
+        found = replaced.get(part) if isinstance(part, Term) else None
+        return part if found is None and isinstance(part, Var) else found
+
+    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
+        return replace_terms(substituted(part, opened), replaced)
+
+    return _worked_out(node, {}, at_once, inside)
 
 
-def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) -> Node:
-    match node:
-        case Var():
-            return leaf(node)
-        case Const() | Truth():
-            return node
-        case _:
-            pass
+def _rebuild(node: Node, done: dict[Node, Node], inside: Callable[[Node, Mapping[Var, Term]], Node]) -> Node:
+    """The node with what its operands became; see :func:`_worked_out`."""
+    if isinstance(node, Aggregate):
+        return _rebuild_aggregate(node, done, inside)
     children = node.children
     if all(done[child] is child for child in children):
         return node
@@ -144,6 +189,18 @@ def _rebuild(node: Node, done: dict[Node, Node], leaf: Callable[[Var], Term]) ->
             return conditions.disjunction(_condition(done[arg]) for arg in node.args)
         case _:
             raise AssertionError(type(node))
+
+
+def _rebuild_aggregate(
+    node: Aggregate, done: dict[Node, Node], inside: Callable[[Node, Mapping[Var, Term]], Node]
+) -> Term:
+    """The bound variables get names that nothing has while what is inside is worked on: what is put there may have
+    aggregates of its own, which changes how those around them are named.
+    """
+    names = tuple(Var(OPENED + variable.name, variable.type) for variable in node.bound)
+    renaming: dict[Var, Term] = dict(zip(node.bound, names, strict=True))
+    outside = tuple(_term(done[part]) for part in node.outside)
+    return aggregate(node.kind, outside, names, tuple(inside(part, renaming) for part in node.inside))
 
 
 def _rebuild_sum(node: Sum, done: dict[Node, Node]) -> Term:
