@@ -165,7 +165,7 @@ def _condition(rng: random.Random, depth: int, scope: tuple[Var, ...]) -> Condit
 
 def _naive(node: Node, values: dict[Var, int]) -> int:
     """The value by replacing positions by numbers, one after another: no pass, no memory."""
-    inner = [part for part in aggregates_in(node) if not any(v.name.startswith("#") for v in part.variables)]
+    inner = [part for part in aggregates_in(node) if not any(v.name.startswith("@") for v in part.variables)]
     outermost = [part for part in inner if not any(part is not other and part in aggregates_in(other) for other in inner)]
     known: dict[Term, Term] = {part: const(_by_definition(part, values)) for part in outermost}
     plain = replace_terms(node, known)
@@ -179,7 +179,7 @@ def _by_definition(part: Aggregate, values: dict[Var, int]) -> int:
     for at in range(length):
         depth = len(values)
         names = (Var(f"at {depth}", T.type), *(Var(f"{i} of {depth}", INTEGERS) for i in range(len(part.bound) - 1)))
-        here = {**values, **dict(zip(names, (at, *states), strict=True))}
+        here = {**values, **dict(zip(names, (at, *states)[: len(names)], strict=True))}
         renamed = [
             substitute(inside, dict(zip(part.bound, names, strict=True)))  # type: ignore[arg-type,call-overload]
             for inside in part.inside

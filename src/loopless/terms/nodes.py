@@ -307,7 +307,7 @@ holds, max(n, 0) if there is none; ``last`` the greatest one, -1 if there is non
 ``greatest`` are the extreme of a start and a term; ``fold`` the value of one of several variables that begin with their
 starts and change together at each position."""
 
-BOUND: Final = "#"
+BOUND: Final = "@"
 """The first letter of the names of bound variables, which no variable of a program has."""
 
 OPENED: Final = "~"
