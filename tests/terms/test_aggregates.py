@@ -165,7 +165,7 @@ def _condition(rng: random.Random, depth: int, scope: tuple[Var, ...]) -> Condit
 
 def _naive(node: Node, values: dict[Var, int]) -> int:
     """The value by replacing positions by numbers, one after another: no pass, no memory."""
-    inner = [part for part in aggregates_in(node) if not any(v.name.startswith("@") for v in part.variables)]
+    inner = [part for part in aggregates_in(node) if not any(v.name.startswith("~") for v in part.variables)]
     outermost = [part for part in inner if not any(part is not other and part in aggregates_in(other) for other in inner)]
     known: dict[Term, Term] = {part: const(_by_definition(part, values)) for part in outermost}
     plain = replace_terms(node, known)
@@ -251,7 +251,7 @@ def evaluate_free(n: Var) -> Term:
 
 
 def test_printed() -> None:
-    assert text(first(T, sub(N, START), equal(element(add(START, T)), X))) == "first(k < n - i: a[k + i] == x)"
+    assert text(first(T, sub(N, START), equal(element(add(START, T)), X))) == "first(k < n - i: a[i + k] == x)"
     assert text(count(T, N, greater(element(T), const(2)))) == "count(k < n: a[k] >= 3)"
     k = Var("k", INT)
     assert text(total(T, k, element(T))) == "sum(k1 < k: a[k1])"

@@ -39,6 +39,7 @@ from loopless.terms import (
     substitute,
     text,
     walk,
+    walk_inside,
 )
 
 _OPERATIONS: Final = 500_000
@@ -124,7 +125,7 @@ def variables_from_outside(paths: LoopPaths) -> frozenset[Var]:
 def is_from_outside(node: Node, outside: Iterable[Var], changing: frozenset[Var]) -> bool:
     """Whether ``node`` mentions a variable of ``outside`` or reads an array at a place that the loop moves."""
     return not node.variables.isdisjoint(outside) or any(
-        isinstance(part, Read) and not part.variables.isdisjoint(changing) for part in walk(node)
+        isinstance(part, Read) and not part.variables.isdisjoint(changing) for part in walk_inside(node)
     )
 
 

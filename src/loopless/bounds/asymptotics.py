@@ -9,7 +9,23 @@ from math import prod
 from typing import Final, TypeGuard
 
 from loopless.bounds.model import LARGE
-from loopless.terms import ZERO, Const, Ite, Monomial, Op, Read, Sum, Term, Var, Wrap, depth_of, range_of, walk
+from loopless.terms import (
+    ZERO,
+    Aggregate,
+    Const,
+    Ite,
+    Monomial,
+    Op,
+    Read,
+    Sum,
+    Term,
+    Var,
+    Wrap,
+    counted,
+    depth_of,
+    range_of,
+    walk,
+)
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -114,6 +130,8 @@ class _Classes:
             case Read():
                 # What stands in memory is an input that has no name here.
                 return CONSTANT if (term.type.width or LONG) <= SHORT else None
+            case Aggregate() if term.kind == "first" or counted(term) is not None:
+                return self.towards(term.outside[0], 1) if sign > 0 else CONSTANT
             case Op():
                 return self._operator(term, sign)
             case _:

@@ -28,7 +28,7 @@ from loopless.terms import (
     not_zero,
     sub,
     substitute,
-    walk,
+    walk_inside,
     wrap,
 )
 
@@ -144,7 +144,7 @@ def _told(outcome: Outcome, intervals: Intervals) -> Outcome:
 
 
 def _reads(term: Term) -> bool:
-    return any(isinstance(node, Read) for node in walk(term))
+    return any(isinstance(node, Read) for node in walk_inside(term))
 
 
 # -- at a call --------------------------------------------------------------------------------------------------------

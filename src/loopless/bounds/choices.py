@@ -40,6 +40,7 @@ from loopless.terms import (
     replace_terms,
     substitute,
     walk,
+    walk_inside,
 )
 
 MAX_STEPS: Final = 1500
@@ -182,7 +183,7 @@ class Game:
         """Whether memory is read in it."""
         known = self._reading.get(node)
         if known is None:
-            known = self._reading[node] = any(isinstance(part, Read) for part in walk(node))
+            known = self._reading[node] = any(isinstance(part, Read) for part in walk_inside(node))
         return known
 
     def _plain(self, node: _N) -> _N:

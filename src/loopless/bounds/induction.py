@@ -63,7 +63,7 @@ from loopless.terms import (
     scale,
     sub,
     substitute,
-    walk,
+    walk_inside,
 )
 from loopless.terms.ranges import Range
 
@@ -398,7 +398,7 @@ class _Entry:
 
     def at_most(self, term: Term) -> Term | None:
         """A bound over the values at the entry of what is around, for all entries of the loop."""
-        if any(isinstance(node, Read) and node.array in self._written for node in walk(term)):
+        if any(isinstance(node, Read) and node.array in self._written for node in walk_inside(term)):
             return None
         try:
             here = substitute(term, self.point.values)
@@ -457,7 +457,7 @@ class _Entry:
 
     def _apart(self, term: Term) -> int | None:
         """By how much, at least 1, what the loop takes in two entries differs; None where that is not known."""
-        if self.visits is not None or any(isinstance(n, Read) and n.array in self._written for n in walk(term)):
+        if self.visits is not None or any(isinstance(n, Read) and n.array in self._written for n in walk_inside(term)):
             return None
         here = substitute(term, self.point.values)
         match here:

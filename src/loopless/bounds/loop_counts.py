@@ -14,7 +14,7 @@ from loopless.bounds.model import Bound, Bounds, both
 from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
 from loopless.paths.execution import written_objects
 from loopless.refusals import Refused
-from loopless.terms import TRUE, Condition, Const, Read, Term, Var, add, conjunction, const, mul, walk
+from loopless.terms import TRUE, Condition, Const, Read, Term, Var, add, conjunction, const, mul, walk_inside
 
 What = str | tuple[int, ...]
 """What is counted in a loop: the visits of a block by its label, some of the iterations by number, or all of them
@@ -65,7 +65,7 @@ class LoopCounts(ABC):
 
     def reads_written(self, base: str, term: Term) -> bool:
         """Whether the term reads memory that the loop ``base`` may write, or the function for the empty name."""
-        arrays = {node.array for node in walk(term) if isinstance(node, Read)}
+        arrays = {node.array for node in walk_inside(term) if isinstance(node, Read)}
         if not arrays:
             return False
         graph = self.scopes.graph

@@ -27,7 +27,7 @@ from loopless.terms import (
     polynomial,
     sub,
     substitute,
-    walk,
+    walk_inside,
     wrap,
 )
 from loopless.terms.ranges import Range
@@ -119,7 +119,7 @@ def _range_of(term: Term, facts: Facts, intervals: Intervals) -> Range:
 
 def _at(term: Term, values: Mapping[Var, Term]) -> Term | None:
     """A term with these values; None where it speaks of memory, which may be another one there."""
-    if any(isinstance(node, Read) for node in walk(term)):
+    if any(isinstance(node, Read) for node in walk_inside(term)):
         return None
     try:
         return substitute(term, values)

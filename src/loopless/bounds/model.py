@@ -31,6 +31,7 @@ from loopless.terms import (
     polynomial,
     substitute,
     walk,
+    walk_inside,
 )
 
 
@@ -71,7 +72,7 @@ def size(node: Node) -> int:
 
 def reads(node: Node) -> bool:
     """Whether a term or condition speaks of memory."""
-    return any(isinstance(part, Read) for part in walk(node))
+    return any(isinstance(part, Read) for part in walk_inside(node))
 
 
 def by_types(term: Term) -> bool:

@@ -31,6 +31,7 @@ from loopless.terms import (
     ONE,
     TRUE,
     ZERO,
+    Aggregate,
     Compare,
     Condition,
     Const,
@@ -362,6 +363,8 @@ def _means_something(node: Node, written: Collection[str]) -> bool:
     """Whether a part of a measure has a value at the entry of the loop, and the same one all along if it is memory."""
     if isinstance(node, Read):
         return node.array not in written
+    if isinstance(node, Aggregate):
+        return False
     partial = isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow")
     return not partial or (isinstance(node, Op) and isinstance(node.args[1], Const))
 

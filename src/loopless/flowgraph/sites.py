@@ -38,7 +38,7 @@ from loopless.terms import (
     less_equal,
     maximum,
     substitute,
-    walk,
+    walk_inside,
     wrap,
 )
 
@@ -171,7 +171,7 @@ class Handed:
         """A term over the inputs of the callee, over the values in front of a call of it; None where one of the inputs
         is not known there.
         """
-        if any(isinstance(node, Read) for node in walk(term)):
+        if any(isinstance(node, Read) for node in walk_inside(term)):
             return None
         values: dict[Var, Term] = {}
         for var in term.variables:

@@ -28,7 +28,7 @@ from loopless.terms import (
     evaluate,
     holds,
     polynomial,
-    walk,
+    walk_inside,
 )
 
 OPERATIONS: Final = 200_000
@@ -88,7 +88,7 @@ def _names(part: Condition) -> tuple[str, ...]:
     """
     found = _subjects.get(part)
     if found is None:
-        arrays = {f"memory {node.array}" for node in walk(part) if isinstance(node, Read)}
+        arrays = {f"memory {node.array}" for node in walk_inside(part) if isinstance(node, Read)}
         found = tuple(sorted({variable.key for variable in part.variables} | arrays)) or ("",)
         if len(_subjects) > _CACHE_LIMIT:
             _subjects.clear()

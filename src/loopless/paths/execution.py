@@ -52,6 +52,7 @@ from loopless.terms import (
     read,
     substitute,
     walk,
+    walk_inside,
 )
 
 MAX_PATHS: Final = 256
@@ -250,7 +251,7 @@ class Execution(ABC, Generic[_S]):
 
     def known_content(self, node: Node) -> bool:
         """Whether what ``node`` reads from memory is there from the beginning on."""
-        arrays = {part.array for part in walk(node) if isinstance(part, Read)}
+        arrays = {part.array for part in walk_inside(node) if isinstance(part, Read)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
         return all(o.constant or not (self.written.anything or o.number in self.written) for o in held)
 

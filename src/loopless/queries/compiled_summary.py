@@ -15,7 +15,7 @@ from loopless.check.interpreter.values import Missing, Stop
 from loopless.flowgraph.model import Flowgraph
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
 from loopless.summary.function import Region
-from loopless.terms import Node, Op, Read, Term, Var, evaluate, holds, walk
+from loopless.terms import Aggregate, Node, Op, Read, Term, Var, evaluate, holds, walk_inside
 from loopless.terms.nodes import NAMED_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -122,8 +122,10 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
     beyond what Python's compiler takes.
     """
     nodes: list[Node] = [node for region in summary.regions for node in (region.when, *_told(region))]
-    parts = {part for node in nodes for part in walk(node)}
-    if any(isinstance(part, Read) or (isinstance(part, Op) and part.op in NAMED_FUNCTIONS) for part in parts):
+    parts = {part for node in nodes for part in walk_inside(node)}
+    if any(isinstance(part, Read | Aggregate) for part in parts):
+        return None
+    if any(isinstance(part, Op) and part.op in NAMED_FUNCTIONS for part in parts):
         return None
     names = {input.var: f"v{at}" for at, input in enumerate(summary.inputs)}
     out = Lines()

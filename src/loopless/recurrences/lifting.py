@@ -15,7 +15,7 @@ from loopless.recurrences.sequences import (
     floor_quotient,
     remainder,
 )
-from loopless.terms import NAMED_FUNCTIONS, Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
+from loopless.terms import NAMED_FUNCTIONS, Aggregate, Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _lifted(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequenc
             return _operator(term, known, ring)
         case Ite():
             raise NoClosedForm(f"{t.brief(term)} is piecewise")
-        case Read():
+        case Read() | Aggregate():
             raise NoClosedForm(f"{t.brief(term)} reads at an offset that changes")
         case _:
             raise AssertionError(type(term))

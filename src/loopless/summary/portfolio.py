@@ -17,6 +17,7 @@ from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.methods import (
     acceleration,
+    aggregation,
     bounded_unrolling,
     cyclic_modes,
     earliest_exit,
@@ -67,6 +68,7 @@ METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
     earliest_exit.METHOD,
     acceleration.METHOD,
     earliest_exit.AFTER_ACCELERATION,
+    aggregation.METHOD,
     Method("parts", "ours", _by_parts, _may_have_parts),
 )
 """For a loop. The summary of parts names the methods of :data:`PART_METHODS` that gave it."""

@@ -101,6 +101,7 @@ from loopless.terms.nodes import (
     Var,
     Wrap,
     walk,
+    walk_inside,
 )
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
@@ -225,6 +226,7 @@ __all__ = [
     "type_name",
     "variable",
     "walk",
+    "walk_inside",
     "with_comparisons",
     "wrap",
 ]

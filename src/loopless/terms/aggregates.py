@@ -24,7 +24,7 @@ from loopless.terms.nodes import (
     Node,
     Term,
     Var,
-    walk,
+    walk_inside,
 )
 from loopless.terms.ranges import range_of
 from loopless.terms.types import IntType
@@ -44,7 +44,7 @@ def counted(node: Aggregate) -> Condition | None:
 
 def aggregates_in(node: Node) -> Iterator[Aggregate]:
     """All aggregates in a term or condition, inner ones first."""
-    return (part for part in walk(node) if isinstance(part, Aggregate))
+    return (part for part in walk_inside(node) if isinstance(part, Aggregate))
 
 
 def is_open(node: Node) -> bool:

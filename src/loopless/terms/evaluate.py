@@ -24,7 +24,7 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
-    walk,
+    walk_inside,
 )
 from loopless.terms.operators import MAX_BITS, EvaluationError, NoValue, apply, named
 from loopless.terms.ranges import range_of
@@ -58,7 +58,7 @@ def may_lack_value(node: Node) -> bool:
     """Whether ``node`` divides by, or shifts or raises to the power of, what might be 0 or negative: where it does not
     hold that it is not, it has no value.
     """
-    for part in walk(node):
+    for part in walk_inside(node):
         if isinstance(part, Op) and part.op in _PARTIAL:
             last = part.args[-1]
             if not isinstance(last, Const) or last.value < (part.op in _DIVISIONS):

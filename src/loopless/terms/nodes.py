@@ -101,8 +101,19 @@ def walk(root: Node, done: Callable[[Node], bool] | None = None) -> Iterator[Nod
     """All nodes below and including ``root``, each once, children before parents, without recursion.
 
     Nodes that are ``done`` are left out with all that only they lead to: for what is remembered of nodes, so that a
-    term built step by step is not walked whole at each step.
+    term built step by step is not walked whole at each step. Not what is inside of aggregates.
     """
+    return _walked(root, done, lambda node: node.children)
+
+
+def walk_inside(root: Node, done: Callable[[Node], bool] | None = None) -> Iterator[Node]:
+    """The same with what is inside of aggregates, where bound variables stand for themselves."""
+    return _walked(root, done, lambda node: node.all_below if isinstance(node, Aggregate) else node.children)
+
+
+def _walked(
+    root: Node, done: Callable[[Node], bool] | None, below: Callable[[Node], tuple[Node, ...]]
+) -> Iterator[Node]:
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False)]
     while stack:
@@ -114,7 +125,7 @@ def walk(root: Node, done: Callable[[Node], bool] | None = None) -> Iterator[Nod
             continue
         seen.add(node)
         stack.append((node, True))
-        stack.extend((child, False) for child in reversed(node.children) if child not in seen)
+        stack.extend((child, False) for child in reversed(below(node)) if child not in seen)
 
 
 class Term(Node):
@@ -307,10 +318,10 @@ holds, max(n, 0) if there is none; ``last`` the greatest one, -1 if there is non
 ``greatest`` are the extreme of a start and a term; ``fold`` the value of one of several variables that begin with their
 starts and change together at each position."""
 
-BOUND: Final = "@"
+BOUND: Final = "~"
 """The first letter of the names of bound variables, which no variable of a program has."""
 
-OPENED: Final = "~"
+OPENED: Final = "|"
 """The first letter of what bound variables are called while what they are bound in is worked on."""
 
 
@@ -343,10 +354,17 @@ class Aggregate(Term):
 
     @property
     def children(self) -> tuple[Node, ...]:
+        """What is said of positions is not among them: bound variables mean something to nobody else."""
+        return self.outside
+
+    @property
+    def all_below(self) -> tuple[Node, ...]:
+        """The nodes directly below, with what is said of positions."""
         return (*self.outside, *self.inside)
 
     def _own_variables(self) -> frozenset[Var]:
-        return super()._own_variables() - frozenset(self.bound)
+        inside = frozenset[Var]().union(*(part.variables for part in self.inside))
+        return super()._own_variables() | (inside - frozenset(self.bound))
 
     def _make_key(self) -> str:
         outside, inside = (",".join(node.key for node in nodes) for nodes in (self.outside, self.inside))

@@ -30,7 +30,7 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
-    walk,
+    walk_inside,
 )
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
@@ -61,8 +61,12 @@ Node.written = text
 
 def brief(node: Node) -> str:
     """``node`` in C syntax for a sentence: only said to be long where it has more than :data:`MAX_BRIEF` parts."""
-    parts = sum(1 for _ in islice(walk(node), MAX_BRIEF + 1))
+    parts = sum(1 for _ in islice(walk_inside(node), MAX_BRIEF + 1))
     return text(node) if parts <= MAX_BRIEF and is_plain(node) else "a long expression"
+
+
+_ENDLESS = 1 << 61
+"""So many positions are as good as all that there are."""
 
 
 class Definitions:
@@ -247,7 +251,8 @@ class _Writer:
         inside = [self.text(part) for part in ((condition,) if condition is not None else node.inside)]
         names = [self.bound[variable] for variable in node.bound]
         self.bound = before
-        over = f"{k} < {outside[0]}"
+        length = node.outside[0]
+        over = k if isinstance(length, Const) and length.value >= _ENDLESS else f"{k} < {outside[0]}"
         if node.kind == "fold":
             number = node.outside[1]
             assert isinstance(number, Const)

@@ -110,19 +110,24 @@ def _aggregate(term: Aggregate) -> Range:
         case "last":
             return -1, None if most is None else most - 1
         case "sum":
-            low, high = _known(term.inside[0])
+            low, high = range_of(_term(term.inside[0]))
             return (
                 0 if low is not None and low >= 0 else None if low is None or most is None else low * most,
                 0 if high is not None and high <= 0 else None if high is None or most is None else high * most,
             )
         case "least" | "greatest":
-            start, value = _known(term.outside[1]), _known(term.inside[0])
+            start, value = _known(term.outside[1]), range_of(_term(term.inside[0]))
             low, high = _union(start, value)
             return (low, start[1]) if term.kind == "least" else (start[0], high)
         case _:
             number = term.outside[1]
             assert isinstance(number, Const)
-            return _union(_known(term.outside[2 + number.value]), _known(term.inside[number.value]))
+            return _union(_known(term.outside[2 + number.value]), range_of(_term(term.inside[number.value])))
+
+
+def _term(node: Node) -> Term:
+    assert isinstance(node, Term)
+    return node
 
 
 def _divided(args: list[Range]) -> Range:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from typing import Final
 
 from loopless.terms.aggregates import is_open
-from loopless.terms.nodes import Condition, Const, Node, Sum, Truth, Var, walk
+from loopless.terms.nodes import Aggregate, Condition, Const, Node, Sum, Truth, Var, walk_inside
 
 MAX_PLAIN: Final = 1_000
 """The number of parts up to which an expression is written out whole."""
@@ -29,6 +29,9 @@ Uses = Callable[[Node], Iterable[tuple[Node, int]]]
 
 def operands(node: Node) -> Iterator[tuple[Node, int]]:
     """The operands of a node, and how often each stands in its text: the factors of a power side by side."""
+    if isinstance(node, Aggregate):
+        yield from ((part, 1) for part in node.all_below)
+        return
     if not isinstance(node, Sum):
         yield from ((child, 1) for child in node.children)
         return
@@ -54,7 +57,7 @@ def measured(node: Node, named: Collection[Node] = ()) -> tuple[int, int]:
     """How many parts the node has written out, and how deep they are nested, where those ``named`` are names."""
     known = {} if named else _measures  # nodes live as long as their process
     if node not in known:
-        for part in walk(node, lambda below: below in known or (below is not node and below in named)):
+        for part in walk_inside(node, lambda below: below in known or (below is not node and below in named)):
             known[part] = _measure(part, known, named)
     return known[node]
 
@@ -73,14 +76,14 @@ def _measure(
 
 def number_of_parts(node: Node) -> int:
     """How many different parts the node has."""
-    return sum(1 for _ in walk(node))
+    return sum(1 for _ in walk_inside(node))
 
 
 def parts_to_name(root: Node, uses: Uses = operands, known: Container[Node] = ()) -> list[Node]:
     """The parts to write under names, so that all that is written is linear in the number of different parts; each
     stands behind those in it. ``known`` parts have names already, and are not looked into.
     """
-    order = list(walk(root, lambda part: part is not root and part in known))
+    order = list(walk_inside(root, lambda part: part is not root and part in known))
     times: dict[Node, int] = {}
     for part in order:
         for child, each in uses(part):

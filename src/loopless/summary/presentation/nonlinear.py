@@ -58,6 +58,7 @@ from loopless.terms import (
     sub,
     substitute,
     walk,
+    walk_inside,
 )
 
 _ROUNDS: Final = 3
@@ -169,7 +170,7 @@ def _signs(term: Term, name: Var) -> Condition:
 
 def _is_partial(condition: Condition) -> bool:
     """Whether the condition may have no value where others of its parts do not hold."""
-    return may_lack_value(condition) or any(isinstance(node, Read) for node in walk(condition))
+    return may_lack_value(condition) or any(isinstance(node, Read) for node in walk_inside(condition))
 
 
 def _comparison(condition: Compare, given: Region) -> Condition:

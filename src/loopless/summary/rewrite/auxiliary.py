@@ -21,6 +21,7 @@ from loopless.terms import (
     NAMED_FUNCTIONS,
     TRUE,
     ZERO,
+    Aggregate,
     And,
     Compare,
     Condition,
@@ -110,7 +111,9 @@ def total(term: Term) -> Term | None:
     """``term`` where it has a value that is not too large, else 0; None if that cannot be told by a condition."""
     needed: dict[Condition, None] = {}
     for node in walk(term):
-        if isinstance(node, Read) or (isinstance(node, Op) and (node.op in NAMED_FUNCTIONS or node.op == "pow")):
+        if isinstance(node, Read | Aggregate):
+            return None
+        if isinstance(node, Op) and (node.op in NAMED_FUNCTIONS or node.op == "pow"):
             return None
         if isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
             needed[not_zero(node.args[1])] = None

@@ -1,0 +1,97 @@
+"""Which of several paths an iteration takes, by as few conditions as tell them apart.
+
+What a variable becomes depends on the path; a path's condition says much that does not matter for it, such as that
+another variable does not overflow. Without that a variable seems to depend on all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.logic import feasible
+from loopless.paths.joining import join
+from loopless.paths.model import Path
+from loopless.terms import TRUE, Condition, Term, Var, conjunction, conjuncts, ite
+from loopless.terms.knowing import Known
+
+MAX_QUESTIONS: Final = 400
+"""Questions whether a conjunct tells paths apart, for one loop; what is not asked is kept. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several things that an iteration may do: ``then``, on the paths ``paths``, where ``when`` holds."""
+
+    when: Condition
+    then: Term
+    paths: tuple[Path, ...]
+
+
+class Choices:
+    """The paths of a loop, told apart. ``common``: what holds in every iteration."""
+
+    def __init__(self, paths: Sequence[Path], common: Condition) -> None:
+        self.paths = tuple(paths)
+        self.common = common
+        shared = frozenset(conjuncts(common))
+        known = Known(shared)
+        self.rest: dict[str, tuple[Condition, ...]] = {}
+        for path in paths:
+            left = [known.decide(part) for part in conjuncts(path.condition) if part not in shared]
+            self.rest[path.id] = tuple(dict.fromkeys(part for part in left if part is not TRUE))
+        self._asked = 0
+        self._apart: dict[tuple[frozenset[Condition], str], bool] = {}
+
+    def of(self, var: Var) -> tuple[Choice, ...]:
+        """What an iteration makes of ``var``: exactly one condition holds in an iteration that is completed."""
+        by_term: dict[Term, list[Path]] = {}
+        for path in self.paths:
+            by_term.setdefault(path.update.get(var, var), []).append(path)
+        conditions = self.conditions(list(by_term.values()), avoided=var)
+        return tuple(
+            Choice(when, term, tuple(group)) for when, (term, group) in zip(conditions, by_term.items(), strict=True)
+        )
+
+    def conditions(self, groups: Sequence[Sequence[Path]], avoided: Var | None = None) -> list[Condition]:
+        """For each group of paths a condition that tells it from the others, as small as is found; exactly one of them
+        holds in an iteration that is completed. Conjuncts that speak of ``avoided`` go first.
+        """
+        if len(groups) == 1:
+            return [TRUE]
+        found: list[Condition] = []
+        for number, group in enumerate(groups):
+            others = [path for at, other in enumerate(groups) if at != number for path in other]
+            alternatives = [self._small(path, others, avoided) for path in group]
+            found.append(conjunction(join(alternatives)))
+        return found
+
+    def _small(self, path: Path, others: Sequence[Path], avoided: Var | None) -> tuple[Condition, ...]:
+        """Conjuncts of the path's condition that no other path fulfils."""
+        kept = list(self.rest[path.id])
+        order = sorted(range(len(kept)), key=lambda at: (avoided not in kept[at].variables, -len(kept[at].variables)))
+        for part in [kept[at] for at in order]:
+            without = [other for other in kept if other is not part]
+            if all(self._excludes(without, other) for other in others):
+                kept = without
+        return tuple(kept)
+
+    def _excludes(self, parts: Sequence[Condition], other: Path) -> bool:
+        key = frozenset(parts), other.id
+        found = self._apart.get(key)
+        if found is None:
+            if self._asked >= MAX_QUESTIONS:
+                return False
+            self._asked += 1
+            whole = conjunction((self.common, *parts, *self.rest[other.id]))
+            found = self._apart[key] = not feasible(whole)
+        return found
+
+
+def chosen(choices: Sequence[tuple[Condition, Term]]) -> Term:
+    """The term whose condition holds; the last one where no other does."""
+    result = choices[-1][1]
+    for when, then in reversed(choices[:-1]):
+        result = ite(when, then, result)
+    return result

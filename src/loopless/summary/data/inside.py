@@ -1,0 +1,123 @@
+"""What follows from that accesses stay inside of objects: where a loop reads, the offset lies in the object.
+
+That is taken for granted of objects whose size is not known (the answer says so), and checked of others before they are
+read. No object is larger than :data:`LARGEST`, so what would be undefined only behind that does not happen, and an
+offset that is reduced modulo 2^64 is what it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from loopless.logic import feasible
+from loopless.paths.model import LoopPaths, Path
+from loopless.terms import (
+    TRUE,
+    Compare,
+    Condition,
+    IntType,
+    Node,
+    Read,
+    Term,
+    Wrap,
+    between,
+    conjunction,
+    conjuncts,
+    negate,
+    not_equal,
+    read,
+    replace_terms,
+    walk,
+    walk_inside,
+)
+
+LARGEST: Final = (1 << 61) - 1
+"""No object has more bytes: a quarter of what 64 bits address, as the flowgraph takes it."""
+
+
+def inside_objects(paths: LoopPaths) -> LoopPaths:
+    """The paths without exits that are taken only behind the end of an object that is read, and without conditions that
+    hold inside of it anyway; offsets do not wrap around in them.
+    """
+    plain = {part: unwrapped for path in paths.all for part, unwrapped in _unwrapped(path)}
+
+    def shown(path: Path) -> Path:
+        path = _without_implied(path)
+        if not plain:
+            return path
+        update = {var: replace_terms(term, plain) for var, term in path.update.items()}
+        result = replace_terms(path.result, plain) if path.result is not None else None
+        return replace(path, condition=replace_terms(path.condition, plain), update=update, result=result)
+
+    exits = tuple(shown(path) for path in paths.exits if not _only_outside(path))
+    return replace(paths, iterative=tuple(map(shown, paths.iterative)), exits=exits)
+
+
+def read_inside(paths: Sequence[Path]) -> Condition:
+    """What the reads of all ``paths`` say of offsets: each of these conditions holds on every one of the paths."""
+    each = [dict.fromkeys(_facts(path)) for path in paths]
+    shared = [fact for fact in each[0] if all(fact in other for other in each[1:])] if each else []
+    return conjunction(shared)
+
+
+def _without_implied(path: Path) -> Path:
+    """The path without the conditions that what it reads implies."""
+    facts = facts_of(path)
+    if facts is TRUE:
+        return path
+    kept = [
+        part
+        for part in conjuncts(path.condition)
+        if part.variables.isdisjoint(facts.variables)
+        or any(isinstance(node, Read) for node in walk_inside(part))
+        or feasible(conjunction((facts, negate(part))))
+    ]
+    return replace(path, condition=conjunction(kept))
+
+
+def facts_of(path: Path) -> Condition:
+    """What the reads of a path say of offsets where it is taken."""
+    return conjunction(_facts(path))
+
+
+def _reads(path: Path) -> Iterator[Read]:
+    """What a run surely reads on the path: not what stands in one of several alternatives only."""
+    nodes: list[Node] = [part for part in conjuncts(path.condition) if isinstance(part, Compare)]
+    for node in nodes:
+        yield from (part for part in walk(node) if isinstance(part, Read) and _is_plain(node))
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether all that stands in ``node`` is evaluated."""
+    return not any(isinstance(part, Condition) and part is not node for part in walk(node))
+
+
+def _facts(path: Path) -> Iterator[Condition]:
+    for part in _reads(path):
+        yield between(0, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
+
+
+def _only_outside(path: Path) -> bool:
+    """Whether the path is undefined behaviour that only an offset outside of the object which it reads leads to."""
+    if path.exit is None or path.exit.kind != "undefined":
+        return False
+    return not feasible(conjunction((path.condition, facts_of(path))))
+
+
+def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
+    """Reads on the path whose offset is reduced to 64 bits, and the same without that."""
+    for node in (path.condition, *path.update.values()):
+        for part in walk(node):
+            if isinstance(part, Read):
+                wraps: dict[Term, Term] = {
+                    inner: inner.arg for inner in walk(part.offset) if isinstance(inner, Wrap) and inner.type == _OFFSET
+                }
+                offset = replace_terms(part.offset, wraps)
+                inside = between(0, part.offset, LARGEST)
+                if wraps and not feasible(conjunction((inside, not_equal(offset, part.offset)))):
+                    yield part, read(part.array, offset, part.type)
+
+
+_OFFSET: Final = IntType(64, signed=True)

@@ -1,0 +1,161 @@
+"""The part of a loop that does not depend on what it reads: how many iterations it allows, and what is where in each.
+
+A variable is oblivious where all paths change it alike, by a term over oblivious variables and invariants. What all
+paths demand of these bounds the iterations; the loop of these conditions and updates alone is summarized as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from loopless.logic import feasible
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.recurrences import Closed, solve
+from loopless.summary.transitions.transformer import COUNTER
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Aggregate,
+    Condition,
+    Node,
+    Read,
+    Term,
+    Var,
+    Wrap,
+    between,
+    conjunction,
+    conjuncts,
+    const,
+    fits,
+    ite,
+    less_equal,
+    negate,
+    substitute,
+    walk_inside,
+)
+
+
+def reads_data(node: Node, changing: frozenset[Var]) -> bool:
+    """Whether a part of ``node`` is read at an address that iterations change."""
+    parts = (part for part in walk_inside(node) if isinstance(part, Read | Aggregate))
+    return any(not changing.isdisjoint(part.variables) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Oblivious:
+    """The oblivious part of a loop.
+
+    ``common``: what every iteration demands of it. ``kept``: that part of ``common`` which every completed iteration
+    leaves true, so that it is asked at the entry only. ``update``: what becomes of its variables; none wraps around
+    where ``common`` keeps it from that. ``skeleton``: the loop of these alone, where ``kept`` holds.
+    """
+
+    common: Condition
+    kept: Condition
+    update: Mapping[Var, Term]
+    closed: Mapping[Var, Closed]
+    skeleton: LoopPaths
+
+    def at(self, position: Term) -> dict[Var, Term]:
+        """The variables after so many iterations, if every one before fulfils ``common``."""
+        return {var: _at(closed, position) for var, closed in self.closed.items()}
+
+
+def _at(closed: Closed, position: Term) -> Term:
+    assert closed.term is not None
+    value = substitute(closed.term, {COUNTER: position})
+    for early in reversed(range(closed.valid_from)):
+        value = ite(less_equal(position, const(early)), closed.at(early), value)
+    return value
+
+
+def oblivious_part(paths: LoopPaths, given: Condition = TRUE) -> Oblivious:
+    """The oblivious part of the loop, as large as it may be; ``given`` holds in every completed iteration."""
+    changing = frozenset(var for path in paths.iterative for var in path.update) | frozenset(paths.state)
+    update = _alike(paths, changing)
+    while True:
+        shared = [
+            part
+            for part in conjuncts(paths.iterative[0].condition)
+            if all(part in conjuncts(path.condition) for path in paths.iterative[1:])
+        ]
+        common = conjunction(
+            part
+            for part in shared
+            if part.variables & changing <= update.keys() and not reads_data(part, changing)
+        )
+        plain = {var: _unwrapped(term, conjunction((common, given))) for var, term in update.items()}
+        solution = solve(plain, COUNTER)
+        closed = {var: found for var, found in solution.closed.items() if found.term is not None}
+        if len(closed) == len(update):
+            break
+        update = _closed_under({var: update[var] for var in closed}, changing)
+    kept = conjunction(part for part in conjuncts(common) if _is_kept(part, plain, conjunction((common, given))))
+    asked = conjunction(part for part in conjuncts(common) if part not in conjuncts(kept))
+    skeleton = _skeleton(paths, asked, _needed(plain, asked.variables))
+    return Oblivious(common, kept, plain, closed, skeleton)
+
+
+def _is_kept(part: Condition, update: Mapping[Var, Term], given: Condition) -> bool:
+    """Whether an iteration under ``given``, which ``part`` is a part of, leaves it true."""
+    after = substitute(part, update)
+    return after is part or not feasible(conjunction((given, negate(after))))
+
+
+def _alike(paths: LoopPaths, changing: frozenset[Var]) -> dict[Var, Term]:
+    """Variables that all paths change alike, without a look at what is read."""
+    first = paths.iterative[0]
+    found: dict[Var, Term] = {}
+    for var in sorted(changing):
+        term = first.update.get(var, var)
+        if all(path.update.get(var, var) is term for path in paths.iterative) and not reads_data(term, changing):
+            found[var] = term
+    return _closed_under(found, changing)
+
+
+def _closed_under(update: dict[Var, Term], changing: frozenset[Var]) -> dict[Var, Term]:
+    """Those whose terms speak of one another and of invariants only."""
+    while True:
+        left = {var: term for var, term in update.items() if term.variables & changing <= update.keys()}
+        if len(left) == len(update):
+            return left
+        update = left
+
+
+def _unwrapped(term: Term, common: Condition) -> Term:
+    """The term without its wrap where it fits its type in every iteration."""
+    if isinstance(term, Wrap) and term.type.width is not None and not fits(term.arg, term.type):
+        outside = negate(between(term.type.min, term.arg, term.type.max))
+        if not feasible(conjunction((common, outside))):
+            return term.arg
+    return term
+
+
+def _needed(update: Mapping[Var, Term], wanted: frozenset[Var]) -> dict[Var, Term]:
+    """The variables on which ``wanted`` ones depend."""
+    found: dict[Var, Term] = {}
+    waiting = sorted(wanted & update.keys())
+    while waiting:
+        var = waiting.pop()
+        if var not in found:
+            found[var] = update[var]
+            waiting += sorted((update[var].variables & update.keys()) - found.keys())
+    return found
+
+
+def _skeleton(paths: LoopPaths, common: Condition, update: Mapping[Var, Term]) -> LoopPaths:
+    """The loop that goes on while ``common`` holds."""
+    first = paths.iterative[0]
+    again = replace(
+        first, condition=common, update={var: term for var, term in update.items() if term is not var}, unknowns=()
+    )
+    exits: tuple[Path, ...] = ()
+    over = negate(common)
+    if over is not FALSE:
+        leaving = Exit("normal", first.lines[0] if first.lines else 0, paths.loop.header)
+        exits = (Path("e1", over, {}, leaving, (), ()),)
+    occurring = common.variables | {v for term in update.values() for v in term.variables}
+    invariants = tuple(sorted(occurring - update.keys(), key=lambda var: var.key))
+    state = tuple(sorted(update, key=lambda var: var.key))
+    return LoopPaths(paths.loop, (again,), exits, state, invariants, (), ())

@@ -1,0 +1,257 @@
+"""What each variable holds before iteration t, as a function of what was read until then.
+
+Variables fall into strata, the strongly connected components of "its update, or the choice of its update, depends on":
+each stratum sees those below it as sequences that are known. By the shape of a stratum the sequence is a sum, the value
+assigned last, an extreme, or a fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from loopless.graphs import components
+from loopless.logic import feasible
+from loopless.paths.model import LoopPaths
+from loopless.summary.data.choices import Choice, Choices, chosen
+from loopless.summary.data.oblivious import Oblivious
+from loopless.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Condition,
+    IntType,
+    Term,
+    Var,
+    Wrap,
+    add,
+    conjunction,
+    disjunction,
+    fold,
+    greater,
+    greater_equal,
+    greatest,
+    ite,
+    last,
+    least,
+    maximum,
+    minimum,
+    not_equal,
+    position,
+    range_of,
+    sub,
+    substitute,
+    total,
+    wrap,
+)
+
+Extreme = Callable[..., Term]
+"""The least or the greatest of terms."""
+
+
+class Sequences:
+    """The variables of a loop before each of its iterations.
+
+    What is said of an iteration holds if the loop comes to it: all before it were completed.
+    """
+
+    def __init__(self, paths: LoopPaths, part: Oblivious) -> None:
+        self.part = part
+        self.choices = Choices(paths.iterative, part.common)
+        changed = {var for path in paths.iterative for var in path.update}
+        self.made = {var: self.choices.of(var) for var in sorted(changed - part.closed.keys())}
+        """What an iteration makes of each variable that depends on what was read."""
+        self.sums: dict[Var, tuple[tuple[Condition, Term], ...]] = {}
+        """Of those that are summed up the summands, one of which is chosen in each iteration, over the values then."""
+        graph = {var: self._depends(choices) & self.made.keys() for var, choices in self.made.items()}
+        self._stratum = {var: stratum for stratum in components(graph) for var in stratum}
+        self._numbers = {var: number for number, var in enumerate(self.made)}
+        self._known: dict[tuple[Var, Term], Term] = {}
+
+    @staticmethod
+    def _depends(choices: Sequence[Choice]) -> frozenset[Var]:
+        return frozenset[Var]().union(*(choice.when.variables | choice.then.variables for choice in choices))
+
+    def at(self, time: Term, variables: frozenset[Var] | None = None) -> dict[Var, Term]:
+        """The values of ``variables`` (those in conditions, by default all) before iteration ``time``."""
+        found = self.part.at(time)
+        for var in sorted(self.made.keys() if variables is None else variables & self.made.keys()):
+            found[var] = self._value(var, time)
+        return found
+
+    def _value(self, var: Var, time: Term) -> Term:
+        """The value of ``var`` before iteration ``time``."""
+        found = self._known.get((var, time))
+        if found is None:
+            found = self._known[var, time] = substitute(self._sequence(var), {NOW: time})
+        return found
+
+    def _sequence(self, var: Var) -> Term:
+        """The value before iteration :data:`NOW`."""
+        found = self._known.get((var, NOW))
+        if found is None:
+            stratum = self._stratum[var]
+            choices = self.made[var]
+            if len(stratum) > 1:
+                found = self._fold(var, stratum)
+            else:
+                found = self._sum(var, choices) or self._last(var, choices) or self._extreme(var, choices)
+                found = found if found is not None else self._fold(var, stratum)
+            self._known[var, NOW] = found
+        return found
+
+    def monotone_summand(self, var: Var) -> Term | None:
+        """What an iteration adds to ``var``, where that is summed up over the integers and never changes its sign."""
+        if len(self._stratum[var]) > 1:
+            return None
+        self._sequence(var)
+        summands = self.sums.get(var)
+        if summands is None or _common_wrap(var, self.made[var]) is not None:
+            return None
+        ranges = [range_of(added) for _, added in summands]
+        rising = all(low is not None and low >= 0 for low, _ in ranges)
+        falling = all(high is not None and high <= 0 for _, high in ranges)
+        return chosen(summands) if rising or falling else None
+
+    def _then(self, at: Term, *nodes: Condition | Term) -> dict[Var, Term]:
+        """The values before iteration ``at`` that ``nodes`` speak of."""
+        return self.at(at, frozenset[Var]().union(*(node.variables for node in nodes)))
+
+    # -- sums --
+
+    def _sum(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+        """``v = v + e`` on every path: the sum of all e, reduced once where it wraps around."""
+        if any(var in choice.when.variables for choice in choices):
+            return None
+        type = _common_wrap(var, choices)
+        summands: list[tuple[Condition, Term]] = []
+        for choice in choices:
+            added = sub(_stripped(choice.then, type), var)
+            if var in added.variables:
+                return None
+            summands.append((choice.when, added))
+        summands.sort(key=lambda one: one[1] is ZERO)  # what adds nothing comes last: it needs no condition
+        self.sums[var] = tuple(summands)
+        summand = chosen(summands)
+        time = position("|sum")
+        whole = add(var, total(time, NOW, substitute(summand, self._then(time, summand))))
+        return wrap(whole, type) if type is not None else whole
+
+    # -- the value assigned last --
+
+    def _last(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+        """``v = e``, or v as it is: what was assigned last."""
+        assigned = [choice for choice in choices if choice.then is not var]
+        if any(var in choice.when.variables for choice in choices):
+            return None
+        if any(var in choice.then.variables for choice in assigned):
+            return None
+        value = chosen([(choice.when, choice.then) for choice in assigned])
+        if len(assigned) == len(choices):
+            before = sub(NOW, ONE)
+            return ite(greater(NOW, ZERO), substitute(value, self._then(before, value)), var)
+        some = disjunction(choice.when for choice in assigned)
+        time = position("|last")
+        found = last(time, NOW, substitute(some, self._then(time, some)))
+        return ite(greater_equal(found, ZERO), substitute(value, self._then(found, value)), var)
+
+    # -- extremes --
+
+    def _extreme(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+        """``if (e < v) v = e;``: the least of v and all e, offered by those iterations whose condition on other values
+        says so. Each path must make of v exactly the extreme of v and what is offered on it.
+        """
+        offers = [choice.then for choice in choices if choice.then is not var]
+        if not offers or any(var in offer.variables for offer in offers):
+            return None
+        for extreme, function in ((minimum, least), (maximum, greatest)):
+            offered = self._offered(var, extreme)
+            if offered is not None:
+                time = position("|extreme")
+                # what an iteration without an offer leaves as it is, the start does too
+                there = self.at(time, offered.variables - {var})
+                return function(time, NOW, var, substitute(offered, there))
+        return None
+
+    def _offered(self, var: Var, extreme: Extreme) -> Term | None:
+        """What every iteration offers; None where v does not become the extreme of that and v."""
+        paths = self.choices.paths
+        free = {
+            path.id: tuple(part for part in self.choices.rest[path.id] if var not in part.variables) for path in paths
+        }
+        classes: dict[tuple[Condition, ...], list[int]] = {}
+        for number, path in enumerate(paths):
+            classes.setdefault(free[path.id], []).append(number)
+        groups = self._merged(list(classes.values()), var)
+        if groups is None:
+            return None
+        offers: list[tuple[Condition, Term]] = []
+        conditions = self._apart(groups, var) if len(groups) > 1 else [TRUE]
+        if conditions is None:
+            return None
+        for group, when in zip(groups, conditions, strict=True):
+            terms = list(dict.fromkeys(paths[at].update.get(var, var) for at in group))
+            made = extreme(var, *(term for term in terms if term is not var))
+            for at in group:
+                differs = not_equal(paths[at].update.get(var, var), made)
+                if feasible(conjunction((paths[at].condition, differs))):
+                    return None
+            others = [term for term in terms if term is not var]
+            offers.append((when, extreme(*others) if others else var))
+        return chosen(offers)
+
+    def _merged(self, groups: list[list[int]], var: Var) -> list[list[int]] | None:
+        """Groups of paths of which conditions without ``var`` do not tell one from another become one."""
+        paths = self.choices.paths
+
+        def free(at: int) -> tuple[Condition, ...]:
+            return tuple(part for part in self.choices.rest[paths[at].id] if var not in part.variables)
+
+        merged: list[list[int]] = []
+        for group in groups:
+            meeting = [
+                other
+                for other in merged
+                if any(feasible(conjunction((self.part.common, *free(a), *free(b)))) for a in group for b in other)
+            ]
+            whole = [*group, *(at for other in meeting for at in other)]
+            merged = [other for other in merged if other not in meeting] + [whole]
+        return merged
+
+    def _apart(self, groups: list[list[int]], var: Var) -> list[Condition] | None:
+        """Conditions without ``var`` that tell groups of paths apart."""
+        paths = self.choices.paths
+        found = self.choices.conditions([[paths[at] for at in group] for group in groups], avoided=var)
+        return None if any(var in condition.variables for condition in found) else found
+
+    # -- folds --
+
+    def _fold(self, var: Var, stratum: Sequence[Var]) -> Term:
+        """Variables that depend on one another: one step an iteration."""
+        time = position("|fold")
+        inside = {v: Var(f"|{self._numbers[v]}", v.type) for v in stratum}
+        step: dict[Var, tuple[Term, Term]] = {}
+        for v in stratum:
+            following = chosen([(choice.when, choice.then) for choice in self.made[v]])
+            lower = self.at(time, following.variables - inside.keys())
+            step[inside[v]] = v, substitute(following, {**lower, **inside})
+        return fold(time, NOW, step, inside[var])
+
+
+NOW: Final = position("|now")
+"""The iteration before which a variable is looked at."""
+
+
+def _common_wrap(var: Var, choices: Sequence[Choice]) -> IntType | None:
+    """The type into which all paths reduce what they assign."""
+    types = {choice.then.type for choice in choices if isinstance(choice.then, Wrap)}
+    if len(types) != 1 or any(not isinstance(choice.then, Wrap) and choice.then is not var for choice in choices):
+        return None
+    (type,) = types
+    low, high = range_of(var)
+    fits_in = type.min is None or (low is not None and type.min <= low and high is not None and high <= (type.max or 0))
+    return type if fits_in else None
+
+
+def _stripped(term: Term, type: IntType | None) -> Term:
+    return term.arg if type is not None and isinstance(term, Wrap) else term

@@ -1,0 +1,288 @@
+"""Loops that read data: exact, in terms of what they read.
+
+What does not depend on data (:mod:`loopless.summary.data.oblivious`) says how many iterations N there are at most, and
+what lies where in each; an exit that depends on data is taken in the first iteration t < N in which its condition
+holds, of the values that :mod:`loopless.summary.data.sequences` has for iteration t. Undefined behaviour is such an
+exit, too; where it is a sum's that moves one way, the last value tells of it.
+
+Proteus (4.2) and Looperman bound such loops by path counters; here the counters are counts over what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded, feasible
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.refusals import Reason, Refused
+from loopless.summary.case_builder import Cases, Taken
+from loopless.summary.data.inside import facts_of, inside_objects, read_inside
+from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_data
+from loopless.summary.data.sequences import Sequences
+from loopless.summary.methods import acceleration, earliest_exit
+from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, Undefined, first_to_fail
+from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.transitions.system import place_of
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    Or,
+    Term,
+    Var,
+    add,
+    between,
+    comparisons,
+    conjunction,
+    conjuncts,
+    const,
+    count,
+    disjunction,
+    equal,
+    first,
+    less,
+    negate,
+    position,
+    sub,
+    substitute,
+)
+from loopless.terms.knowing import Known, without_implied
+
+OPERATIONS: Final = 4_000_000
+"""isl's operations allowed for one loop. Some 400 ms on small sets. A guess."""
+
+_SHORTENING: Final = 400_000
+"""And for finding fewer words for what ends the loop. A guess."""
+_MANY: Final = 30
+"""Conditions with more comparisons than this stay as they are. A guess."""
+
+_SKELETON: Final = (earliest_exit.METHOD, acceleration.METHOD, earliest_exit.AFTER_ACCELERATION)
+_T: Final = position("|t")
+
+ALL: Final = const(1 << 61)
+"""So many positions that no object has more: a search that surely finds something before an object ends."""
+
+
+class _Loop:
+    """A loop that reads data, and the cases as they are found."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths = inside_objects(paths)
+        self.inside_objects = read_inside(paths.iterative)
+        self.part: Oblivious = oblivious_part(paths, self.inside_objects)
+        self.sequences = Sequences(paths, self.part)
+        self.cases = Cases(place_of(paths))
+        known = Known([self.part.common])
+        self.inside = {path.id: without_implied(known.decide(path.condition)) for path in paths.exits}
+        """What each exit asks for while the oblivious part goes on."""
+        for path in paths.exits:
+            condition = self.inside[path.id]
+            if condition is not FALSE and not feasible(conjunction((self.part.common, condition))):
+                self.inside[path.id] = FALSE
+        self.summed_up = self._summed_up()
+
+    def run(self) -> Cases:
+        """All cases and regions."""
+        self._at_once()
+        skeleton = self._skeleton()
+        for case in skeleton.cases:
+            self._within(case)
+        for part in skeleton.residual:
+            self.cases.residual.append(Residual(conjunction((self.part.kept, part.when)), part.why))
+        if skeleton.diverges is not FALSE:
+            self._unbounded(conjunction((self.part.kept, skeleton.diverges)))
+        return self.cases
+
+    def _at_once(self) -> None:
+        """Entry values that do not satisfy what iterations leave true."""
+        when = negate(self.part.kept)
+        if when is FALSE:
+            return
+        for path in self.paths.exits:
+            if feasible(conjunction((when, path.condition))):
+                self._leave(conjunction((when, path.condition)), path, ZERO, Taken(ZERO, {}, ()))
+
+    def _skeleton(self) -> Summary:
+        tried = answered(_SKELETON, self.part.skeleton, self.cases.place, complete=lambda found: found.complete)
+        if tried.answer is None:
+            raise NoAnswer(next(iter(tried.refused), None))
+        return tried.answer
+
+    def _unbounded(self, when: Condition) -> None:
+        """Nothing but what is read bounds the iterations: the end of the object that is read does."""
+        within = self._exits_within()
+        if not within:
+            self.cases.diverges.append(when)
+        elif self._moves_through_an_object():
+            times = self._first(within, ALL)
+            self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
+        else:
+            detail = "the loop goes on until it reads a certain value, and nothing says that there is one"
+            self.cases.residual.append(Residual(when, Refused(Reason.INPUT_DEPENDENT, self.cases.place, detail)))
+
+    def _moves_through_an_object(self) -> bool:
+        """Whether every iteration reads, each at another offset of the same object: the accesses stay inside."""
+        for fact in conjuncts(self.inside_objects):
+            for var in sorted(fact.variables & self.part.update.keys()):
+                moved = sub(self.part.update[var], var)
+                if isinstance(moved, Const) and moved.value and fact.variables & self.part.update.keys() == {var}:
+                    return True
+        return False
+
+    def _exits_within(self) -> list[Path]:
+        """Exits that may be taken while the oblivious part goes on, without those of sums that leave their type."""
+        return [p for p in self.paths.exits if self.inside[p.id] is not FALSE and p.id not in self.summed_up]
+
+    def _within(self, skeleton: Case) -> None:
+        """Entry values for which the oblivious part allows ``skeleton.iterations`` iterations."""
+        most = skeleton.iterations
+        entered = conjunction((self.part.kept, skeleton.when))
+        within = self._exits_within()
+        beyond = [path for path in self.paths.exits if self._beyond(path)]
+        times = self._first(within, most)
+        if within:
+            when = self._defined(conjunction((entered, less(times, most))), times)
+            self._leave_by(within, when, times, lambda path: self.inside[path.id])
+        if beyond:
+            when = self._defined(conjunction((entered, equal(times, most) if within else TRUE)), most)
+            self._leave_by(beyond, when, most, lambda path: path.condition)
+
+    def _first(self, exits: Sequence[Path], most: Term) -> Term:
+        """The first iteration before which one of the ``exits`` is taken; ``most`` if there is none."""
+        some = self._shorter(disjunction(self.inside[path.id] for path in exits))
+        return most if some is FALSE else first(_T, most, self._there(some, _T))
+
+    @staticmethod
+    def _shorter(condition: Condition) -> Condition:
+        """The same in fewer words, as far as that is cheap."""
+        if not isinstance(condition, Or) or sum(1 for _ in comparisons(condition)) > _MANY:
+            return condition
+        names = Names()
+        named = names.named(condition)
+        try:
+            with budget(_SHORTENING):
+                return names.condition(expanded(named, names.bounds()))
+        except (NotPresburger, BudgetExceeded):
+            return condition
+
+    def _leave_by(
+        self, exits: Sequence[Path], when: Condition, times: Term, condition: Callable[[Path], Condition]
+    ) -> None:
+        """Where ``when`` holds one of the ``exits`` is taken after ``times`` iterations."""
+        if when is FALSE:
+            return
+        taken = self._taken(times)
+        for path in exits:
+            alone = TRUE if len(exits) == 1 else self._there(condition(path), times)
+            self._leave(conjunction((when, alone)), path, times, taken)
+
+    def _beyond(self, path: Path) -> bool:
+        """Whether the exit may be taken where the oblivious part does not go on."""
+        over = conjunction((self.part.kept, negate(self.part.common)))
+        return feasible(conjunction((over, path.condition, facts_of(path))))
+
+    def _there(self, condition: Condition, time: Term) -> Condition:
+        """``condition`` before iteration ``time``."""
+        return substitute(condition, self.sequences.at(time, condition.variables))
+
+    # -- undefined behaviour on the way --
+
+    def _defined(self, when: Condition, times: Term) -> Condition:
+        """Those entry values that satisfy ``when`` for which no sum leaves its type before iteration ``times``; where
+        one does is a region of its own.
+        """
+        by_sum: dict[Var, list[Exit]] = {}
+        for path in self.paths.exits:
+            if path.id in self.summed_up and path.exit is not None:
+                by_sum.setdefault(self.summed_up[path.id], []).append(path.exit)
+        for var, exits in by_sum.items():
+            value = self.sequences.at(times, frozenset((var,)))[var]
+            outside = negate(between(var.type.min, value, var.type.max))
+            region = conjunction((when, outside))
+            if region is not FALSE:
+                kind, line = first_to_fail(exits)
+                self.cases.undefined.append(Undefined(region, kind, line))
+            when = conjunction((when, negate(outside)))
+        return when
+
+    def _summed_up(self) -> dict[str, Var]:
+        """Exits to undefined behaviour that are taken, some time, just where a sum that only grows, or only falls, ends
+        outside of its type; and the sum.
+        """
+        found: dict[str, Var] = {}
+        checked: dict[Var, bool] = {}
+        for path in self.paths.exits:
+            if not _is_undefined(path) or self.inside[path.id] is FALSE:
+                continue
+            condition = self.inside[path.id]
+            for var in sorted(condition.variables & self.sequences.made.keys()):
+                added = self.sequences.monotone_summand(var)
+                if added is None:
+                    continue
+                if var not in checked:
+                    checked[var] = self._always_fits(var)
+                fits = between(var.type.min, add(var, added), var.type.max)
+                if checked[var] and not feasible(conjunction((self.part.common, condition, fits))):
+                    found[path.id] = var
+                    break
+        return found
+
+    def _always_fits(self, var: Var) -> bool:
+        """Whether what a completed iteration makes of ``var`` fits its type by the path's condition."""
+        return not any(
+            feasible(conjunction((path.condition, negate(between(var.type.min, path.update[var], var.type.max)))))
+            for path in self.paths.iterative
+            if var in path.update
+        )
+
+    # -- cases --------------------------------------------------------------------------------------------------------
+
+    def _taken(self, times: Term) -> Taken:
+        iterative = self.paths.iterative
+        if len(iterative) == 1:
+            only = iterative[0].id
+            return Taken(times, {only: times}, (Run(only, times),) if times is not ZERO else ())
+        conditions = self.sequences.choices.conditions([[path] for path in iterative])
+        counts = {
+            path.id: count(_T, times, self._there(condition, _T))
+            for path, condition in zip(iterative, conditions, strict=True)
+        }
+        return Taken(times, counts, (Interleaving(tuple(counts), times),))
+
+    def _leave(self, when: Condition, path: Path, times: Term, taken: Taken) -> None:
+        if when is FALSE:
+            return
+        needed = set(path.outputs)
+        for term in (*path.update.values(), *([path.result] if path.result is not None else [])):
+            needed |= term.variables
+        self.cases.leave(when, path, self.sequences.at(times, frozenset(needed)), taken)
+
+
+def _is_undefined(path: Path) -> bool:
+    return path.exit is not None and path.exit.kind == "undefined"
+
+
+def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    return _Loop(paths).run().summary(paths)
+
+
+def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+    if not paths.iterative or (tried.answer is not None and tried.answer.complete):
+        return False
+    changing = frozenset(var for path in paths.iterative for var in path.update)
+    nodes = [node for path in paths.all for node in (path.condition, *path.update.values())]
+    return any(reads_data(node, changing) for node in nodes)
+
+
+METHOD = Method(
+    "aggregation",
+    "ours; counters of paths after Looperman (Čadek, Strejček, Trtík 2016) and APC (Strejček, Trtík, ISSTA 2012)",
+    _run,
+    _applies,
+    OPERATIONS,
+)
+"""For loops whose paths read memory at addresses that change."""
