@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Run
+from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
@@ -126,7 +127,7 @@ class _Trip:
             self.counted.update(found.iterations)
         return found
 
-    def enter(self, loop: LoopInfo, values: Mapping[Var, int]) -> Jump | None:
+    def enter(self, loop: LoopInfo, values: LoopState) -> Jump | None:
         summary = self._evaluator.summary(loop)
         if summary is None:
             return None
@@ -140,34 +141,34 @@ class _Trip:
                 self.counted[name] = self.counted.get(name, 0) + count
         return jump
 
-    def _jump(self, summary: Summary, values: Mapping[Var, int]) -> Jump | None:
-        if not holds(summary.entered, values):
+    def _jump(self, summary: Summary, values: LoopState) -> Jump | None:
+        if not holds(summary.entered, values, values.content):
             return None  # the summary says nothing of these values
         for case in summary.cases:
-            if holds(case.when, values):
+            if holds(case.when, values, values.content):
                 jump = _leave(summary, case, values)
                 if jump is not None:
                     self.uncounted |= self._evaluator.inside(summary.loop) - jump.iterations.keys()
                 return jump
-        if holds(summary.diverges, values):
+        if holds(summary.diverges, values, values.content):
             self.ended_by_summary, self.ended_in = True, summary.loop
             return Jump(status="diverges", reason=f"the loop {summary.loop.name} never ends from these values")
         for undefined in summary.undefined:
-            if holds(undefined.when, values):
+            if holds(undefined.when, values, values.content):
                 self.ended_by_summary, self.ended_in = True, summary.loop
                 place = f"{summary.loop.file}:{undefined.line}" if undefined.line else summary.loop.file
                 return Jump(status="undefined", reason=f"{undefined.kind.replace('-', ' ')} at {place}")
         return None
 
 
-def _leave(summary: Summary, case: Case, values: Mapping[Var, int]) -> Jump | None:
+def _leave(summary: Summary, case: Case, values: LoopState) -> Jump | None:
     if case.exit.edge is None or not case.exact:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}
     return Jump(
-        {var: evaluate(term, values) for var, term in case.then.items()},
+        {var: evaluate(term, values, values.content) for var, term in case.then.items()},
         (case.exit.block, case.exit.edge),
-        {name: evaluate(count, values) for name, count in counts.items()},
+        {name: evaluate(count, values, values.content) for name, count in counts.items()},
     )
 
 

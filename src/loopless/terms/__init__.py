@@ -59,7 +59,7 @@ from loopless.terms.conditions import (
     truth,
     with_comparisons,
 )
-from loopless.terms.evaluate import evaluate, holds, may_lack_value
+from loopless.terms.evaluate import Reader, evaluate, holds, may_lack_value
 from loopless.terms.functions import (
     Coefficients,
     coefficients,
@@ -134,6 +134,7 @@ __all__ = [
     "Op",
     "Or",
     "Read",
+    "Reader",
     "Sum",
     "Term",
     "TermTooLarge",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.values import Missing, Stop, Value
 from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
 
@@ -373,11 +374,6 @@ class Frame:
         if storage is None:
             raise Stop("undefined", "access through a null pointer")
         return storage
-
-
-def symbol_of(described: MemoryObject) -> str:
-    """What identifies a global in the whole program."""
-    return described.symbol or described.name
 
 
 def initialise(storage: Storage, described: MemoryObject) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_slowly, symbol_of
+from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_slowly
+from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.services import (
     Application,
     CallHook,

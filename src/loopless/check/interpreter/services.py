@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
-from loopless.check.interpreter.memory import Frame, Mark, Storage, World, symbol_of
+from loopless.check.interpreter.memory import Frame, Mark, Storage, World
+from loopless.check.interpreter.naming import object_named, symbol_of
 from loopless.check.interpreter.values import Missing, Stop, Value
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
-from loopless.terms import IntType, Var
+from loopless.terms import EvaluationError, IntType, Reader, Var
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.codegen import Compiled
@@ -68,7 +69,15 @@ CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Application | None"]
 """Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
 can be read; None: interpret it."""
 
-LoopHook = Callable[[LoopInfo, Mapping[Var, int]], "Jump | None"]
+class LoopState(dict[Var, int]):
+    """The values of variables at a loop's header. ``content``: what memory holds there, by the names of objects."""
+
+    def __init__(self, values: Mapping[Var, int], content: Reader) -> None:
+        super().__init__(values)
+        self.content = content
+
+
+LoopHook = Callable[[LoopInfo, LoopState], "Jump | None"]
 """Called at each entry of a loop from outside, with the values of all variables that have one; None: interpret it."""
 
 
@@ -221,6 +230,16 @@ class Activation:
             services.charge(passed)
         return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
 
+    def _content(self, array: str, offset: int, type: IntType) -> int:
+        """What memory holds: an element of the object that the function calls ``array``."""
+        number = object_named(self.code.flowgraph, array)
+        if number < 0 or type.width is None:
+            raise EvaluationError(f"the content of {array} is not known")
+        try:
+            return self.frame.load(number, offset, (type.width + 7) // 8, type.signed)
+        except Stop as stop:
+            raise EvaluationError(stop.reason) from None
+
     def jump(self, loop: int, values: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]] | None:
         """Ask the hook whether it knows what the loop does from here."""
         hook = self.services.hook
@@ -228,7 +247,8 @@ class Activation:
         if hook is None:
             return None
         info = code.loops[loop]
-        found = hook(info, {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)})
+        known = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
+        found = hook(info, LoopState(known, self._content))
         if found is None:
             return None
         for name, count in found.iterations.items():

@@ -8,7 +8,7 @@ from typing import Final, assert_never
 
 from loopless.check.interpreter.expressions import Expressions, Lines, byte_size
 from loopless.check.interpreter.library import is_library
-from loopless.check.interpreter.memory import symbol_of
+from loopless.check.interpreter.naming import object_named
 from loopless.check.interpreter.values import Missing, Value
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import (
@@ -91,9 +91,7 @@ class StatementWriter:
 
     def _object(self, name: str) -> int:
         """The number of the object that a read names."""
-        objects = self.flowgraph.objects.values()
-        found = [o.number for o in objects if symbol_of(o) == name] or [o.number for o in objects if o.name == name]
-        return found[0] if len(found) == 1 else -1
+        return object_named(self.flowgraph, name)
 
     def _shared(self) -> tuple[Shared, ...]:
         groups: dict[tuple[int, int], dict[str, Var]] = {}

@@ -1,0 +1,22 @@
+"""Which object a name means."""
+
+from __future__ import annotations
+
+from loopless.flowgraph.model import Flowgraph, MemoryObject
+
+
+def object_named(flowgraph: Flowgraph, name: str) -> int:
+    """The number of the object that a read names, -1 where that is not one. Objects that are variables altogether, and
+    so are not read, may have the same name as another one.
+    """
+    objects = flowgraph.objects.values()
+    found = [o.number for o in objects if symbol_of(o) == name] or [o.number for o in objects if o.name == name]
+    if len(found) > 1:
+        variables = {info.object for info in flowgraph.variables.values()}
+        found = [n for n in found if flowgraph.objects[n].kind != "local" or n not in variables]
+    return found[0] if len(found) == 1 else -1
+
+
+def symbol_of(described: MemoryObject) -> str:
+    """What identifies a global in the whole program."""
+    return described.symbol or described.name
