@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
@@ -344,6 +345,10 @@ class LoopInfo:
     inlined_from: str | None = None
 
 
+OBJECT_PART: Final = ".object"
+"""How the variable is called that says which object a pointer points into, behind the name of the pointer."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Flowgraph:
     """One function.
@@ -376,3 +381,19 @@ class Flowgraph:
     not to overlap with other objects; without words what the function allocates, which surely does not."""
     holders: Mapping[int, int] = field(default_factory=dict)
     """By these numbers, the objects in which the pointers lie that lead there first."""
+
+    def pointee_name(self, owner: Var) -> str | None:
+        """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the
+        pointer is; None where it is no part of a pointer.
+        """
+        info = self.variables.get(owner)
+        if info is None or info.pointer_part != "object" or not owner.name.endswith(OBJECT_PART):
+            return None
+        name = owner.name.removesuffix(OBJECT_PART)
+        return f"*{name}" if any(o.name == name for o in self.objects.values()) else name
+
+    def pointer_called(self, name: str) -> Var | None:
+        """The variable that is the object of the pointer of this :meth:`pointee_name`; None where there is none."""
+        wanted = name.removeprefix("*") + OBJECT_PART
+        owners = (v for v, info in self.variables.items() if info.pointer_part == "object")
+        return next((owner for owner in owners if owner.name == wanted), None)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Generic, TypeVar
 
+from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -122,7 +123,9 @@ class Execution(ABC, Generic[_S]):
         self.graph = graph
         self.live = live
         self.where = where
+        labels = tuple(labels)
         self.written = written_objects(graph, labels)
+        self.assigned = assigned_in(graph, labels)
         self.finished: list[Finished[_S]] = []
         self.known: dict[Condition, bool] = {}
         self._comparisons = 0
@@ -230,7 +233,21 @@ class Execution(ABC, Generic[_S]):
             offset = self.inside(state, load.address.offset)
             held = load.type if load.target.type.width is not None else IntType(None)
             return read(self.graph.objects[known].name, offset, held)
+        if isinstance(owner, Var) and load.target_object is None and self._is_kept(owner, load):
+            name = self.graph.pointee_name(owner)
+            if name is not None:
+                held = load.type if load.target.type.width is not None else IntType(None)
+                return read(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
+
+    def _is_kept(self, owner: Var, load: Load) -> bool:
+        """Whether nothing writes what the pointer into the object ``owner`` reads, and it points there all along."""
+        if owner in self.assigned or load.address.object is not owner or self.written.anything:
+            return False
+        if not self.written.some:
+            return True
+        objects = _apart(self.graph, load.objects)
+        return objects is not None and objects.isdisjoint(self.written)
 
     def inside(self, state: _S, term: Term) -> Term:
         """``term`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
@@ -253,7 +270,10 @@ class Execution(ABC, Generic[_S]):
         """Whether what ``node`` reads from memory is there from the beginning on."""
         arrays = {part.array for part in walk_inside(node) if isinstance(part, Read)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
-        return all(o.constant or not (self.written.anything or o.number in self.written) for o in held)
+        if any(not o.constant and (self.written.anything or o.number in self.written) for o in held):
+            return False
+        behind = [self.graph.pointer_called(name) for name in arrays - {o.name for o in held}]
+        return not behind or (not self.written.some and all(p is not None and p not in self.assigned for p in behind))
 
     # -- branching ----------------------------------------------------------------------------------------------------
 
@@ -320,6 +340,16 @@ class Execution(ABC, Generic[_S]):
             return first
         lines = tuple(dict.fromkeys(line for state in group for line in state.lines))
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
+
+
+def assigned_in(graph: Flowgraph, labels: Iterable[str]) -> frozenset[Var]:
+    """The variables that these blocks, and the edges from them, assign to."""
+    found: set[Var] = set()
+    for label in labels:
+        block = graph.blocks[label]
+        found |= {target for statement in block.statements for target in defined_by(statement)}
+        found |= {target for edge in block.edges for target, _ in edge.assigns}
+    return frozenset(found)
 
 
 def line_of(loc: Loc | None) -> int:

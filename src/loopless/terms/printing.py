@@ -288,6 +288,11 @@ class _Writer:
     def _read(self, node: Read) -> str:
         size = ((node.type.width or 8) + 7) // 8
         poly = self._polynomial(node.offset)
+        start = next((m for m, c in poly.items() if c == 1 and _is_called(m, node.array)), None)
+        if start is not None:  # where the pointer of this name points to, an index counts from there
+            del poly[start]
+            if size > 0 and any(c % size for c in poly.values()):
+                poly[start] = 1
         if size > 0 and all(c % size == 0 for c in poly.values()):
             index = from_polynomial({m: c // size for m, c in poly.items()})
             return f"{node.array}[{self.text(index)}]"
@@ -327,6 +332,14 @@ class _Writer:
         if _roundness(strict_limit) < _roundness(weak_limit):
             return f"{self._within(term, _PLUS)} {strict} {strict_limit}"
         return f"{self._within(term, _PLUS)} {weak} {weak_limit}"
+
+
+def _is_called(monomial: Monomial, name: str) -> bool:
+    """Whether the monomial is the variable of this name."""
+    if len(monomial) != 1 or monomial[0][1] != 1:
+        return False
+    atom = monomial[0][0]
+    return isinstance(atom, Var) and atom.name == name
 
 
 def type_name(type: IntType) -> str:

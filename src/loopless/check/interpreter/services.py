@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -230,9 +231,12 @@ class Activation:
             services.charge(passed)
         return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
 
-    def _content(self, array: str, offset: int, type: IntType) -> int:
-        """What memory holds: an element of the object that the function calls ``array``."""
+    def _content(self, values: Mapping[Var, int], array: str, offset: int, type: IntType) -> int:
+        """What memory holds: an element of the object that the function calls ``array``, or a pointer points to."""
         number = object_named(self.code.flowgraph, array)
+        if number < 0:
+            pointer = self.code.flowgraph.pointer_called(array)
+            number = values.get(pointer, -1) if pointer is not None else -1
         if number < 0 or type.width is None:
             raise EvaluationError(f"the content of {array} is not known")
         try:
@@ -248,7 +252,7 @@ class Activation:
             return None
         info = code.loops[loop]
         known = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
-        found = hook(info, LoopState(known, self._content))
+        found = hook(info, LoopState(known, partial(self._content, known)))
         if found is None:
             return None
         for name, count in found.iterations.items():
