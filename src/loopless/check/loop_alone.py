@@ -168,7 +168,7 @@ def _alone(
             Edge(edge.condition, leaving[label, at], (), edge.loc) if (label, at) in leaving else edge
             for at, edge in enumerate(block.edges)
         )
-        statements: tuple[Statement, ...] = block.statements
+        statements: tuple[Statement, ...] = tuple(s for s in block.statements if not _taken_for_granted(s))
         if label == loop.header:
             counted = [Assign(counters[n], ite(c, add(counters[n], const(1)), counters[n])) for n, c in paths.items()]
             statements = (*counted, *statements)
@@ -182,6 +182,11 @@ def _alone(
     return Flowgraph(
         flowgraph.name, flowgraph.source_name, parameters, None, False, made, entry, infos, {}, own, (), loop.loc
     )
+
+
+def _taken_for_granted(statement: Statement) -> bool:
+    """Whether it checks only that an access stays inside of its object, which is not what the loop is judged by."""
+    return isinstance(statement, Check) and statement.of_access
 
 
 def _code(exit: int, digits: Sequence[Var]) -> Term:

@@ -381,5 +381,7 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
     sized = known and only is not None and isinstance(made.object, Const) and t.memory.size(only) is not None
     if not sized and (target.unknown or any(place is None for _, place in target.places)):
         type = t.memory.offset_type
-        t.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc)
+        unsized = target.unknown or any(t.memory.size(base) is None for base, _ in target.places)
+        accessed = known and unsized and t.accessed_next(instruction.value)
+        t.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc, of_access=accessed)
     t.define(instruction, made)

@@ -120,12 +120,15 @@ class Check:
     """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift" by too much or too little,
     "shift-overflow" of a signed value, "bounds", "null-pointer", "pointer-overflow" (an address outside of its object,
     and not right behind it), "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose
-    lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds.
+    lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds. ``of_access``: it checks an
+    address that the next statement reads or writes through, in an object of a size that is not known. That accesses
+    stay inside says that it holds.
     """
 
     condition: Condition
     kind: str
     loc: Loc | None = None
+    of_access: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,10 +170,10 @@ class Translator:
                 pass
         self.statements.append(statement)
 
-    def check(self, condition: Condition, kind: str, loc: ir.Loc | None) -> None:
-        """Undefined behaviour unless ``condition``."""
+    def check(self, condition: Condition, kind: str, loc: ir.Loc | None, *, of_access: bool = False) -> None:
+        """Undefined behaviour unless ``condition``; ``of_access`` as in :class:`Check`."""
         if condition is not TRUE:
-            self.statements.append(Check(condition, kind, loc))
+            self.statements.append(Check(condition, kind, loc, of_access))
 
     def save_mentions(self, changed: Var) -> None:
         """Save the terms that mention a variable that is about to change."""

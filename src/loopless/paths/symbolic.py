@@ -115,7 +115,7 @@ class Body(Execution[State]):
         return target in self.relevant.variables
 
     def keeps(self, label: str, check: Check) -> bool:
-        return self.relevant.keeps(label, check)
+        return not check.of_access and self.relevant.keeps(label, check)
 
     def decides(self, label: str) -> bool:
         return label in self.relevant.branches

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.logic import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Path
+from loopless.summary.data.possible import possible
 from loopless.terms import TRUE, Condition, Term, Var, conjunction, conjuncts, ite
 from loopless.terms.knowing import Known
 
@@ -85,7 +85,7 @@ class Choices:
                 return False
             self._asked += 1
             whole = conjunction((self.common, *parts, *self.rest[other.id]))
-            found = self._apart[key] = not feasible(whole)
+            found = self._apart[key] = not possible(whole)
         return found
 
 

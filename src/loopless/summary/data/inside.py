@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from loopless.logic import feasible
 from loopless.paths.model import LoopPaths, Path
+from loopless.summary.data.possible import possible
 from loopless.terms import (
     TRUE,
     Compare,
@@ -72,7 +72,7 @@ def _without_implied(path: Path) -> Path:
         for part in conjuncts(path.condition)
         if part.variables.isdisjoint(facts.variables)
         or any(isinstance(node, Read) for node in walk_inside(part))
-        or feasible(conjunction((facts, negate(part))))
+        or possible(conjunction((facts, negate(part))))
     ]
     return replace(path, condition=conjunction(kept))
 
@@ -103,7 +103,7 @@ def _only_outside(path: Path) -> bool:
     """Whether the path is undefined behaviour that only an offset outside of the object which it reads leads to."""
     if path.exit is None or path.exit.kind != "undefined":
         return False
-    return not feasible(conjunction((path.condition, facts_of(path))))
+    return not possible(conjunction((path.condition, facts_of(path))))
 
 
 def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
@@ -116,7 +116,7 @@ def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
                 }
                 offset = replace_terms(part.offset, wraps)
                 inside = between(0, part.offset, LARGEST)
-                if wraps and not feasible(conjunction((inside, not_equal(offset, part.offset)))):
+                if wraps and not possible(conjunction((inside, not_equal(offset, part.offset)))):
                     yield part, read(part.array, offset, part.type)
 
 

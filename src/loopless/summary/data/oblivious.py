@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from loopless.logic import feasible
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.recurrences import Closed, solve
+from loopless.summary.data.possible import possible
 from loopless.summary.transitions.transformer import COUNTER
 from loopless.terms import (
     FALSE,
@@ -100,7 +100,7 @@ def oblivious_part(paths: LoopPaths, given: Condition = TRUE) -> Oblivious:
 def _is_kept(part: Condition, update: Mapping[Var, Term], given: Condition) -> bool:
     """Whether an iteration under ``given``, which ``part`` is a part of, leaves it true."""
     after = substitute(part, update)
-    return after is part or not feasible(conjunction((given, negate(after))))
+    return after is part or not possible(conjunction((given, negate(after))))
 
 
 def _alike(paths: LoopPaths, changing: frozenset[Var]) -> dict[Var, Term]:
@@ -127,7 +127,7 @@ def _unwrapped(term: Term, common: Condition) -> Term:
     """The term without its wrap where it fits its type in every iteration."""
     if isinstance(term, Wrap) and term.type.width is not None and not fits(term.arg, term.type):
         outside = negate(between(term.type.min, term.arg, term.type.max))
-        if not feasible(conjunction((common, outside))):
+        if not possible(conjunction((common, outside))):
             return term.arg
     return term
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from loopless.graphs import components
-from loopless.logic import feasible
 from loopless.paths.model import LoopPaths
 from loopless.summary.data.choices import Choice, Choices, chosen
 from loopless.summary.data.oblivious import Oblivious
+from loopless.summary.data.possible import possible
 from loopless.terms import (
     ONE,
     TRUE,
@@ -194,7 +194,7 @@ class Sequences:
             made = extreme(var, *(term for term in terms if term is not var))
             for at in group:
                 differs = not_equal(paths[at].update.get(var, var), made)
-                if feasible(conjunction((paths[at].condition, differs))):
+                if possible(conjunction((paths[at].condition, differs))):
                     return None
             others = [term for term in terms if term is not var]
             offers.append((when, extreme(*others) if others else var))
@@ -212,7 +212,7 @@ class Sequences:
             meeting = [
                 other
                 for other in merged
-                if any(feasible(conjunction((self.part.common, *free(a), *free(b)))) for a in group for b in other)
+                if any(possible(conjunction((self.part.common, *free(a), *free(b)))) for a in group for b in other)
             ]
             whole = [*group, *(at for other in meeting for at in other)]
             merged = [other for other in merged if other not in meeting] + [whole]

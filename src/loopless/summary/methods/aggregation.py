@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded, feasible
+from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import Cases, Taken
 from loopless.summary.data.inside import facts_of, inside_objects, read_inside
 from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_data
+from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
 from loopless.summary.methods import acceleration, earliest_exit
 from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, Undefined, first_to_fail
@@ -81,7 +82,7 @@ class _Loop:
         """What each exit asks for while the oblivious part goes on."""
         for path in paths.exits:
             condition = self.inside[path.id]
-            if condition is not FALSE and not feasible(conjunction((self.part.common, condition))):
+            if condition is not FALSE and not possible(conjunction((self.part.common, condition))):
                 self.inside[path.id] = FALSE
         self.summed_up = self._summed_up()
 
@@ -103,7 +104,7 @@ class _Loop:
         if when is FALSE:
             return
         for path in self.paths.exits:
-            if feasible(conjunction((when, path.condition))):
+            if possible(conjunction((when, path.condition))):
                 self._leave(conjunction((when, path.condition)), path, ZERO, Taken(ZERO, {}, ()))
 
     def _skeleton(self) -> Summary:
@@ -183,7 +184,7 @@ class _Loop:
     def _beyond(self, path: Path) -> bool:
         """Whether the exit may be taken where the oblivious part does not go on."""
         over = conjunction((self.part.kept, negate(self.part.common)))
-        return feasible(conjunction((over, path.condition, facts_of(path))))
+        return possible(conjunction((over, path.condition, facts_of(path))))
 
     def _there(self, condition: Condition, time: Term) -> Condition:
         """``condition`` before iteration ``time``."""
@@ -226,7 +227,7 @@ class _Loop:
                 if var not in checked:
                     checked[var] = self._always_fits(var)
                 fits = between(var.type.min, add(var, added), var.type.max)
-                if checked[var] and not feasible(conjunction((self.part.common, condition, fits))):
+                if checked[var] and not possible(conjunction((self.part.common, condition, fits))):
                     found[path.id] = var
                     break
         return found
@@ -234,7 +235,7 @@ class _Loop:
     def _always_fits(self, var: Var) -> bool:
         """Whether what a completed iteration makes of ``var`` fits its type by the path's condition."""
         return not any(
-            feasible(conjunction((path.condition, negate(between(var.type.min, path.update[var], var.type.max)))))
+            possible(conjunction((path.condition, negate(between(var.type.min, path.update[var], var.type.max)))))
             for path in self.paths.iterative
             if var in path.update
         )
