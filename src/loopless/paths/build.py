@@ -85,9 +85,8 @@ def loop_paths(
             return Refused(Reason.NESTED, _where(within), "its summary leaves values open that are used behind it")
         return found
 
-    body = Body(graph, loop, relevant, inside, steps, given)
     try:
-        finished = body.run()
+        body, finished = _executed(lambda moving: Body(graph, loop, relevant, inside, steps, given, moving=moving))
     except TooManyPaths:
         detail = "the body has too many different paths; ask for fewer variables with --vars"
         return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
@@ -116,6 +115,19 @@ def loop_paths(
     return LoopPaths(
         loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters
     )
+
+
+def _executed(body: Callable[[frozenset[Var]], Body]) -> tuple[Body, list[Finished[State]]]:
+    """One iteration; what is read through pointers that iterations let point into other objects is not followed."""
+    moving: frozenset[Var] = frozenset()
+    while True:
+        executed = body(moving)
+        finished = executed.run()
+        again = [path.state.values for path in finished if path.exit is None]
+        moved = {owner for owner in executed.behind if any(values.get(owner, owner) is not owner for values in again)}
+        if not moved:
+            return executed, finished
+        moving |= moved
 
 
 def _by_name(var: Var) -> str:

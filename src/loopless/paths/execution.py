@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Generic, TypeVar
 
-from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -123,9 +122,11 @@ class Execution(ABC, Generic[_S]):
         self.graph = graph
         self.live = live
         self.where = where
-        labels = tuple(labels)
         self.written = written_objects(graph, labels)
-        self.assigned = assigned_in(graph, labels)
+        self.moving: frozenset[Var] = frozenset()
+        """Pointers, by the variables that say into which object, behind which nothing is read: they may change."""
+        self.behind: set[Var] = set()
+        """Those behind which something is."""
         self.finished: list[Finished[_S]] = []
         self.known: dict[Condition, bool] = {}
         self._comparisons = 0
@@ -233,16 +234,17 @@ class Execution(ABC, Generic[_S]):
             offset = self.inside(state, load.address.offset)
             held = load.type if load.target.type.width is not None else IntType(None)
             return read(self.graph.objects[known].name, offset, held)
-        if isinstance(owner, Var) and load.target_object is None and self._is_kept(owner, load):
+        if isinstance(owner, Var) and load.target_object is None and self._is_kept(load):
             name = self.graph.pointee_name(owner)
-            if name is not None:
+            if name is not None and owner not in self.moving:
+                self.behind.add(owner)
                 held = load.type if load.target.type.width is not None else IntType(None)
                 return read(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
 
-    def _is_kept(self, owner: Var, load: Load) -> bool:
-        """Whether nothing writes what the pointer into the object ``owner`` reads, and it points there all along."""
-        if owner in self.assigned or load.address.object is not owner or self.written.anything:
+    def _is_kept(self, load: Load) -> bool:
+        """Whether nothing writes what a pointer leads to that is no known object."""
+        if self.written.anything:
             return False
         if not self.written.some:
             return True
@@ -266,14 +268,18 @@ class Execution(ABC, Generic[_S]):
     def _too_large(self, error: TermTooLarge) -> Refused:
         return Refused(Reason.BUDGET, self.where, f"an expression grows too large: {error}")
 
-    def known_content(self, node: Node) -> bool:
-        """Whether what ``node`` reads from memory is there from the beginning on."""
+    def known_content(self, node: Node, state: State) -> bool:
+        """Whether what ``node`` reads from memory is there from the beginning on, where pointers point to then."""
         arrays = {part.array for part in walk_inside(node) if isinstance(part, Read)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
         if any(not o.constant and (self.written.anything or o.number in self.written) for o in held):
             return False
-        behind = [self.graph.pointer_called(name) for name in arrays - {o.name for o in held}]
-        return not behind or (not self.written.some and all(p is not None and p not in self.assigned for p in behind))
+        for name in sorted(arrays - {o.name for o in held}):
+            pointer = self.graph.pointer_called(name)
+            if self.written.some or pointer is None or state.values.get(pointer, pointer) is not pointer:
+                return False
+            self.behind.add(pointer)
+        return True
 
     # -- branching ----------------------------------------------------------------------------------------------------
 
@@ -340,16 +346,6 @@ class Execution(ABC, Generic[_S]):
             return first
         lines = tuple(dict.fromkeys(line for state in group for line in state.lines))
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
-
-
-def assigned_in(graph: Flowgraph, labels: Iterable[str]) -> frozenset[Var]:
-    """The variables that these blocks, and the edges from them, assign to."""
-    found: set[Var] = set()
-    for label in labels:
-        block = graph.blocks[label]
-        found |= {target for statement in block.statements for target in defined_by(statement)}
-        found |= {target for edge in block.edges for target, _ in edge.assigns}
-    return frozenset(found)
 
 
 def line_of(loc: Loc | None) -> int:

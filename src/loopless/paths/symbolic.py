@@ -58,9 +58,14 @@ class Body(Execution[State]):
         live: Mapping[str, frozenset[Var]],
         steps: Callable[[LoopInfo, Condition], Inner | Refused],
         given: Condition = TRUE,
+        *,
+        moving: frozenset[Var] = frozenset(),
     ) -> None:
-        """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header."""
+        """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header;
+        ``moving``: the objects of pointers that may change.
+        """
         super().__init__(graph, live, loop.blocks, str(loop.loc) if loop.loc is not None else loop.name)
+        self.moving = moving
         self.loop = loop
         self.relevant = relevant
         self.inner = {info.header: info for info in graph.loops if info.parent == loop.header}
@@ -160,7 +165,7 @@ class Body(Execution[State]):
             taken = self.under(state, self.holding(state, step.when), None)
             if taken is None:
                 continue
-            if not all(map(self.known_content, (step.when, *step.then.values()))):
+            if not all(self.known_content(node, state) for node in (step.when, *step.then.values())):
                 detail = f"the loop {loop.name} reads memory that the loop around it writes"
                 raise Unreadable(Refused(Reason.MEMORY, place, detail))
             after = self._stepped(taken, step)

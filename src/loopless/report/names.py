@@ -9,6 +9,7 @@ from copy import copy
 from loopless.queries.answers import LoopAnswer
 from loopless.summary import Cycle, FunctionSummary, Step
 from loopless.terms import (
+    Aggregate,
     Condition,
     Definitions,
     Node,
@@ -78,7 +79,7 @@ class Names:
         in lines behind them.
         """
         other, short = self.abbreviated(lines, nodes)
-        return [*lines(other), *(f"    where {name} = {long}" for long, name in short.items())]
+        return [*lines(other), *(f"    where {name} = {_shortened(long, short)}" for long, name in short.items())]
 
     def abbreviated(
         self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]
@@ -88,7 +89,7 @@ class Names:
         """
         plain = lines(self)
         parts = dict.fromkeys(part for node in nodes for part in walk(node))
-        found = [self.text(part) for part in parts if isinstance(part, Op) and part.op in _NAMED]
+        found = [self.text(part) for part in parts if _has_name(part)]
         whole = " ".join(line.strip() for line in plain)
         taken = {self.name(part) for part in parts if isinstance(part, Var)}
         free = (name for name in _SHORT if name not in taken)
@@ -127,6 +128,19 @@ class Names:
             return substitute(node, self._renamed)
         except TermTooLarge:
             return node
+
+
+def _shortened(long: str, short: Mapping[str, str]) -> str:
+    """What a name stands for, by the other names."""
+    for other, name in sorted(short.items(), key=lambda pair: -len(pair[0])):
+        if len(other) < len(long):
+            long = long.replace(other, name)
+    return long
+
+
+def _has_name(part: Node) -> bool:
+    """Whether the part gets a name where it stands more than once: exit times, and what loops find in memory."""
+    return isinstance(part, Aggregate) or (isinstance(part, Op) and part.op in _NAMED)
 
 
 def _nodes(answer: LoopAnswer | None) -> Iterator[Node]:

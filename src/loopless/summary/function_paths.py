@@ -202,7 +202,7 @@ class FunctionPaths(Execution[FunctionPath]):
     # -- loops --------------------------------------------------------------------------------------------------------
 
     def _through_loop(self, loop: LoopInfo, state: FunctionPath) -> Iterator[tuple[str, FunctionPath]]:
-        summary = self._usable(loop)
+        summary = self._usable(loop, state)
         if isinstance(summary, Refused):
             self._give_up(state, summary)
             return
@@ -212,7 +212,7 @@ class FunctionPaths(Execution[FunctionPath]):
             taken = self.under(state, self.holding(state, case.when), None)
             if taken is None:
                 continue
-            if any(not self.known_content(node) for node in (case.when, *case.then.values(), case.iterations)):
+            if any(not self.known_content(n, taken) for n in (case.when, *case.then.values(), case.iterations)):
                 detail = f"the loop {loop.name} reads memory that the function writes"
                 self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue
@@ -249,7 +249,7 @@ class FunctionPaths(Execution[FunctionPath]):
             if unknown is not None:
                 self._give_up(unknown, residual.why)
 
-    def _usable(self, loop: LoopInfo) -> Summary | Refused:
+    def _usable(self, loop: LoopInfo, state: FunctionPath) -> Summary | Refused:
         """The loop's summary where it says all that the loop does."""
         outcome = self.outcomes.get(loop.name)
         if outcome is None:
@@ -266,7 +266,7 @@ class FunctionPaths(Execution[FunctionPath]):
                 if refused is not None:
                     return refused
         regions = [outcome.diverges, *(u.when for u in outcome.undefined), *(r.when for r in outcome.residual)]
-        if not all(map(self.known_content, regions)):
+        if not all(self.known_content(region, state) for region in regions):
             detail = f"the loop {loop.name} reads memory that the function writes"
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         return outcome

@@ -240,7 +240,7 @@ class _Writer:
 
     def _aggregate(self, node: Aggregate) -> str:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``."""
-        taken = {variable.name for part in node.inside for variable in part.variables} | set(self.bound.values())
+        taken = {variable.name for part in node.all_below for variable in part.variables} | set(self.bound.values())
         free = (name for name in _bound_names() if name not in taken)
         k = next(free)
         values = (name for name in _bound_names("v") if name not in taken)
@@ -288,15 +288,16 @@ class _Writer:
     def _read(self, node: Read) -> str:
         size = ((node.type.width or 8) + 7) // 8
         poly = self._polynomial(node.offset)
-        start = next((m for m, c in poly.items() if c == 1 and _is_called(m, node.array)), None)
+        array = node.array.removeprefix("*")
+        start = next((m for m, c in poly.items() if c == 1 and _is_called(m, array)), None)
         if start is not None:  # where the pointer of this name points to, an index counts from there
             del poly[start]
             if size > 0 and any(c % size for c in poly.values()):
                 poly[start] = 1
         if size > 0 and all(c % size == 0 for c in poly.values()):
             index = from_polynomial({m: c // size for m, c in poly.items()})
-            return f"{node.array}[{self.text(index)}]"
-        return f"*({type_name(node.type)} *)((char *){node.array} + {self._within(node.offset, _TIMES)})"
+            return f"{array}[{self.text(index)}]"
+        return f"*({type_name(node.type)} *)((char *){array} + {self._within(node.offset, _TIMES)})"
 
     def _compare(self, node: Compare) -> str:
         positive: dict[Monomial, int] = {}

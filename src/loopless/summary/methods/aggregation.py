@@ -142,6 +142,8 @@ class _Loop:
         """Entry values for which the oblivious part allows ``skeleton.iterations`` iterations."""
         most = skeleton.iterations
         entered = conjunction((self.part.kept, skeleton.when))
+        if not possible(entered):
+            return
         within = self._exits_within()
         beyond = [path for path in self.paths.exits if self._beyond(path)]
         times = self._first(within, most)
