@@ -256,4 +256,4 @@ def test_printed() -> None:
     k = Var("k", INT)
     assert text(total(T, k, element(T))) == "sum(k1 < k: a[k1])"
     shown = fold(T, N, {X: (const(1), add(scale(X, 31), element(T)))}, X)
-    assert text(shown) == "fold(v = 1; k < n: v' = 31*v + a[k])"
+    assert text(shown) == "fold(v = 1; k < n: v' = a[k] + 31*v)"

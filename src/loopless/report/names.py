@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
@@ -71,7 +72,7 @@ class Names:
         """A term or condition in C syntax; parts of a long one have names, which :meth:`where` explains."""
         shown = self._definitions.text(self._named(node))
         for long, short in self.short.items():
-            shown = shown.replace(long, short)
+            shown = _replaced(shown, long, short)
         return shown
 
     def shortened(self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]) -> list[str]:
@@ -134,8 +135,13 @@ def _shortened(long: str, short: Mapping[str, str]) -> str:
     """What a name stands for, by the other names."""
     for other, name in sorted(short.items(), key=lambda pair: -len(pair[0])):
         if len(other) < len(long):
-            long = long.replace(other, name)
+            long = _replaced(long, other, name)
     return long
+
+
+def _replaced(text: str, long: str, short: str) -> str:
+    """The text with a name for a part of it, where that is not the beginning of a longer word."""
+    return re.sub(re.escape(long) + r"(?!\w)", lambda _: short, text)
 
 
 def _has_name(part: Node) -> bool:

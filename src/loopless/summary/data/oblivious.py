@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from loopless.logic import is_quasi_affine
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.recurrences import Closed, solve
 from loopless.summary.data.possible import possible
@@ -34,6 +35,7 @@ from loopless.terms import (
     substitute,
     walk_inside,
 )
+from loopless.terms.knowing import without_implied
 
 
 def reads_data(node: Node, changing: frozenset[Var]) -> bool:
@@ -70,31 +72,38 @@ def _at(closed: Closed, position: Term) -> Term:
     return value
 
 
-def oblivious_part(paths: LoopPaths, given: Condition = TRUE) -> Oblivious:
-    """The oblivious part of the loop, as large as it may be; ``given`` holds in every completed iteration."""
+def oblivious_part(paths: LoopPaths, given: Condition = TRUE, *, affine: bool = False) -> Oblivious:
+    """The oblivious part of the loop, as large as it may be; ``given`` holds in every completed iteration. ``affine``:
+    without conditions that are not affine in the number of iterations.
+    """
     changing = frozenset(var for path in paths.iterative for var in path.update) | frozenset(paths.state)
     update = _alike(paths, changing)
     while True:
-        shared = [
+        oblivious = [
             part
-            for part in conjuncts(paths.iterative[0].condition)
-            if all(part in conjuncts(path.condition) for path in paths.iterative[1:])
-        ]
-        common = conjunction(
-            part
-            for part in shared
+            for part in shared_conjuncts(paths)
             if part.variables & changing <= update.keys() and not reads_data(part, changing)
-        )
+        ]
+        common = without_implied(conjunction(oblivious))
         plain = {var: _unwrapped(term, conjunction((common, given))) for var, term in update.items()}
         solution = solve(plain, COUNTER)
         closed = {var: found for var, found in solution.closed.items() if found.term is not None}
         if len(closed) == len(update):
             break
         update = _closed_under({var: update[var] for var in closed}, changing)
+    if affine:
+        there = {var: _at(found, COUNTER) for var, found in closed.items()}
+        common = conjunction(part for part in conjuncts(common) if is_quasi_affine(substitute(part, there)))
     kept = conjunction(part for part in conjuncts(common) if _is_kept(part, plain, conjunction((common, given))))
     asked = conjunction(part for part in conjuncts(common) if part not in conjuncts(kept))
     skeleton = _skeleton(paths, asked, _needed(plain, asked.variables))
     return Oblivious(common, kept, plain, closed, skeleton)
+
+
+def shared_conjuncts(paths: LoopPaths) -> list[Condition]:
+    """What all iterative paths demand."""
+    first, *others = paths.iterative
+    return [part for part in conjuncts(first.condition) if all(part in conjuncts(path.condition) for path in others)]
 
 
 def _is_kept(part: Condition, update: Mapping[Var, Term], given: Condition) -> bool:

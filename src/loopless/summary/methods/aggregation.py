@@ -19,6 +19,7 @@ from loopless.portfolio import Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import Cases, Taken
 from loopless.summary.data.inside import facts_of, inside_objects, read_inside
+from loopless.summary.data.measure import most_iterations
 from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_data
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
@@ -71,10 +72,11 @@ ALL: Final = const(1 << 61)
 class _Loop:
     """A loop that reads data, and the cases as they are found."""
 
-    def __init__(self, paths: LoopPaths) -> None:
+    def __init__(self, paths: LoopPaths, *, affine: bool = False) -> None:
+        """``affine``: what is not affine in the number of iterations counts as data."""
         self.paths = paths = inside_objects(paths)
         self.inside_objects = read_inside(paths.iterative)
-        self.part: Oblivious = oblivious_part(paths, self.inside_objects)
+        self.part: Oblivious = oblivious_part(paths, self.inside_objects, affine=affine)
         self.sequences = Sequences(paths, self.part)
         self.cases = Cases(place_of(paths))
         known = Known([self.part.common])
@@ -118,8 +120,10 @@ class _Loop:
         within = self._exits_within()
         if not within:
             self.cases.diverges.append(when)
-        elif self._moves_through_an_object():
-            times = self._first(within, ALL)
+            return
+        most = ALL if self._moves_through_an_object() else most_iterations(self.paths, self.inside_objects)
+        if most is not None:
+            times = self._first(within, most)
             self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
         else:
             detail = "the loop goes on until it reads a certain value, and nothing says that there is one"
@@ -270,7 +274,19 @@ def _is_undefined(path: Path) -> bool:
 
 
 def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
-    return _Loop(paths).run().summary(paths)
+    try:
+        found = _Loop(paths).run()
+        if not found.residual:
+            return found.summary(paths)
+    except NoAnswer:
+        found = None
+    try:
+        other = _Loop(paths, affine=True).run()
+    except NoAnswer:
+        if found is None:
+            raise
+        return found.summary(paths)
+    return (other if found is None or not other.residual else found).summary(paths)
 
 
 def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:

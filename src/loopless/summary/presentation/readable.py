@@ -63,9 +63,10 @@ def readable(summary: Summary, given: Condition = TRUE, operations: int = OPERAT
     """The same summary to be read where ``given`` holds: cases without an iteration first, then short ones."""
     with budget(operations):
         writer = _Writer(Guards.of(summary.paths), given)
+        cases = (case for case in map(writer.case, summary.cases) if case.when is not FALSE)
         return replace(
             summary,
-            cases=tuple(sorted(map(writer.case, summary.cases), key=_rank)),
+            cases=tuple(sorted(cases, key=_rank)),
             diverges=writer.condition(summary.diverges),
             undefined=tuple(writer.undefined(summary.undefined)),
             residual=tuple(writer.residual(summary.residual)),
