@@ -1,6 +1,6 @@
 """How often a loop runs at most, by a measure that every iteration lowers.
 
-The least there is of a ranking function: a condition that all paths share, t ≤ 0, where t grows by one at least in every
+The least there is of a ranking function: a condition that all paths share, t ≤ 0, where t grows by one or more in each
 iteration. It bounds searches over what is read where nothing oblivious does: halved intervals, steps by what is read.
 """
 

@@ -24,6 +24,7 @@ from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.terms import (
+    FALSE,
     TRUE,
     ZERO,
     And,
