@@ -153,7 +153,7 @@ class Data(Work):
         condition = way.condition
         if self.chance(0.25):
             condition = Binary("&&", condition, self.about(item, 0))
-        elif self.chance(0.12):
+        elif self.chance(0.2):
             sums = [stmt.target for stmt in body if isinstance(stmt, Assign) and isinstance(stmt.target, Var)]
             if sums:
                 condition = Binary("&&", condition, Binary("<", sums[0], self.pick(self.letter(), Const(100))))

@@ -75,7 +75,7 @@ class Work(Loops):
             table = self.random.choice(list(self.reduced))
             inner = self.item(at, "a") if self.chance(0.5) else at
             return Element(table, inner)
-        name = name or (self.random.choice(list(self.streams)) if self.chance(0.4) else next(iter(self.streams)))
+        name = name or (self.random.choice(list(self.streams)) if self.chance(0.5) else next(iter(self.streams)))
         return Element(name, self._placed(at), masked=False)
 
     def _placed(self, at: Expr) -> Expr:
