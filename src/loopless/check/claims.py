@@ -20,7 +20,7 @@ from loopless.check.contents import KNOWN, ClaimReader, Content, Contents, Entry
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.check.loop_alone import LoopAlone, Truth
-from loopless.terms import Condition, EvaluationError, Node, Read, Term, Var, evaluate, holds, walk
+from loopless.terms import Condition, EvaluationError, Node, Term, Var, evaluate, holds, walk
 
 
 class ExitClaim(Protocol):
@@ -77,6 +77,7 @@ class SummaryClaim(Protocol):
 
 _Effect = Callable[[Sequence[int], ClaimReader], Sequence[int]]
 _Test = Callable[[Sequence[int], ClaimReader], bool]
+_Loads = Callable[[int, int, int, bool], int]
 _NOTHING: Final[Contents] = MappingProxyType({})
 _UNFINISHED: Final = ("timeout", "unknown")
 """Runs of which nothing but their beginning is known."""
@@ -109,6 +110,14 @@ class _Case:
     effect: _Effect
 
 
+@dataclass(frozen=True, slots=True)
+class _Region:
+    name: str
+    detail: object
+    when: Condition
+    test: _Test
+
+
 class Claims:
     """A summary, compiled so that thousands of states can be judged.
 
@@ -126,13 +135,14 @@ class Claims:
     ) -> None:
         self.variables = tuple(variables)
         self._objects = tuple(objects)
+        self._numbers = {content.name: content.number for content in objects}
         self._shown = shown or {}
         found: list[tuple[str, object, Condition]] = []
         found += [(f"case {at + 1}", self._case(case), case.when) for at, case in enumerate(summary.cases)]
         found.append(("diverges", None, summary.diverges))
         found += [("undefined", part, part.when) for part in summary.undefined]
         found += [("residual", part, part.when) for part in summary.residual]
-        self._regions = [(name, detail, when, self._condition(when)) for name, detail, when in found]
+        self._regions = [_Region(name, detail, when, self._condition(when)) for name, detail, when in found]
 
     def judge(self, state: Mapping[Var, int], truth: Truth, contents: Contents = _NOTHING) -> Verdict:
         """Whether what is said about ``state`` is so, ``contents`` being what the loop was run with."""
@@ -141,27 +151,42 @@ class Claims:
         values = [state.get(var, 0) for var in self.variables]
         ended = truth.status not in _UNFINISHED
         reader = ClaimReader(self._objects, contents, truth.reads if ended else {})
-        try:
-            hits = [(name, detail) for name, detail, _, test in self._regions if test(values, reader)]
-        except (EvaluationError, ArithmeticError, ValueError, Stop):
-            return self._judge_with_missing(values, truth, reader)
-        if reader.missed:
-            return self._judge_with_missing(values, truth, reader)
+        hits: list[tuple[str, object]] = []
+        doubtful: list[_Region] = []
+        for region in self._regions:
+            reader.missed = False
+            try:
+                here = region.test(values, reader)
+            except (EvaluationError, ArithmeticError, ValueError, Stop):
+                doubtful.append(region)
+                continue
+            if reader.missed:
+                doubtful.append(region)
+            elif here:
+                hits.append((region.name, region.detail))
+        if doubtful:
+            return self._judge_with_missing(hits, doubtful, values, truth, reader)
         return self._judge_hits(hits, values, truth, reader)
 
-    def _judge_with_missing(self, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
+    def _judge_with_missing(
+        self,
+        known: Sequence[tuple[str, object]],
+        doubtful: Sequence[_Region],
+        values: Sequence[int],
+        truth: Truth,
+        reader: ClaimReader,
+    ) -> Verdict:
         """Where quotients by zero, elements that are not read and the like matter: what is said must be so whatever
         they are.
         """
         verdict = Verdict("out of reach", compared=False)
         for missing in _STAND_INS:
             try:
-                hits = [
-                    (n, d) for n, d, condition, _ in self._regions if self._holds(condition, values, reader, missing)
-                ]
+                here = [part for part in doubtful if self._holds(part.when, values, reader, missing)]
             except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
                 wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
                 return Verdict("out of reach", compared=False, mismatch=wrong)
+            hits = [*known, *((part.name, part.detail) for part in here)]
             verdict = self._judge_hits(hits, values, truth, reader)
             if verdict.mismatch:
                 return verdict
@@ -242,9 +267,21 @@ class Claims:
     def _case(self, case: CaseClaim) -> _Case:
         names, paths, totals = tuple(case.then), tuple(case.per_path), tuple(case.totals)
         terms = [case.iterations, *case.then.values(), *case.per_path.values(), *case.totals.values()]
-        compiled: Callable[[Sequence[int]], Sequence[int]] | None = self._compiled(terms, None)
-        effect: _Effect = self._evaluated(terms) if compiled is None else lambda values, _: compiled(values)
-        return _Case(case, names, paths, totals, effect)
+        return _Case(case, names, paths, totals, self._effect(terms))
+
+    def _effect(self, terms: Sequence[Term]) -> _Effect:
+        compiled: Callable[[Sequence[int], _Loads], Sequence[int]] | None = self._compiled(terms, None)
+        slowly = self._evaluated(terms)
+        if compiled is None:
+            return slowly
+
+        def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
+            try:
+                return compiled(values, reader.load)
+            except Unread:
+                return slowly(values, reader)  # which knows what it does not need
+
+        return effect
 
     def _evaluated(self, terms: Sequence[Term]) -> _Effect:
         def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
@@ -258,25 +295,34 @@ class Claims:
         return effect
 
     def _condition(self, condition: Condition) -> _Test:
-        compiled: Callable[[Sequence[int]], bool] | None = self._compiled([], condition)
-        if compiled is not None:
-            return lambda values, _: compiled(values)
-        return lambda values, reader: self._holds(condition, values, reader)
+        compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition)
+        if compiled is None:
+            return lambda values, reader: self._holds(condition, values, reader)
+
+        def test(values: Sequence[int], reader: ClaimReader) -> bool:
+            try:
+                return compiled(values, reader.load)
+            except Unread:
+                return self._holds(condition, values, reader)
+
+        return test
 
     def _holds(self, condition: Condition, values: Sequence[int], reader: ClaimReader, missing: int = 0) -> bool:
         reader.begin()
         return holds(condition, dict(zip(self.variables, values, strict=True)), reader, missing=missing)
 
-    def _compiled(self, terms: Sequence[Term], condition: Condition | None) -> Callable[[Sequence[int]], Any] | None:
+    def _compiled(
+        self, terms: Sequence[Term], condition: Condition | None
+    ) -> Callable[[Sequence[int], _Loads], Any] | None:
         """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
-        if any(_reads(node) for node in (*terms, *((condition,) if condition is not None else ()))):
+        if not all(_is_known(node) for node in (*terms, *((condition,) if condition is not None else ()))):
             return None
         lines = Lines()
         names = {var: f"v{at}" for at, var in enumerate(self.variables)}
-        writer = Expressions(lines, names, lambda _: 0)
+        writer = Expressions(lines, names, self._numbers.__getitem__)
         writer.begin()
         try:
-            lines("def run(values):")
+            lines("def run(values, ld):")
             with lines.deeper():
                 if names:
                     lines(f"{', '.join(names.values())}, = values")
@@ -286,13 +332,13 @@ class Claims:
             exec(compile("\n".join(lines.lines) + "\n", "<claim>", "exec"), namespace)  # noqa: S102  our own code
         except (AssertionError, KeyError, ValueError, RecursionError, SyntaxError, MemoryError):
             return None
-        found: Callable[[Sequence[int]], Any] = namespace["run"]
+        found: Callable[[Sequence[int], _Loads], Any] = namespace["run"]
         return found
 
 
-def _reads(node: Node) -> bool:
-    """Whether what memory holds, or a node that only plain evaluation knows, is in it."""
-    return any(isinstance(part, Read) or not isinstance(part, KNOWN) for part in walk(node))
+def _is_known(node: Node) -> bool:
+    """Whether the compiler knows all that is in it."""
+    return all(isinstance(part, KNOWN) for part in walk(node))
 
 
 def _too_large(error: Exception) -> bool:

@@ -230,7 +230,9 @@ class ClaimReader:
     """
 
     def __init__(self, objects: Iterable[Content], contents: Contents, reads: Mapping[str, frozenset[int]]) -> None:
+        objects = tuple(objects)
         self._held = {content.name: content.held(contents) for content in objects}
+        self._names = {content.number: content.name for content in objects}
         self._reads = reads
         self._asked = 0
         self.missed = False
@@ -246,15 +248,21 @@ class ClaimReader:
             Unread: if the loop did not read it.
             EvaluationError: if the loop reads no such object, or too many elements are asked for that it did not read.
         """
-        held, size = self._held.get(array), byte_size(type)
-        if held is None:
+        if array not in self._held:
             raise EvaluationError(f"the loop reads no {array}")
+        return self._element(array, offset, byte_size(type), type.signed)
+
+    def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        """The same by the object's number, as compiled claims ask."""
+        return self._element(self._names[number], offset, size, signed)
+
+    def _element(self, array: str, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        held, read = self._held[array], self._reads.get(array)
         place = range(offset, offset + size)
-        inside = 0 <= offset <= len(held) - size
-        if not inside or not self._reads.get(array, frozenset(place)).issuperset(place):
+        if not 0 <= offset <= len(held) - size or (read is not None and not read.issuperset(place)):
             self.missed = True
             self._asked += 1
             if self._asked > MOST_UNREAD:
                 raise EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not read")
             raise Unread(f"{array} at byte {offset}, which the loop does not read")
-        return int.from_bytes(held[offset : offset + size], "little", signed=type.signed)
+        return int.from_bytes(held[offset : offset + size], "little", signed=signed)

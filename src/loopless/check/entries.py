@@ -18,7 +18,7 @@ from loopless.check.loop_alone import LoopAlone
 from loopless.check.states import draw_states
 from loopless.terms import IntType, Var
 
-MOST_ENTRIES: Final = 20_000
+MOST_ENTRIES: Final = 10_000
 """The largest number of entries that are all visited."""
 LONGEST: Final = 4
 """The largest number of elements of an object where all contents are visited."""
