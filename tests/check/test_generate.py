@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -18,13 +19,15 @@ from loopless.check.generator.generate import (
     features,
     generate,
     inputs,
+    inputs_of,
     nondet_stream,
     print_program,
 )
-from loopless.check.generator.inputs import all_inputs, edges
+from loopless.check.generator.inputs import all_inputs, data_inputs, edges
 from loopless.check.generator.printer import constant, expression
 from loopless.check.generator.syntax import (
     ARRAY_LENGTH,
+    DATA_LENGTH,
     INT,
     SCHAR,
     TYPES,
@@ -94,7 +97,8 @@ def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> No
         program = generate(seed, PROFILES[name])
         with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.015)) as oracle:
             assert oracle.signature("f") == program.signature
-            runs = [Run(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 8)]
+            drawn = inputs_of(PROFILES[name], program.signature, seed, 8)
+            runs = [Run(args, nondet_stream(seed)) for args in drawn]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
     if not PROFILES[name].recursion and "table" not in PROFILES[name].kinds:
         assert "crashed" not in found  # a recursion without end fills the stack, constants cannot be written
@@ -113,7 +117,7 @@ def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
 
 def test_every_feature_occurs() -> None:
     found: Counter[str] = Counter()
-    for name in ("everything", "nests", "nonlinear", "recursion", "undefined", "undefined-objects"):
+    for name in ("everything", "nests", "nonlinear", "recursion", "undefined", "undefined-objects", "data"):
         for seed in range(1000):
             found.update(features(generate(seed, PROFILES[name])))
     assert set(found) == set(FEATURES)
@@ -144,6 +148,10 @@ def test_profiles_keep_their_word() -> None:
     assert shown("arrays")["array-parameter"] > 250
     eight = shown("eight-bit")
     assert not sum(eight[ctype.name] for ctype in TYPES if ctype not in (SCHAR, UCHAR, INT))
+    data = shown("data")
+    assert data["read-only-parameter"] == 300 and not data["array-parameter"] + data["array-written"]
+    ways = ("two-streams", "pointer-walk", "read-only-global", "const-table", "nest", "do-while", "break")
+    assert min(data[feature] for feature in (*ways, "return-in-loop", "char", "short", "unsigned char")) > 15
     for seed in range(300):
         params = generate(seed, PROFILES["eight-bit"]).function.params
         assert len(params) <= 2 and {param.type for param in params} <= {SCHAR, UCHAR}
@@ -270,3 +278,37 @@ def test_a_function_may_call_itself_but_nothing_that_comes_later() -> None:
     assert valid(GeneratedProgram((), (again,), caller))
     assert not valid(GeneratedProgram((), (replace(again, body=(Return(Call("f", (n,))),)),), caller))
     assert not valid(GeneratedProgram((), (replace(again, body=(Return(Call("again", ())),)),), caller))
+
+
+@pytest.mark.parametrize("name", ["data", "data-8"])
+def test_loops_that_read_data_stay_inside_and_do_what_they_look_for(host: NativeHost, name: str) -> None:
+    """All rules by which such loops are summarized have their programs; none reads outside of what it is given."""
+    texts = [print_program(generate(seed, PROFILES[name])) for seed in range(300)]
+    rules = {
+        "sum": r"\w+ \+= \w+\[", "xor": r"\^= \w+\[", "weights": r"\* (31|33|10|2|256) \+ ", "modulus": r"\) % (65521|251|10)",
+        "running": r"r1? \+= s", "count": r"\{\n *(\+\+c|c\+\+|c \+= \d)", "choice": r"\+= .* \? \d : ",
+        "last": r"\{\n *k = ", "extreme": r"m = (a|b|g|t)\[", "flag": r"in = 1", "toggle": r"in = !in", "longest": r"u > v",
+        "search": r"while \(i < n && \w+\[.*\] != ", "string": r"while \(\w\[i\]\)|\w\[i\] != 0", "back": r"n - 1 - i\]|\w\[i - 1\]",
+        "twice": r"\[i \* 2( \+ 1)?\]", "next": r"\[i \+ 1\]", "rows": r"\[i \* 4 \+ j\]", "two streams": r"\ba\[.*\] [=!<>]=? b\[", "pointer": r"\*p",
+        "from the end": r"e > 0 && ", "digits": r"\* 10 \+ \(\w\[i\] - 48\)", "hop": r"i \+= .* (& 3|\?)", "sum leaves": r"&& s\d? < ", "early return": r"return i;\n *\}",
+    }  # fmt: skip
+    missing = {rule for rule, shape in rules.items() if sum(bool(re.search(shape, text)) for text in texts) < 2}
+    assert not missing
+    for seed in range(200, 225):
+        program = generate(seed, PROFILES[name])
+        with NativeOracle(texts[seed], host=host, limits=Limits(seconds=0.1)) as oracle:
+            runs = [Run(args, ()) for args in inputs_of(PROFILES[name], program.signature, seed, 10)]
+            assert {outcome.status for outcome in oracle.run_many("f", runs)} <= {"ok", "undefined"}
+
+
+def test_inputs_of_loops_that_read_data() -> None:
+    signature = Signature((Pointer(UCHAR), INT, Pointer(INT)), INT)
+    drawn = data_inputs(signature, 3, 400)
+    assert drawn == data_inputs(signature, 3, 400) != data_inputs(signature, 4, 400)
+    found = 0
+    for text, wanted, numbers in drawn:
+        assert isinstance(text, tuple) and isinstance(numbers, tuple)
+        assert len(text) == len(numbers) == DATA_LENGTH and text[-1] == numbers[-1] == 0
+        assert all(0 <= value < 256 for value in text)
+        found += wanted in text[:-1]
+    assert 50 < found < 350

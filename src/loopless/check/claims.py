@@ -2,6 +2,10 @@
 
 The judge knows no summaries: it takes anything that has cases and regions with conditions on the state at the loop's
 header. Exactly one of them must hold in every state, and what that one says must be so.
+
+Where it speaks of what memory holds, that is looked up in the contents that the loop was run with
+(:mod:`loopless.check.contents`). What the loop did not read has no value: a condition must be right whatever it is, and
+a value that needs it is wrong.
 """
 
 from __future__ import annotations
@@ -9,12 +13,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
+from loopless.check.contents import KNOWN, ClaimReader, Content, Contents, Entry, Unread
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.check.loop_alone import LoopAlone, Truth
-from loopless.terms import Condition, EvaluationError, Term, Var, evaluate, holds
+from loopless.terms import Condition, EvaluationError, Node, Term, Var, evaluate, holds, walk
 
 
 class ExitClaim(Protocol):
@@ -69,6 +75,12 @@ class SummaryClaim(Protocol):
     def residual(self) -> Sequence[RegionClaim]: ...
 
 
+_Effect = Callable[[Sequence[int], ClaimReader], Sequence[int]]
+_Test = Callable[[Sequence[int], ClaimReader], bool]
+_Loads = Callable[[int, int, int, bool], int]
+_NOTHING: Final[Contents] = MappingProxyType({})
+_UNFINISHED: Final = ("timeout", "unknown")
+"""Runs of which nothing but their beginning is known."""
 _STAND_INS = (0, 1, -1, 1 << 70, -(1 << 70))
 
 UNCOUNTED = "case without counts"
@@ -78,7 +90,7 @@ UNCOUNTED = "case without counts"
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One state judged. ``region``: "case", "over-approximate" (a case that is not exact), "diverges", "undefined",
-    "residual", "out of reach" where a value like
+    "residual", "outside" where the run reads what is not given, "out of reach" where a value like
     3^(10^9) would have more digits than can be written down, :data:`UNCOUNTED`, or "" where several or none hold.
 
     ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
@@ -95,52 +107,94 @@ class _Case:
     names: tuple[Var, ...]
     paths: tuple[str, ...]
     totals: tuple[str, ...]
-    effect: Callable[[Sequence[int]], Sequence[int]]
+    effect: _Effect
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    name: str
+    detail: object
+    when: Condition
+    test: _Test
 
 
 class Claims:
     """A summary, compiled so that thousands of states can be judged.
 
-    ``shown``: by the id of an exit path, variables whose values at that exit the summary vouches for: those that a case
-    does not name must be unchanged.
+    ``objects``: those that the loop reads (:attr:`LoopAlone.contents`), of which the summary may speak. ``shown``: by
+    the id of an exit path, variables whose values at that exit the summary vouches for: those that a case does not name
+    must be unchanged.
     """
 
     def __init__(
-        self, summary: SummaryClaim, variables: Sequence[Var], shown: Mapping[str, frozenset[Var]] | None = None
+        self,
+        summary: SummaryClaim,
+        variables: Sequence[Var],
+        shown: Mapping[str, frozenset[Var]] | None = None,
+        objects: Sequence[Content] = (),
     ) -> None:
         self.variables = tuple(variables)
+        self._objects = tuple(objects)
+        self._numbers = {content.name: content.number for content in objects}
         self._shown = shown or {}
         found: list[tuple[str, object, Condition]] = []
         found += [(f"case {at + 1}", self._case(case), case.when) for at, case in enumerate(summary.cases)]
         found.append(("diverges", None, summary.diverges))
         found += [("undefined", part, part.when) for part in summary.undefined]
         found += [("residual", part, part.when) for part in summary.residual]
-        self._regions = [(name, detail, when, self._condition(when)) for name, detail, when in found]
+        self._regions = [_Region(name, detail, when, self._condition(when)) for name, detail, when in found]
 
-    def judge(self, state: Mapping[Var, int], truth: Truth) -> Verdict:
-        """Whether what is said about ``state`` is so."""
+    def judge(self, state: Mapping[Var, int], truth: Truth, contents: Contents = _NOTHING) -> Verdict:
+        """Whether what is said about ``state`` is so, ``contents`` being what the loop was run with."""
+        if truth.status == "outside":
+            return Verdict("outside", compared=False)
         values = [state.get(var, 0) for var in self.variables]
-        try:
-            hits = [(name, detail) for name, detail, _, test in self._regions if test(values)]
-        except (EvaluationError, ArithmeticError, ValueError, Stop):
-            return self._judge_with_missing(values, truth)
-        return self._judge_hits(hits, values, truth)
+        ended = truth.status not in _UNFINISHED
+        reader = ClaimReader(self._objects, contents, truth.reads if ended else {})
+        hits: list[tuple[str, object]] = []
+        doubtful: list[_Region] = []
+        for region in self._regions:
+            reader.missed = False
+            try:
+                here = region.test(values, reader)
+            except (EvaluationError, ArithmeticError, ValueError, Stop):
+                doubtful.append(region)
+                continue
+            if reader.missed:
+                doubtful.append(region)
+            elif here:
+                hits.append((region.name, region.detail))
+        if doubtful:
+            return self._judge_with_missing(hits, doubtful, values, truth, reader)
+        return self._judge_hits(hits, values, truth, reader)
 
-    def _judge_with_missing(self, values: Sequence[int], truth: Truth) -> Verdict:
-        """Where quotients by zero and the like matter: what is said must be so whatever they are."""
+    def _judge_with_missing(
+        self,
+        known: Sequence[tuple[str, object]],
+        doubtful: Sequence[_Region],
+        values: Sequence[int],
+        truth: Truth,
+        reader: ClaimReader,
+    ) -> Verdict:
+        """Where quotients by zero, elements that are not read and the like matter: what is said must be so whatever
+        they are.
+        """
         verdict = Verdict("out of reach", compared=False)
         for missing in _STAND_INS:
             try:
-                hits = [(n, d) for n, d, condition, _ in self._regions if self._holds(condition, values, missing)]
+                here = [part for part in doubtful if self._holds(part.when, values, reader, missing)]
             except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
                 wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
                 return Verdict("out of reach", compared=False, mismatch=wrong)
-            verdict = self._judge_hits(hits, values, truth)
+            hits = [*known, *((part.name, part.detail) for part in here)]
+            verdict = self._judge_hits(hits, values, truth, reader)
             if verdict.mismatch:
                 return verdict
         return verdict
 
-    def _judge_hits(self, hits: Sequence[tuple[str, object]], values: Sequence[int], truth: Truth) -> Verdict:
+    def _judge_hits(
+        self, hits: Sequence[tuple[str, object]], values: Sequence[int], truth: Truth, reader: ClaimReader
+    ) -> Verdict:
         kinds = {name if isinstance(detail, _Case) else name.split()[0] for name, detail in hits}
         if len(kinds) != 1:
             found = ", ".join(sorted(kinds)) or "no region"
@@ -149,10 +203,10 @@ class Claims:
         if isinstance(detail, _Case) and not detail.claim.exact:
             return Verdict("over-approximate", compared=False)  # nothing is claimed of the run
         if isinstance(detail, _Case):
-            return self._judge_case(name, detail, values, truth)
+            return self._judge_case(name, detail, values, truth, reader)
         if name == "residual":
             return Verdict(name, compared=False)
-        if truth.status in ("timeout", "unknown"):
+        if truth.status in _UNFINISHED:
             return Verdict(name, compared=False)
         if truth.status != name:
             return Verdict(name, compared=True, mismatch=f"said {name}; the loop: {_outcome(truth)}")
@@ -163,13 +217,14 @@ class Claims:
                 return Verdict(name, compared=True, mismatch=wrong)
         return Verdict(name, compared=True)
 
-    def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth) -> Verdict:
+    def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
         try:
-            iterations, *rest = case.effect(values)
+            iterations, *rest = case.effect(values, reader)
         except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
-            wrong = "" if _too_large(error) else f"{name} has no value here: {error}"
+            known = not _too_large(error) and not (isinstance(error, Unread) and truth.status in _UNFINISHED)
+            wrong = f"{name} has no value here: {error}; the loop: {_outcome(truth)}" if known else ""
             return Verdict("out of reach", compared=False, mismatch=wrong)
-        if truth.status in ("timeout", "unknown"):
+        if truth.status in _UNFINISHED:
             early = truth.status == "timeout" and iterations < truth.iterations
             wrong = f"{name} says {iterations} iterations; the loop is still running after {truth.iterations}"
             return Verdict("case", compared=early, mismatch=wrong if early else "")
@@ -212,33 +267,62 @@ class Claims:
     def _case(self, case: CaseClaim) -> _Case:
         names, paths, totals = tuple(case.then), tuple(case.per_path), tuple(case.totals)
         terms = [case.iterations, *case.then.values(), *case.per_path.values(), *case.totals.values()]
-        compiled = self._compiled(terms, None)
-        return _Case(case, names, paths, totals, compiled if compiled is not None else self._evaluated(terms))
+        return _Case(case, names, paths, totals, self._effect(terms))
 
-    def _evaluated(self, terms: Sequence[Term]) -> Callable[[Sequence[int]], Sequence[int]]:
-        def effect(values: Sequence[int]) -> Sequence[int]:
-            state = dict(zip(self.variables, values, strict=True))
-            return [evaluate(term, state) for term in terms]
+    def _effect(self, terms: Sequence[Term]) -> _Effect:
+        compiled: Callable[[Sequence[int], _Loads], Sequence[int]] | None = self._compiled(terms, None)
+        slowly = self._evaluated(terms)
+        if compiled is None:
+            return slowly
+
+        def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
+            try:
+                return compiled(values, reader.load)
+            except Unread:
+                return slowly(values, reader)  # which knows what it does not need
 
         return effect
 
-    def _condition(self, condition: Condition) -> Callable[[Sequence[int]], bool]:
-        compiled: Callable[[Sequence[int]], bool] | None = self._compiled([], condition)
-        if compiled is not None:
-            return compiled
-        return lambda values: self._holds(condition, values)
+    def _evaluated(self, terms: Sequence[Term]) -> _Effect:
+        def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
+            state = dict(zip(self.variables, values, strict=True))
+            found = []
+            for term in terms:
+                reader.begin()
+                found.append(evaluate(term, state, reader))
+            return found
 
-    def _holds(self, condition: Condition, values: Sequence[int], missing: int = 0) -> bool:
-        return holds(condition, dict(zip(self.variables, values, strict=True)), missing=missing)
+        return effect
 
-    def _compiled(self, terms: Sequence[Term], condition: Condition | None) -> Callable[[Sequence[int]], Any] | None:
+    def _condition(self, condition: Condition) -> _Test:
+        compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition)
+        if compiled is None:
+            return lambda values, reader: self._holds(condition, values, reader)
+
+        def test(values: Sequence[int], reader: ClaimReader) -> bool:
+            try:
+                return compiled(values, reader.load)
+            except Unread:
+                return self._holds(condition, values, reader)
+
+        return test
+
+    def _holds(self, condition: Condition, values: Sequence[int], reader: ClaimReader, missing: int = 0) -> bool:
+        reader.begin()
+        return holds(condition, dict(zip(self.variables, values, strict=True)), reader, missing=missing)
+
+    def _compiled(
+        self, terms: Sequence[Term], condition: Condition | None
+    ) -> Callable[[Sequence[int], _Loads], Any] | None:
         """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
+        if not all(_is_known(node) for node in (*terms, *((condition,) if condition is not None else ()))):
+            return None
         lines = Lines()
         names = {var: f"v{at}" for at, var in enumerate(self.variables)}
-        writer = Expressions(lines, names, lambda _: 0)
+        writer = Expressions(lines, names, self._numbers.__getitem__)
         writer.begin()
         try:
-            lines("def run(values):")
+            lines("def run(values, ld):")
             with lines.deeper():
                 if names:
                     lines(f"{', '.join(names.values())}, = values")
@@ -248,8 +332,13 @@ class Claims:
             exec(compile("\n".join(lines.lines) + "\n", "<claim>", "exec"), namespace)  # noqa: S102  our own code
         except (AssertionError, KeyError, ValueError, RecursionError, SyntaxError, MemoryError):
             return None
-        found: Callable[[Sequence[int]], Any] = namespace["run"]
+        found: Callable[[Sequence[int], _Loads], Any] = namespace["run"]
         return found
+
+
+def _is_known(node: Node) -> bool:
+    """Whether the compiler knows all that is in it."""
+    return all(isinstance(part, KNOWN) for part in walk(node))
 
 
 def _too_large(error: Exception) -> bool:
@@ -278,12 +367,14 @@ class Judgement:
     states: int = 0
     compared: int = 0
     mismatches: list[tuple[Mapping[Var, int], str]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    """The entries of ``mismatches``, with contents."""
 
 
 def judge_all(
     alone: LoopAlone,
     claims: Claims,
-    states: Iterable[Mapping[Var, int]],
+    states: Iterable[Mapping[Var, int] | Entry],
     *,
     max_steps: int = 20_000,
     most: int = 5,
@@ -291,14 +382,16 @@ def judge_all(
     """Judge every one of ``states``, up to ``most`` mismatches; each run is followed for ``max_steps`` iterations."""
     found = Judgement()
     for state in states:
-        truth = alone.run(state, max_steps=max_steps)
-        verdict = claims.judge(state, truth)
+        entry = state if isinstance(state, Entry) else Entry(state)
+        truth = alone.run(entry.values, entry.contents, max_steps=max_steps)
+        verdict = claims.judge(entry.values, truth, entry.contents)
         found.states += 1
         found.compared += verdict.compared
         found.regions[verdict.region] += 1
         found.outcomes[truth.status] += 1
         if verdict.mismatch:
-            found.mismatches.append((dict(state), verdict.mismatch))
+            found.mismatches.append((dict(entry.values), verdict.mismatch))
+            found.entries.append(entry)
             if len(found.mismatches) >= most:
                 break
     return found

@@ -2,15 +2,20 @@
 
 The loop's blocks are those of the function, unchanged; only where they lead out of the loop does the run end. What the
 interpreter says of such a run is the truth about the loop, whether or not the function ever comes to that state.
+
+What the loop reads from memory that it does not write is part of the state: see :mod:`loopless.check.contents`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final, Literal
 
+from loopless.check.contents import Content, Contents, Given, Outside, countable, looked_at, read_by
 from loopless.check.interpreter.codegen import Compiled
-from loopless.check.interpreter.memory import Frame, World
+from loopless.check.interpreter.memory import World
 from loopless.check.interpreter.relevance import Relevance
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.interpreter.services import Inputs, Limits, Services
@@ -26,7 +31,9 @@ from loopless.flowgraph.model import (
     End,
     Flowgraph,
     Kind,
+    Load,
     LoopInfo,
+    MemoryObject,
     Parameter,
     Statement,
     VariableInfo,
@@ -37,7 +44,6 @@ from loopless.terms import (
     ZERO,
     Condition,
     Node,
-    Read,
     Term,
     Var,
     add,
@@ -47,6 +53,7 @@ from loopless.terms import (
     walk,
 )
 
+_NOTHING_GIVEN: Final[Contents] = MappingProxyType({})
 _DIGIT = 1 << 66
 _OFFSET = 1 << 65
 """A state is returned as one integer, a digit for each variable: wide enough for 64 bits with either sign."""
@@ -60,6 +67,10 @@ def _no_counts() -> Mapping[str, int]:
     return {}
 
 
+def _no_reads() -> Mapping[str, frozenset[int]]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Truth:
     """What the loop does from one state at its header.
@@ -68,9 +79,12 @@ class Truth:
     others as in :class:`loopless.check.outcome.Outcome`. ``iterations``: taken back edges; ``per_path``: how many of
     them began in a state that satisfies the path's condition; ``totals``: those of the loops inside, by name, that were
     entered. ``line``: where the run ended, if it was not left.
+
+    ``status`` "outside": it reads where no content is given, so that nothing is known of it. ``reads``: by the names
+    of objects whose size the flowgraph does not know, the bytes that were read.
     """
 
-    status: Status
+    status: Status | Literal["outside"]
     exit: tuple[str, int] | None = None
     values: Mapping[Var, int] = field(default_factory=_nothing)
     iterations: int = 0
@@ -78,22 +92,26 @@ class Truth:
     line: int = 0
     reason: str = ""
     totals: Mapping[str, int] = field(default_factory=_no_counts)
+    reads: Mapping[str, frozenset[int]] = field(default_factory=_no_reads)
 
 
 class LoopAlone:
-    """The judge of one loop that works on integer variables only."""
+    """The judge of one loop that works on integer variables, and on memory that it reads but does not write."""
 
     def __init__(self, flowgraph: Flowgraph, loop: LoopInfo, paths: Mapping[str, Condition] | None = None) -> None:
-        """``paths``: the conditions, on the state at the header, by which iterations are counted.
+        """``paths``: the conditions, on the state at the header, by which iterations are counted. Those that hold terms
+        the interpreter does not know are not counted.
 
         Raises:
-            UsageError: if the loop reads inputs or memory or calls functions, so that its header's state does not
-                decide what it does.
+            UsageError: if the loop reads inputs, writes memory, reads from unknown objects, or calls functions, so that
+                its header's state and the contents of objects do not decide what it does.
         """
         self.loop = loop
-        self.paths = dict(paths or {})
         blocks = {label: flowgraph.blocks[label] for label in flowgraph.blocks if label in loop.blocks}
         _refuse_what_is_outside(flowgraph, loop, blocks)
+        self.contents: tuple[Content, ...] = read_by(flowgraph, loop, blocks.values())
+        """The objects that the loop reads."""
+        self.paths = {name: condition for name, condition in (paths or {}).items() if countable(condition)}
         self.variables = tuple(sorted(_occurring(blocks.values()), key=lambda var: var.key))
         """All variables that the loop names."""
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
@@ -101,34 +119,52 @@ class LoopAlone:
         used = live[loop.header].union(*(live[flowgraph.blocks[at].edges[index].target] for at, index in loop.exits))
         shown = tuple(v for v in self.variables if v in used)
         self._digits = (*shown, *counters.values())
-        graph = _alone(flowgraph, loop, blocks, (self.variables, self.paths, counters), self._digits)
+        objects = looked_at(flowgraph, self.contents)
+        graph = _alone(flowgraph, loop, blocks, (self.variables, self.paths, counters), self._digits, objects)
         relevant = Relevance(graph, results=True).at[loop.header]
         self.entry = tuple(v for v in self.variables if v in relevant)
         """The variables whose values at the header matter: to what the run does, or to what is shown of it."""
+        parts = {var: flowgraph.variables[var].pointer_part for var in self.entry if var in flowgraph.variables}
+        self.positions = frozenset(var for var, part in parts.items() if part == "offset")
+        """Those of ``entry`` that are byte offsets of pointers."""
+        self.owners = frozenset(var for var, part in parts.items() if part == "object")
+        """Those of ``entry`` that are numbers of objects."""
         self._interpreter = Interpreter(None, graph)
         self._counters = counters
         self._name = loop.name
 
     def run(
-        self, state: Mapping[Var, int], *, max_steps: int = 100_000, deadline: float | None = None
+        self,
+        state: Mapping[Var, int],
+        contents: Contents = _NOTHING_GIVEN,
+        *,
+        max_steps: int = 100_000,
+        deadline: float | None = None,
     ) -> Truth:
-        """What the loop does from ``state``; variables that are not in it are 0."""
+        """What the loop does from ``state``; variables that are not in it are 0. ``contents``: the bytes of the objects
+        that it reads, by their names; of constant tables they are known, and need not be given.
+        """
         code = self._code()
         world = World(None, {})
         services = Services(self._interpreter.compiled, world, Inputs(), Limits(max_steps, deadline))
         values: list[Value] = [state.get(var, 0) for var in code.variables]
+        frame = Given(world, self.contents, contents)
         try:
-            result = code.run(services, Frame(world, {}, 8, mathematical=False), values)
+            result = code.run(services, frame, values)
+        except Outside as outside:
+            return Truth("outside", reason=outside.reason, reads=frame.bytes_read())
         except Stop as stop:
             line = stop.where.line if stop.where is not None else 0
             iterations = services.iterations.get(self._name, 0)
-            return Truth(stop.status, iterations=iterations, line=line, reason=stop.reason)
-        except (ArithmeticError, ValueError, MemoryError):
+            return Truth(stop.status, iterations=iterations, line=line, reason=stop.reason, reads=frame.bytes_read())
+        except (ArithmeticError, ValueError, MemoryError) as error:
             # What no check of the flowgraph guards has no value; the interpreter knows the words for it.
+            if self.contents:
+                return Truth("unknown", reason=str(error))
             run = self._interpreter.run([state.get(var, 0) for var in self.variables], max_steps=max_steps)
             return Truth("unknown", reason=run.reason)
         assert isinstance(result, int)
-        return self._decoded(result, services.iterations)
+        return replace(self._decoded(result, services.iterations), reads=frame.bytes_read())
 
     def _code(self) -> Compiled:
         found = self._interpreter.compiled(self._interpreter.flowgraph.name)
@@ -156,6 +192,7 @@ def _alone(
     blocks: Mapping[str, Block],
     what: tuple[Sequence[Var], Mapping[str, Condition], Mapping[str, Var]],
     digits: Sequence[Var],
+    objects: Mapping[int, MemoryObject],
 ) -> Flowgraph:
     variables, paths, counters = what
     made: dict[str, Block] = {}
@@ -180,7 +217,7 @@ def _alone(
     inside = tuple(other for other in flowgraph.loops if other.header in loop.blocks)
     own = tuple(replace(other, parent=None) if other.header == loop.header else other for other in inside)
     return Flowgraph(
-        flowgraph.name, flowgraph.source_name, parameters, None, False, made, entry, infos, {}, own, (), loop.loc
+        flowgraph.name, flowgraph.source_name, parameters, None, False, made, entry, infos, objects, own, (), loop.loc
     )
 
 
@@ -205,7 +242,7 @@ def _fresh(name: str, blocks: Mapping[str, Block]) -> str:
 
 
 def _nodes(block: Block) -> Iterable[Node]:
-    """The terms and conditions of a block without memory, inputs and calls."""
+    """The terms and conditions of a block without writes to memory, inputs and calls."""
     for statement in block.statements:
         match statement:
             case Assign():
@@ -213,6 +250,8 @@ def _nodes(block: Block) -> Iterable[Node]:
                 yield statement.value
             case Check() | Assume():
                 yield statement.condition
+            case Load():
+                yield from (statement.target, statement.address.object, statement.address.offset)
             case _:
                 pass
     for edge in block.edges:
@@ -231,8 +270,5 @@ def _refuse_what_is_outside(flowgraph: Flowgraph, loop: LoopInfo, blocks: Mappin
         if label in flowgraph.blocked:
             raise UsageError(f"{loop.name}: {flowgraph.blocked[label].detail}")
         for statement in block.statements:
-            if not isinstance(statement, Assign | Check | Assume):
+            if not isinstance(statement, Assign | Check | Assume | Load):
                 raise UsageError(f"{loop.name} depends on more than its variables: {type(statement).__name__.lower()}")
-        for node in _nodes(block):
-            if any(isinstance(part, Read) for part in walk(node)):
-                raise UsageError(f"{loop.name} depends on more than its variables: it reads memory")

@@ -27,7 +27,7 @@ LOG: Final = "programs.jsonl"
 
 @click.command("fuzz", short_help="Judge summaries of random programs by runs, for as long as you like.")
 @click.option("--profile", metavar="NAME", default="nests", show_default=True,
-              help="What kind of programs, as nests, nonlinear, recursion, single-loop, composed, everything.")
+              help="What kind of programs, as nests, nonlinear, recursion, single-loop, composed, data, everything.")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
               help="The first seed; the others count up from there.")
 @click.option("--programs", metavar="N", type=click.IntRange(min=1), help="How many programs; default: no end.")
@@ -36,8 +36,9 @@ LOG: Final = "programs.jsonl"
               help="Worker processes.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Keep minimized cases and the log there; what the log has is not done again.")
-@click.option("--only", type=click.Choice(["loops", "functions", "programs"]),
-              help="Judge only loops, only whole functions, or bounds of programs of several functions.")
+@click.option("--only", type=click.Choice(["loops", "functions", "programs", "data"]),
+              help="Judge only loops, only whole functions, bounds of programs of several functions, or loops and "
+                   "functions that read arrays and strings (the profile data).")
 @click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
               help="States drawn at the header of each loop.")
 @click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
@@ -57,6 +58,9 @@ def command(request: Request, /, **options: Any) -> int:
     that says. Functions: a call evaluated by the function's summary, by those of its loops, interpreted, and run
     natively comes to the same. A fourth of the programs has 8-bit variables, where all states are judged.
 
+    Data: loops that read arrays and strings, where what these hold is a part of the state; at 8 bits, all contents of
+    up to four elements, of a few values.
+
     Programs: 3 to 9 functions that share memory and call one another; what `bound` says of a run from main, and of
     each call, is never below what native runs count, and the same where it is exact.
 
@@ -67,14 +71,15 @@ def command(request: Request, /, **options: Any) -> int:
       loopless fuzz --profile single-path --programs 2 --only loops --every 0
       loopless fuzz --profile composed --programs 1 --only functions --inputs 3
       loopless fuzz --only programs --programs 2 --inputs 10 --loop-timeout 0.3
+      loopless fuzz --only data --programs 2 --seed 1 --every 0
     """
-    from loopless.fuzzing.plan import SEVERAL, Plan, check_profile
+    from loopless.fuzzing.plan import READING, SEVERAL, Plan, check_profile
     from loopless.fuzzing.rows import read_rows
     from loopless.fuzzing.table import report
 
     del request
     plan = Plan(
-        profile=SEVERAL if options["only"] == "programs" else check_profile(options["profile"]),
+        profile={"programs": SEVERAL, "data": READING}.get(options["only"] or "") or check_profile(options["profile"]),
         states=options["states"],
         inputs=options["inputs"],
         every=options["every"],

@@ -15,7 +15,7 @@ from loopless.fuzzing.functions import Bench, compose_function, unplaced
 from loopless.fuzzing.loops import court, read, short, summarize_loop
 from loopless.fuzzing.plan import Plan
 from loopless.fuzzing.programs import host, workplace
-from loopless.fuzzing.rows import Counts, FunctionRow, LoopRow, Row
+from loopless.fuzzing.rows import FunctionRow, LoopRow, Row, State
 from loopless.queries.sandbox import note
 from loopless.summary import FunctionSummary
 
@@ -82,7 +82,7 @@ def _mismatches(row: Row) -> list[str]:
     return [*found, *row.note.splitlines()]
 
 
-def _loop_fails(row: Row, known: Sequence[Counts], folder: Path, path: Path) -> Callable[[Case], bool]:
+def _loop_fails(row: Row, known: Sequence[State], folder: Path, path: Path) -> Callable[[Case], bool]:
     """Whether some loop's summary is wrong in one of a few states; then the case is written."""
 
     def fails(case: Case) -> bool:
@@ -96,12 +96,12 @@ def _loop_fails(row: Row, known: Sequence[Counts], folder: Path, path: Path) -> 
                 continue
             judged = found.judge(found.drawn(row.seed, _STATES, known))
             if judged.mismatches:
-                state, wrong = judged.mismatches[0]
+                wrong = judged.mismatches[0][1]
                 facts = {
                     "profile": row.profile,
                     "seed": row.seed,
                     "loop": short(loop),
-                    "state at the header": {var.name: value for var, value in state.items()},
+                    "state at the header": judged.entries[0].shown(),
                     "wrong": _shortened(wrong),
                     "summary": _shortened(str(subject.outcomes[loop.name])),
                 }

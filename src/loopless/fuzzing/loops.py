@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from loopless.check.claims import Claims, Judgement, judge_all
+from loopless.check.contents import ClaimReader, Entry
+from loopless.check.entries import draw_entries, every_entry
 from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import all_states, constants, draw_states
+from loopless.check.states import all_states, constants
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.fuzzing.rows import Counts, LoopRow
+from loopless.fuzzing.rows import LoopRow, State
 from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
@@ -26,6 +28,8 @@ from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, conjunctio
 STAGES: Final = ("read", "flowgraph", "paths", "summary", "reading", "judge")
 STEPS: Final = 20_000
 """How many iterations of a run are followed."""
+READING_STEPS: Final = 2_000
+"""The same where the loop reads memory: what is read is small, and sums over it are evaluated element by element."""
 _FOLDER: Final = re.compile(r"/\S*/(?=case\.c)")
 
 
@@ -122,22 +126,36 @@ class Court:
     numbers: frozenset[int]
     entered: Condition
 
-    def judge(self, states: Iterable[Mapping[Var, int]]) -> Judgement:
+    def judge(self, entries: Iterable[Mapping[Var, int] | Entry]) -> Judgement:
         """The summary in these states, if the program enters the loop in them."""
         # Values that do not matter are not in the states; those that the program fixes are right for all of them.
         fixed = fixed_by(self.entered)
         stated = fixed.keys() | set(self.alone.entry)
         entered = conjunction(part for part in conjuncts(self.entered) if part.variables <= stated)
-        inside = (state for state in states if holds(entered, {**fixed, **state}))
-        return judge_all(self.alone, self.claims, inside, max_steps=STEPS)
+        every = (entry if isinstance(entry, Entry) else Entry(entry) for entry in entries)
+        inside = (e for e in every if holds(entered, {**fixed, **e.values}, self._reader(e)))
+        return judge_all(self.alone, self.claims, inside, max_steps=READING_STEPS if self.alone.contents else STEPS)
 
-    def drawn(self, seed: int, count: int, first: Sequence[Counts] = ()) -> list[Mapping[Var, int]]:
-        """``count`` states, after those in ``first`` (by the names of variables) that this loop can be in."""
-        known = [{var: state[var.name] for var in self.alone.entry if var.name in state} for state in first]
-        fitting = [state for state in known if all(var.type.holds(value) for var, value in state.items())]
-        states = [*fitting, *draw_states(self.alone.entry, self.numbers, seed, count)]
+    def _reader(self, entry: Entry) -> ClaimReader:
+        return ClaimReader(self.alone.contents, entry.contents, {})
+
+    def drawn(self, seed: int, count: int, first: Sequence[State] = ()) -> list[Entry]:
+        """``count`` entries, after those in ``first`` (by the names of variables) that this loop can be in."""
+        known = [Entry.of(state, self.alone.entry) for state in first]
+        fitting = [entry for entry in known if all(var.type.holds(value) for var, value in entry.values.items())]
+        entries = [*fitting, *draw_entries(self.alone, self.numbers, seed, count)]
         fixed = fixed_by(self.entered)
-        return [state | {var: value for var, value in fixed.items() if var in state} for state in states]
+        return [
+            Entry({**e.values, **{var: value for var, value in fixed.items() if var in e.values}}, e.contents)
+            for e in entries
+        ]
+
+    def every(self) -> Iterator[Entry] | None:
+        """All entries of a loop that reads memory, of small size; all states of another; None where these are many."""
+        if self.alone.contents:
+            return every_entry(self.alone, self.numbers)
+        states = all_states(self.alone.entry)
+        return None if states is None else (Entry(state) for state in states)
 
 
 def court(subject: Subject, loop: LoopInfo) -> Court | str:
@@ -152,7 +170,7 @@ def court(subject: Subject, loop: LoopInfo) -> Court | str:
         alone = LoopAlone(subject.graph, loop, {path.id: path.condition for path in paths.iterative})
     except UsageError as error:
         return str(error)
-    claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})
+    claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits}, alone.contents)
     numbers = constants([part for path in paths.all for part in (path.condition, *path.update.values())])
     return Court(alone, claims, numbers, summary.entered)
 
@@ -169,9 +187,8 @@ def judge_loop(subject: Subject, loop: LoopInfo, row: LoopRow, seed: int, states
     started = time.process_time()
     add_judgement(row, found.judge(found.drawn(seed, states)))
     if everything and not row.mismatches:
-        header = all_states(found.alone.entry)
-        rest = header if header is not None else entry_states(subject.graph, loop)
-        add_judgement(row, found.judge(rest))
+        header = found.every()
+        add_judgement(row, found.judge(header if header is not None else entry_states(subject.graph, loop)))
     row.seconds["judge"] = time.process_time() - started
 
 
@@ -182,7 +199,7 @@ def add_judgement(row: LoopRow, judged: Judgement) -> None:
     for counts, more in ((row.regions, judged.regions), (row.outcomes, judged.outcomes)):
         for name, count in more.items():
             counts[name] = counts.get(name, 0) + count
-    row.mismatches += [({var.name: value for var, value in state.items()}, why) for state, why in judged.mismatches]
+    row.mismatches += [(entry.shown(), why) for entry, (_, why) in zip(judged.entries, judged.mismatches, strict=True)]
 
 
 def entry_states(graph: Flowgraph, loop: LoopInfo) -> Iterator[Mapping[Var, int]]:

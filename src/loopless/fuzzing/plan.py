@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.check.generator.generate import PROFILES, generate
+from loopless.check.generator.generate import PROFILES, Profile, generate
 from loopless.check.generator.syntax import GeneratedProgram
 from loopless.errors import UsageError
 
@@ -16,6 +16,8 @@ INPUTS: Final = 20
 LIMIT_S: Final = 20.0
 SEVERAL: Final = "programs"
 """The name of the campaign of programs of several functions, in the place of a profile."""
+READING: Final = "data"
+"""The profile of programs whose loops read data, which has a campaign of its own name."""
 UNDEFINED: Final = 0.2
 """How many of the statements are such ones in the programs that have them besides."""
 
@@ -45,12 +47,16 @@ class Plan:
         """Whether all states are judged."""
         return self.every > 0 and self.eight_bit(seed) and seed % (EIGHT_BIT_EVERY * self.every) == 0
 
-    def program(self, seed: int) -> GeneratedProgram:
-        """The program of a seed."""
+    def of_seed(self, seed: int) -> Profile:
+        """The profile of the program of a seed."""
         profile = PROFILES[f"{self.profile}-8" if self.eight_bit(seed) else self.profile]
         if self.undefined and seed % self.undefined == self.undefined - 1:
-            profile = replace(profile, undefined=max(profile.undefined, UNDEFINED))
-        return generate(seed, profile)
+            return replace(profile, undefined=max(profile.undefined, UNDEFINED))
+        return profile
+
+    def program(self, seed: int) -> GeneratedProgram:
+        """The program of a seed."""
+        return generate(seed, self.of_seed(seed))
 
 
 def check_profile(name: str) -> str:

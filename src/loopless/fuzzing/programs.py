@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from loopless.check.generator.generate import features, inputs, nondet_stream, print_program
+from loopless.check.generator.generate import features, inputs_of, nondet_stream, print_program
 from loopless.check.oracle.native import NativeHost
 from loopless.fuzzing.functions import Bench, compose_function, edge_rows, unplaced
 from loopless.fuzzing.loops import Subject, judge_loop, read, short, summarize_loop
@@ -116,7 +116,8 @@ def _call(plan: Plan, row: Row, subject: Subject, text: str, skip: Sequence[str]
     bench = Bench(subject, text, whole, host())
     stream = nondet_stream(row.seed)
     signature = bench.oracle.signature(bench.graph.source_name)
-    rows = [*inputs(signature, row.seed, plan.inputs), *edge_rows(bench.graph, row.seed, plan.inputs // 2)]
+    drawn = inputs_of(plan.of_seed(row.seed), signature, row.seed, plan.inputs)
+    rows = [*drawn, *edge_rows(bench.graph, row.seed, plan.inputs // 2)]
     for args, native in zip(rows, bench.native(rows, stream), strict=True):
         voices = bench.voices(args, stream)
         found.calls += 1

@@ -11,6 +11,8 @@ from typing import Any
 from loopless.errors import UsageError
 
 Counts = dict[str, int]
+State = dict[str, int | list[int]]
+"""A state at a header: variables by their names, and as ``a[]`` the bytes of an object ``a`` that is read there."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class LoopRow:
     compared: int = 0
     regions: Counts = field(default_factory=dict)
     outcomes: Counts = field(default_factory=dict)
-    mismatches: list[tuple[Counts, str]] = field(default_factory=list)
+    mismatches: list[tuple[State, str]] = field(default_factory=list)
     unjudged: str = ""
 
 

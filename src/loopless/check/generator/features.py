@@ -8,6 +8,7 @@ from typing import Final
 from loopless.check.generator.profile import OBSERVED
 from loopless.check.generator.syntax import (
     BOOL,
+    CHAR,
     TYPES,
     Assign,
     Assume,
@@ -22,12 +23,14 @@ from loopless.check.generator.syntax import (
     CopyElements,
     Declare,
     DeclareArray,
+    DeclarePointer,
     DoWhile,
     Element,
     Expr,
     For,
     Function,
     GeneratedProgram,
+    GlobalArray,
     GotoLoop,
     If,
     Invoke,
@@ -108,10 +111,13 @@ FEATURES: Final = (
     "const-table",
     "const-table-written",
     "pointer-walk",
+    "read-only-parameter",
+    "read-only-global",
+    "two-streams",
     "edge-constant",
     "mixed-types",
     "mixed-signs",
-    *(ctype.name for ctype in TYPES),
+    *(ctype.name for ctype in (*TYPES, CHAR)),
 )
 """Everything that :func:`features` can report."""
 
@@ -146,9 +152,16 @@ def features(program: GeneratedProgram) -> frozenset[str]:
         found.add("mixed-types")
     if len({ctype.signed for ctype in types}) > 1:
         found.add("mixed-signs")
+    if any(isinstance(node, _LOOPS) and len(_streams(node)) > 1 for node in walk(program)):
+        found.add("two-streams")
     if sum(isinstance(stmt, _LOOPS) for stmt in program.function.body) > 1:
         found.add("loops-in-sequence")
     return frozenset(found)
+
+
+def _streams(loop: Loop) -> frozenset[str]:
+    """The arrays that a loop reads at indices which it does not mask."""
+    return frozenset(node.array for node in walk(loop) if isinstance(node, Element) and not node.masked)
 
 
 def _loops_below(node: object) -> int:
@@ -175,6 +188,8 @@ _KINDS: Final[dict[type, str]] = {
     OverwriteByte: "byte-over-bool",
     OverwriteTable: "const-table-written",
     Walk: "pointer-walk",
+    DeclarePointer: "pointer-walk",
+    GlobalArray: "read-only-global",
 }
 
 
@@ -189,8 +204,8 @@ def _of_node(node: object) -> set[str]:
             )
         case If():
             return found | ({"nested-branch"} if _below(node, If) else set())
-        case Param(array=True):
-            return {"array-parameter"}
+        case Param(array=True, constant=constant):
+            return {"read-only-parameter" if constant else "array-parameter"}
         case DeclareArray():
             return {"const-table" if node.constant else "local-array"}
         case CopyElements():

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import random
 
+from loopless.check.generator.data import Data
 from loopless.check.generator.expressions import Names
 from loopless.check.generator.features import FEATURES, features
-from loopless.check.generator.inputs import inputs, nondet_stream
+from loopless.check.generator.inputs import Arguments, data_inputs, inputs, nondet_stream
 from loopless.check.generator.loops import Loops
 from loopless.check.generator.printer import print_program
 from loopless.check.generator.profile import EVERYTHING, LOOP_SHAPES, OBSERVED, PROFILES, Profile
@@ -36,7 +37,7 @@ from loopless.check.generator.syntax import (
     Stmt,
     Var,
 )
-from loopless.check.oracle.signature import CType
+from loopless.check.oracle.signature import CType, Signature
 
 __all__ = [
     "ARRAY_LENGTH",
@@ -49,6 +50,7 @@ __all__ = [
     "features",
     "generate",
     "inputs",
+    "inputs_of",
     "nondet_stream",
     "print_program",
 ]
@@ -62,7 +64,16 @@ RECURSIVE = "again"
 
 def generate(seed: int, profile: Profile = EVERYTHING) -> GeneratedProgram:
     """The program of a seed under a profile. Nothing but these two decides it."""
+    if profile.reach:
+        return Data(random.Random(f"{profile.name}:{seed}"), profile).program()
     return _Programs(random.Random(f"{profile.name}:{seed}"), profile).program()
+
+
+def inputs_of(profile: Profile, signature: Signature, seed: int, count: int) -> list[Arguments]:
+    """``count`` argument tuples for programs of a profile, the same for the same seed; as :func:`inputs` and, for loops
+    that read data, :func:`data_inputs`.
+    """
+    return (data_inputs if profile.reach else inputs)(signature, seed, count)
 
 
 class _Programs:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Final
 
-from loopless.check.generator.syntax import ARRAY_LENGTH
+from loopless.check.generator.syntax import ARRAY_LENGTH, DATA_LENGTH
 from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
 
 Arguments = tuple[int | tuple[int, ...], ...]
 """One value per parameter; a tuple for what a pointer points to."""
+
+LETTERS: Final = (0, 0, 1, 32, 48, 57, 59, 61, 65, 97, 122, -1, 127)
+"""What loops over strings look for."""
 
 
 def edges(ctype: CType) -> list[int]:
@@ -90,3 +94,47 @@ def nondet_stream(seed: int, length: int = 400) -> tuple[int, ...]:
     rng = random.Random(f"nondet:{seed}")
     pool: Sequence[int] = (0, 0, 0, 1, 1, 2, -1, 5, 10)
     return tuple(rng.choice(pool) if rng.random() < 0.9 else rng.randint(-(2**31), 2**31 - 1) for _ in range(length))
+
+
+# ------------------------------------------------------------------------------------------- functions that read data
+
+
+def data_inputs(signature: Signature, seed: int, count: int) -> list[Arguments]:
+    """``count`` argument tuples for functions that read data, the same for the same seed.
+
+    What pointers point to has :data:`DATA_LENGTH` elements, the last one 0, most of them of a few values among which
+    are those of the other arguments; limits are small.
+
+    Raises:
+        ValueError: as :func:`inputs`.
+    """
+    rng = random.Random(f"data:{seed}")
+    return [_with_data(signature, args, rng) for args in inputs(signature, seed, count, array_length=DATA_LENGTH)]
+
+
+def _with_data(signature: Signature, args: Arguments, rng: random.Random) -> Arguments:
+    scalars = [value for value in args if isinstance(value, int)]
+    if rng.random() < 0.7:
+        scalars = [rng.choice((value, rng.randint(0, DATA_LENGTH), rng.choice(LETTERS))) for value in scalars]
+    made: list[int | tuple[int, ...]] = []
+    for param, value in zip(signature.params, args, strict=True):
+        if isinstance(param, CType):
+            wanted = scalars.pop(0)
+            made.append(wanted if param.low <= wanted <= param.high else value)
+        elif isinstance(param, Pointer):
+            made.append(_data(param.element, [v for v in args if isinstance(v, int)], rng))
+    return tuple(made)
+
+
+def _data(ctype: CType, known: list[int], rng: random.Random) -> tuple[int, ...]:
+    pool = [0, 1, *LETTERS, *known, *known, ctype.low, ctype.high, 3, 5, 49, 50]
+    fitting = [value for value in pool if ctype.low <= value <= ctype.high]
+    letters = [rng.choice(fitting) for _ in range(rng.choice((1, 2, 2, 3, 4, 8)))]
+    loose = rng.choice((0.0, 0.0, 0.1, 0.5))
+    drawn = [
+        rng.randint(ctype.low, ctype.high) if rng.random() < loose else rng.choice(letters)
+        for _ in range(DATA_LENGTH - 1)
+    ]
+    if rng.random() < 0.1:
+        drawn.sort()
+    return (*drawn, 0)

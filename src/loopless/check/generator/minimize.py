@@ -157,6 +157,8 @@ def _program_parts(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
             for body in _blocks(helper.body):
                 changed = replace(helper, body=body)
                 yield replace(program, helpers=(*program.helpers[:index], changed, *program.helpers[index + 1 :]))
+    for index in range(len(program.arrays)):
+        yield replace(program, arrays=program.arrays[:index] + program.arrays[index + 1 :])
     for index in range(len(program.globals)):
         yield replace(program, globals=program.globals[:index] + program.globals[index + 1 :])
     if program.function.result != INT:

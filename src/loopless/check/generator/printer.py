@@ -20,6 +20,7 @@ from loopless.check.generator.syntax import (
     CopyElements,
     Declare,
     DeclareArray,
+    DeclarePointer,
     DoWhile,
     Element,
     Evaluate,
@@ -143,11 +144,8 @@ def _simple(stmt: Assign | Step) -> str:
 def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
     deeper = indent + "    "
     match stmt:
-        case Declare(name, ctype, value):
-            yield f"{indent}{ctype.name} {name} = {expression(value)};"
-        case DeclareArray(name, ctype, values, constant):
-            static = "static const " if constant else ""
-            yield f"{indent}{static}{ctype.name} {name}[{ARRAY_LENGTH}] = {{{', '.join(map(str, values))}}};"
+        case Declare() | DeclareArray() | DeclarePointer():
+            yield indent + _declaration(stmt)
         case Assign() | Step():
             yield f"{indent}{_simple(stmt)};"
         case Invoke(function, target):
@@ -183,6 +181,18 @@ def _statement(stmt: Stmt, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
         case _:
             yield from _loop(stmt, indent)
+
+
+def _declaration(stmt: Declare | DeclareArray | DeclarePointer) -> str:
+    match stmt:
+        case Declare(name, ctype, value):
+            return f"{ctype.name} {name} = {expression(value)};"
+        case DeclareArray(name, ctype, values, constant):
+            static = "static const " if constant else ""
+            return f"{static}{ctype.name} {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
+        case DeclarePointer(name, ctype, array, offset):
+            start = array if offset == Const(0) else expression(Binary("+", Var(array), offset))
+            return f"const {ctype.name} *{name} = {start};"
 
 
 def _undefined(stmt: OverwriteByte | CopyElements | OverwriteTable | Walk) -> str:
@@ -240,6 +250,8 @@ def _loop(stmt: While | DoWhile | For | GotoLoop, indent: str) -> Iterator[str]:
 
 
 def _parameter(param: Param) -> str:
+    if param.constant:
+        return f"const {param.type.name} *{param.name}"
     return f"{param.type.name} {param.name}" + (f"[{ARRAY_LENGTH}]" if param.array else "")
 
 
@@ -260,6 +272,9 @@ def print_program(program: GeneratedProgram) -> str:
     called = {node.function for node in nodes if isinstance(node, Call)}
     lines.extend(f"extern {ctype} {name}(void);" for name, ctype in _INPUT.items() if name in called)
     lines.extend(f"{var.type.name} {var.name} = {_initial(var.value, var.type)};" for var in program.globals)
+    for array in program.arrays:
+        kind = f"{'static const ' if array.constant else ''}{array.type.name}"
+        lines.append(f"{kind} {array.name}[{len(array.values)}] = {{{', '.join(map(str, array.values))}}};")
     for helper in program.helpers:
         match helper:
             case Reference(name, ctype, op, amount):

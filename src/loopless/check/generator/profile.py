@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from loopless.check.generator.syntax import INT, LLONG, SCHAR, SHORT, TYPES, UCHAR, UINT, ULLONG
+from loopless.check.generator.syntax import CHAR, INT, LLONG, SCHAR, SHORT, TYPES, UCHAR, UINT, ULLONG, USHORT
 from loopless.check.oracle.signature import CType
 
 LOOP_SHAPES: Final = (
@@ -52,7 +52,8 @@ class Profile:
     ``params`` and ``locals`` bound the numbers of scalars; ``observe`` stores final values in globals, so that a run
     shows every variable and not only what is returned. ``recursion`` is for a function that calls itself: a helper or
     the function under test. ``undefined`` is for statements that may be undefined in other ways than arithmetic, of the
-    ``kinds`` of :mod:`loopless.check.generator.undefined`.
+    ``kinds`` of :mod:`loopless.check.generator.undefined`. ``reach``: how far indices go in programs whose loops read
+    data (:mod:`loopless.check.generator.data`); where it is not 0, ``shapes`` are those of that module.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Profile:
     observe: float = 0.8
     recursion: float = 0.0
     undefined: float = 0.0
+    reach: int = 0
     kinds: Mapping[str, float] = field(default_factory=lambda: VALUES)
 
 
@@ -233,6 +235,30 @@ UNDEFINED: Final = replace(
     undefined=0.6,
 )
 UNDEFINED_8: Final = replace(UNDEFINED, name="undefined-8", types=(SCHAR, UCHAR), params=(1, 2), locals=(0, 2))
+DATA_SHAPES: Final = (
+    "sweep",
+    "search",
+    "string",
+    "pointer",
+    "rows",
+    "compare",
+    "trim",
+    "number",
+    "hop",
+)
+"""The shapes of loops that read data."""
+DATA: Final = replace(
+    _SCALAR,
+    name="data",
+    types=(CHAR, CHAR, SCHAR, UCHAR, UCHAR, SHORT, USHORT, INT, INT, UINT, LLONG),
+    params=(1, 3),
+    sequence=2,
+    observe=1.0,
+    reach=16,
+    shapes=MappingProxyType({**dict.fromkeys(DATA_SHAPES, 1.0), "sweep": 5.0, "search": 2.0, "pointer": 1.5}),
+)
+DATA_8: Final = replace(DATA, name="data-8", types=(SCHAR, UCHAR), params=(1, 2), sequence=1, reach=4)
+
 UNDEFINED_OBJECTS: Final = replace(UNDEFINED, name="undefined-objects", kinds=OBJECTS)
 
 PROFILES: Final = MappingProxyType(
@@ -257,8 +283,9 @@ PROFILES: Final = MappingProxyType(
             UNDEFINED,
             UNDEFINED_8,
             UNDEFINED_OBJECTS,
+            DATA,
+            DATA_8,
         )
     }
 )
 """The profiles by name; ``everything`` is the default one."""
-

@@ -3,6 +3,7 @@
 Generated programs have no undefined behaviour but signed overflow, division by zero and shifts that are too far or lose
 bits, which native runs detect. That holds by construction: side effects are statements of their own, every variable is
 declared with a value, and an array index is masked (:attr:`Element.masked`) or is the counter of a bounded ``for``.
+Programs that read data (:mod:`loopless.check.generator.data`) bound their indices as people do, before the loop.
 :class:`OverwriteByte`, :class:`CopyElements`, :class:`Walk` and :class:`OverwriteTable` may be undefined in their own
 ways; only profiles that ask for it have them.
 """
@@ -24,10 +25,13 @@ UINT: Final = CType("unsigned int", 32, False)
 LLONG: Final = CType("long long", 64, True)
 ULLONG: Final = CType("unsigned long long", 64, False)
 BOOL: Final = CType("_Bool", 8, False)
+CHAR: Final = CType("char", 8, True)
 TYPES: Final = (SCHAR, UCHAR, SHORT, USHORT, INT, UINT, LLONG, ULLONG)
 
 ARRAY_LENGTH: Final = 8
 """The length of every generated array; a power of two, so that a mask keeps an index inside."""
+DATA_LENGTH: Final = 18
+"""The length of the arrays that read-only parameters point to, and of global ones."""
 
 
 # ---------------------------------------------------------------------------------------------------- expressions
@@ -59,7 +63,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """``-``, ``~`` or ``!``."""
+    """``-``, ``~`` or ``!``, or ``*`` of a pointer."""
 
     op: str
     operand: Expr
@@ -115,12 +119,22 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A local array of :data:`ARRAY_LENGTH` elements with its initial values; ``constant``: of constants."""
+    """A local array with its initial values, at least :data:`ARRAY_LENGTH`; ``constant``: of constants."""
 
     name: str
     type: CType
     values: tuple[int, ...]
     constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarePointer:
+    """``const type *name = array + offset``: a local pointer to elements that are only read."""
+
+    name: str
+    type: CType
+    array: str
+    offset: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +295,7 @@ Loop = While | DoWhile | For | GotoLoop
 Stmt = (
     Declare
     | DeclareArray
+    | DeclarePointer
     | Assign
     | Step
     | Invoke
@@ -307,11 +322,14 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter; ``array`` makes it a pointer to :data:`ARRAY_LENGTH` elements."""
+    """A parameter; ``array`` makes it a pointer to :data:`ARRAY_LENGTH` elements, with ``constant`` one to
+    :data:`DATA_LENGTH` that are only read.
+    """
 
     name: str
     type: CType
     array: bool = False
+    constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,12 +362,23 @@ class GlobalVar:
 
 
 @dataclass(frozen=True, slots=True)
+class GlobalArray:
+    """A global array with its initial values, that nothing writes; ``constant``: declared so."""
+
+    name: str
+    type: CType
+    values: tuple[int, ...]
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GeneratedProgram:
     """A program: globals, helpers (each may use those before it), and the function under test."""
 
     globals: tuple[GlobalVar, ...]
     helpers: tuple[Function | Reference, ...]
     function: Function
+    arrays: tuple[GlobalArray, ...] = ()
 
     @property
     def signature(self) -> Signature:
@@ -393,7 +422,7 @@ def assigned(node: object) -> frozenset[str]:
     for item in walk(node):
         if isinstance(item, Assign | Step | Invoke | OverwriteByte | Walk) and isinstance(item.target, Var):
             names.add(item.target.name)
-        elif isinstance(item, Declare):
+        elif isinstance(item, Declare | DeclarePointer):
             names.add(item.name)
     return frozenset(names)
 
@@ -404,7 +433,7 @@ def used(node: object) -> frozenset[str]:
     for item in walk(node):
         if isinstance(item, Var):
             names.add(item.name)
-        elif isinstance(item, Element | CopyElements | Walk):
+        elif isinstance(item, Element | CopyElements | Walk | DeclarePointer):
             names.add(item.array)
         elif isinstance(item, OverwriteTable):
             names.add(item.table)

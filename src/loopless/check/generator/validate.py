@@ -23,6 +23,7 @@ from loopless.check.generator.syntax import (
     CopyElements,
     Declare,
     DeclareArray,
+    DeclarePointer,
     DoWhile,
     Element,
     Evaluate,
@@ -61,6 +62,8 @@ class _Scope:
     references: frozenset[str]
     bounded: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
+    """Arrays that are only read, with indices that the program bounds itself."""
     can_break: bool = False
     can_continue: bool = False
 
@@ -68,10 +71,11 @@ class _Scope:
 def valid(program: GeneratedProgram) -> bool:
     """Whether the program compiles and can only have undefined behaviour that traps."""
     names = [var.name for var in program.globals]
+    data = frozenset(array.name for array in program.arrays)
     functions: dict[str, int] = dict.fromkeys(INPUTS, 0)
     references: set[str] = set()
     for helper in (*program.helpers, program.function):
-        scope = _Scope(frozenset(names), frozenset(), dict(functions), frozenset(references))
+        scope = _Scope(frozenset(names), data, dict(functions), frozenset(references), data=data)
         if isinstance(helper, Reference):
             references.add(helper.name)
             continue
@@ -87,16 +91,18 @@ def valid(program: GeneratedProgram) -> bool:
 def _valid_function(function: Function, scope: _Scope) -> bool:
     scalars = frozenset(param.name for param in function.params if not param.array)
     arrays = frozenset(param.name for param in function.params if param.array)
-    if len(scalars) + len(arrays) != len(function.params) or (scalars | arrays) & scope.scalars:
+    if len(scalars) + len(arrays) != len(function.params) or (scalars | arrays) & (scope.scalars | scope.arrays):
         return False
+    data = scope.data | {param.name for param in function.params if param.array and param.constant}
     if not function.body or not isinstance(function.body[-1], Return):
         return False
-    return _block(function.body, replace(scope, scalars=scope.scalars | scalars, arrays=arrays))
+    inner = replace(scope, scalars=scope.scalars | scalars, arrays=scope.arrays | arrays, data=data)
+    return _block(function.body, inner)
 
 
 def _block(block: Block, scope: _Scope) -> bool:
     for stmt in block:
-        if isinstance(stmt, Declare | DeclareArray) and stmt.name in scope.scalars | scope.arrays:
+        if isinstance(stmt, Declare | DeclareArray | DeclarePointer) and stmt.name in scope.scalars | scope.arrays:
             return False
         if not _statement(stmt, scope):
             return False
@@ -105,6 +111,10 @@ def _block(block: Block, scope: _Scope) -> bool:
         elif isinstance(stmt, DeclareArray):
             tables = scope.tables | {stmt.name} if stmt.constant else scope.tables
             scope = replace(scope, arrays=scope.arrays | {stmt.name}, tables=tables)
+        elif isinstance(stmt, DeclarePointer):
+            pointers = {stmt.name}
+            scope = replace(scope, scalars=scope.scalars | pointers, data=scope.data | pointers)
+            scope = replace(scope, arrays=scope.arrays | pointers)
     return True
 
 
@@ -114,9 +124,11 @@ def _statement(stmt: Stmt, scope: _Scope) -> bool:
         case Declare(_, _, value) | Return(value) | Assume(value) | Evaluate(value):
             return _expr(value, scope)
         case DeclareArray(_, _, values):
-            return len(values) == ARRAY_LENGTH
+            return len(values) >= ARRAY_LENGTH
+        case DeclarePointer(_, _, array, offset):
+            return array in scope.data and _expr(offset, scope)
         case Assign(target, _, value):
-            changeable = not (isinstance(target, Element) and target.array in scope.tables)
+            changeable = not (isinstance(target, Element) and target.array in scope.tables | scope.data)
             return changeable and _expr(target, scope) and _expr(value, scope)
         case OverwriteByte() | CopyElements() | OverwriteTable() | Walk():
             return _undefined(stmt, scope)
@@ -216,9 +228,10 @@ def _expr(expr: Expr, scope: _Scope) -> bool:
         case Const(value, ctype):
             return ctype.low <= value <= ctype.high and ctype.bits >= 32
         case Var(name):
-            return name in scope.scalars
+            return name in scope.scalars | scope.data
         case Element(array, index, masked):
-            return array in scope.arrays and (masked or _in_range(index, scope)) and _expr(index, scope)
+            bounded = masked or array in scope.data or _in_range(index, scope)
+            return array in scope.arrays and bounded and _expr(index, scope)
         case Unary(_, operand) | Cast(_, operand):
             return _expr(operand, scope)
         case Binary(_, left, right):
