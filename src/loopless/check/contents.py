@@ -36,7 +36,7 @@ from loopless.terms import (
     Wrap,
     walk,
 )
-from loopless.terms.evaluate import NoValue
+from loopless.terms.operators import NoValue
 
 Contents = Mapping[str, bytes]
 """The bytes of objects, by their names."""

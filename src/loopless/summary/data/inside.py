@@ -14,7 +14,6 @@ from typing import Final
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.data.possible import possible
 from loopless.terms import (
-    TRUE,
     Compare,
     Condition,
     IntType,
@@ -39,20 +38,36 @@ LARGEST: Final = (1 << 61) - 1
 
 def inside_objects(paths: LoopPaths) -> LoopPaths:
     """The paths without exits that are taken only behind the end of an object that is read, and without conditions that
-    hold inside of it anyway; offsets do not wrap around in them.
+    hold wherever one of the others is taken; offsets do not wrap around in them.
     """
-    plain = {part: unwrapped for path in paths.all for part, unwrapped in _unwrapped(path)}
+    exits = [path for path in paths.exits if not _only_outside(path)]
+    left = (*paths.iterative, *exits)
+    plain = {part: unwrapped for path in left for part, unwrapped in _unwrapped(path)}
+    sure = {part for part in dict.fromkeys(_candidates(left)) if _holds_anyway(part, left)}
 
     def shown(path: Path) -> Path:
-        path = _without_implied(path)
+        condition = conjunction(part for part in conjuncts(path.condition) if part not in sure)
         if not plain:
-            return path
+            return replace(path, condition=condition)
         update = {var: replace_terms(term, plain) for var, term in path.update.items()}
         result = replace_terms(path.result, plain) if path.result is not None else None
-        return replace(path, condition=replace_terms(path.condition, plain), update=update, result=result)
+        return replace(path, condition=replace_terms(condition, plain), update=update, result=result)
 
-    exits = tuple(shown(path) for path in paths.exits if not _only_outside(path))
-    return replace(paths, iterative=tuple(map(shown, paths.iterative)), exits=exits)
+    return replace(paths, iterative=tuple(map(shown, paths.iterative)), exits=tuple(map(shown, exits)))
+
+
+def _candidates(paths: Sequence[Path]) -> Iterator[Condition]:
+    """Conditions on offsets that the paths read at."""
+    for path in paths:
+        offsets = facts_of(path).variables
+        for part in conjuncts(path.condition):
+            if not part.variables.isdisjoint(offsets) and not any(isinstance(n, Read) for n in walk_inside(part)):
+                yield part
+
+
+def _holds_anyway(part: Condition, paths: Sequence[Path]) -> bool:
+    """Whether no path is taken where ``part`` does not hold: each that may be reads an object there, outside of it."""
+    return not any(possible(conjunction((path.condition, facts_of(path), negate(part)))) for path in paths)
 
 
 def read_inside(paths: Sequence[Path]) -> Condition:
@@ -60,21 +75,6 @@ def read_inside(paths: Sequence[Path]) -> Condition:
     each = [dict.fromkeys(_facts(path)) for path in paths]
     shared = [fact for fact in each[0] if all(fact in other for other in each[1:])] if each else []
     return conjunction(shared)
-
-
-def _without_implied(path: Path) -> Path:
-    """The path without the conditions that what it reads implies."""
-    facts = facts_of(path)
-    if facts is TRUE:
-        return path
-    kept = [
-        part
-        for part in conjuncts(path.condition)
-        if part.variables.isdisjoint(facts.variables)
-        or any(isinstance(node, Read) for node in walk_inside(part))
-        or possible(conjunction((facts, negate(part))))
-    ]
-    return replace(path, condition=conjunction(kept))
 
 
 def facts_of(path: Path) -> Condition:
