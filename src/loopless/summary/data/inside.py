@@ -14,10 +14,10 @@ from typing import Final
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.data.possible import possible
 from loopless.terms import (
-    Compare,
+    And,
     Condition,
     IntType,
-    Node,
+    Or,
     Read,
     Term,
     Wrap,
@@ -82,20 +82,21 @@ def facts_of(path: Path) -> Condition:
     return conjunction(_facts(path))
 
 
-def _reads(path: Path) -> Iterator[Read]:
-    """What a run surely reads on the path: not what stands in one of several alternatives only."""
-    nodes: list[Node] = [part for part in conjuncts(path.condition) if isinstance(part, Compare)]
-    for node in nodes:
-        yield from (part for part in walk(node) if isinstance(part, Read) and _is_plain(node))
-
-
-def _is_plain(node: Node) -> bool:
-    """Whether all that stands in ``node`` is evaluated."""
-    return not any(isinstance(part, Condition) and part is not node for part in walk(node))
+def _reads(condition: Condition) -> dict[Read, None]:
+    """What is surely read where the condition is found to hold: not what one of several alternatives reads only."""
+    match condition:
+        case And():
+            return {part: None for arg in condition.args for part in _reads(arg)}
+        case Or():
+            first, *others = (_reads(arg) for arg in condition.args)
+            return {part: None for part in first if all(part in other for other in others)}
+        case _:
+            chosen = any(isinstance(part, Condition) and part is not condition for part in walk(condition))
+            return {} if chosen else {part: None for part in walk(condition) if isinstance(part, Read)}
 
 
 def _facts(path: Path) -> Iterator[Condition]:
-    for part in _reads(path):
+    for part in _reads(path.condition):
         yield between(0, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
 
 
