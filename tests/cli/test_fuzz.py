@@ -42,6 +42,14 @@ def test_a_wrong_answer_in_the_log_gives_status_one(run: Command, tmp_path: Path
     assert "loop {'n': 3}: planted" in done.stdout
 
 
+def test_programs_that_read_data(run: Command) -> None:
+    few = ("--states", 40, "--inputs", 4, "--every", 0)
+    done = run("fuzz", "--only", "data", "--programs", 2, "--seed", 1, *few)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("2 programs of data: 0 with a mismatch, 0 crashed")
+    assert "read-only-parameter" in done.stdout and "compared natively" in done.stdout
+
+
 def test_functions_are_called(run: Command) -> None:
     done = run("fuzz", "--profile", "composed", "--only", "functions", "--programs", 2, "--seed", 1, "--inputs", 5)
     assert done.returncode == 0, done.stdout

@@ -80,8 +80,8 @@ class Truth:
     them began in a state that satisfies the path's condition; ``totals``: those of the loops inside, by name, that were
     entered. ``line``: where the run ended, if it was not left.
 
-    ``status`` "outside": it reads where no content is given, so that nothing is known of it. ``reads``: by the names
-    of objects whose size the flowgraph does not know, the bytes that were read.
+    ``status`` "outside": it reads where no content is given, so that nothing is known of what follows. ``reads``: by
+    the names of objects whose size the flowgraph does not know, the bytes that were read.
     """
 
     status: Status | Literal["outside"]
@@ -152,7 +152,8 @@ class LoopAlone:
         try:
             result = code.run(services, frame, values)
         except Outside as outside:
-            return Truth("outside", reason=outside.reason, reads=frame.bytes_read())
+            iterations = services.iterations.get(self._name, 0)
+            return Truth("outside", iterations=iterations, reason=outside.reason, reads=frame.bytes_read())
         except Stop as stop:
             line = stop.where.line if stop.where is not None else 0
             iterations = services.iterations.get(self._name, 0)
