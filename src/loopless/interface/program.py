@@ -31,7 +31,7 @@ from loopless.refusals import Refused
 from loopless.report import html, html_programs
 from loopless.report.functions import function_summary
 
-_SUMMARY: Final = Question(merge=True)
+_SUMMARY: Final = Question(merge=True, approximate=True)
 _TYPE: Final = Question(summarize=False)
 _PATHS: Final = Question(classify=False, summarize=False)
 

@@ -198,6 +198,29 @@ class Region:
         return Region(self.frame, coalesced)
 
     @metered
+    def without_divisions(self) -> Region:
+        """A region with these points, and others, without the constraints that speak of quotients."""
+        return Region(self.frame, self.points.remove_divs())
+
+    @metered
+    def without_upper_bound(self, variable: Var) -> list[Region]:
+        """The parts in which ``variable`` has no greatest value, whatever the others are. Parts with quotients in them
+        are among these unless they are surely not.
+        """
+        at = self.frame.index[variable]
+
+        def bounds(constraint: isl.Constraint) -> bool:
+            factor = integer(constraint.get_coefficient_val(_SET, at))
+            return factor < 0 or (factor != 0 and bool(constraint.is_equality()))
+
+        # A convex set goes on for ever in a direction exactly if none of its constraints speaks against it.
+        return [
+            Region(self.frame, isl.Set.from_basic_set(part))
+            for part in self.points.get_basic_sets()
+            if not part.is_empty() and not any(map(bounds, part.get_constraints()))
+        ]
+
+    @metered
     def hull(self) -> Region:
         """A convex region with these points, bounded by constraints of this one."""
         return Region(self.frame, isl.Set.from_basic_set(self.points.coalesce().simple_hull()))

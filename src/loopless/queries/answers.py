@@ -24,7 +24,7 @@ from loopless.queries.sandbox import Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
+from loopless.summary import Merged, Summary, approximated, from_entry, merged, paths_of, readable, summarize
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
@@ -39,7 +39,7 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same. ``past_calls``: a loop is also summarized past calls
+    whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes exactly is over-approximated. ``past_calls``: a loop is also summarized past calls
     that need not return, as if they did, which says how often it runs at most.
     """
 
@@ -49,6 +49,7 @@ class Question:
     summarize: bool = True
     draw: bool = False
     merge: bool = False
+    approximate: bool = False
     past_calls: bool = False
 
 
@@ -90,7 +91,9 @@ class LoopAnswer:
 
     @property
     def complete(self) -> bool | None:
-        """Whether the summary says something about every entry state; None where there is no summary."""
+        """Whether the summary says something about every entry state, approximations apart; None where there is no
+        summary.
+        """
         return self.summary.complete if self.summary is not None else None
 
     @property
@@ -186,17 +189,28 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     ends = leaving(graph, name.info.blocks)
     if ends and not question.past_calls:
         return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
-    outcome = summarize(found)
+    paths, outcome = found, summarize(found)
     if assumed is None:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
         if paths is not found:
             answer = replace(answer, paths=_readable(paths.uncounted()))
+    if assumed is not None and isinstance(outcome, Summary):
+        outcome = restricted(outcome, assumed)
+    if question.approximate:
+        told = frozenset(var for var, info in graph.variables.items() if info.is_source)
+        outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    if assumed is not None:
-        outcome = restricted(outcome, assumed)
     summary = readable(outcome, assumed if assumed is not None else TRUE)
+    answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+
+
+def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
+    """The names of final values that an approximation leaves open: x' for that of x."""
+    cases = summary.approximation.cases if summary.approximation is not None else ()
+    named = ((term, shown[var]) for case in cases for var, term in case.then.items() if term in case.free and var in shown)
+    return {term: f"{name}'" for term, name in named if isinstance(term, Var)}
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:

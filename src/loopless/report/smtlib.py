@@ -18,8 +18,8 @@ from loopless.report.document import tool_version
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, count_words, exit_words, trace_words
-from loopless.summary import Case, Summary
-from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
+from loopless.summary import Approximation, Case, Summary
+from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -115,9 +115,11 @@ class _Writer:
         self.entry = sorted(_entry_variables(self.summary), key=lambda var: var.key)
         self.symbols = _symbols(self.entry, self.names)
         known = {var for case in self.summary.cases for var in self.summary.known(case)}
+        approximated = self.summary.approximation.cases if self.summary.approximation is not None else ()
+        known |= {var for case in approximated for var in case.then}
         shown = sorted((var for var in known if self.names.is_source(var)), key=lambda var: var.key)
         self.exits = {var: _primed(self.symbols[var]) for var in shown}
-        self.returns = any(case.result is not None for case in self.summary.cases)
+        self.returns = any(case.result is not None for case in (*self.summary.cases, *approximated))
 
     # -- texts ----------------------------------------------------------------------------------------------------
 
@@ -156,6 +158,8 @@ class _Writer:
             if ok:
                 written.append(_Written(number, case.exit))
         lines += self._regions()
+        if self.summary.approximation is not None:
+            lines += self._approximation(self.summary.approximation)
         lines += [line for meaning in self.names.where() for line in _comment(f"in comments {meaning.strip()}")]
         if len(written) < len(self.summary.cases):
             lines += _comment(f"No relation {self.name}: some of its cases are missing above, or not exact.")
@@ -218,6 +222,63 @@ class _Writer:
         yield from self._region(
             "residual", "nothing is said about these entry values", disjunction(r.when for r in self.summary.residual)
         )
+
+    def _approximation(self, found: Approximation) -> Iterator[str]:
+        """Each way to leave as a relation of entry values, free values and exit values; what else may happen."""
+        yield from _comment(
+            f"Over-approximate where {self.name}.residual holds: a run that leaves satisfies one of the relations "
+            f"{self.name}.mayN for some values of the constants that are neither entry nor exit values."
+        )
+        for number, case in enumerate(found.cases, start=1):
+            words = f"{count_words(case.iterations, self.names)}, then {exit_words(case.exit)}"
+            yield from _comment(f"may {number}: {words}")
+            try:
+                yield from self._relation_of(f"{self.name}.may{number}", case)
+            except _Missing as missing:
+                yield from _absent("relation", missing)
+        yield from self._region("may_diverge", "the loop may never end", found.may_diverge)
+        undefined = disjunction(part.when for part in found.may_be_undefined)
+        yield from self._region("may_be_undefined", "a run may meet undefined behaviour", undefined)
+        lost = disjunction(part.when for part in found.may_be_lost)
+        yield from self._region("may_be_lost", "a run may come to what is not followed", lost)
+
+    def _relation_of(self, name: str, case: Case) -> Iterator[str]:
+        out = {case.then[var]: self.exits[var] for var in self.exits if case.then.get(var) in case.free}
+        out |= {case.result: _RETURNED} if case.result in case.free and case.result is not None else {}
+        apart = [var for var in case.free if var not in out]
+        symbols = {**self.symbols, **{v: s for v, s in out.items() if isinstance(v, Var)}, **self._free(apart)}
+
+        def text(node: Node) -> str:
+            found = smt(node, symbols)
+            if found is None:
+                raise _Missing(self.names.brief(node))
+            return found
+
+        told = [(var, case.then[var]) for var in self.exits if var in case.then and case.then[var] not in out]
+        parts = [text(part) for part in (case.when, case.facts) if part is not TRUE]
+        parts += [f"(= {self.exits[var]} {text(term)})" for var, term in told]
+        parts += [_within(var.type, symbols[var]) for var in case.free]
+        if case.result is not None and case.result not in out:
+            parts.append(f"(= {_RETURNED} {text(case.result)})")
+        free = " ".join(f"({symbols[var]} Int)" for var in apart)
+        parameters = " ".join(part for part in (self._parameters(), free) if part)
+        body = _joined("and", [part for part in parts if part], "true", "\n    ")
+        yield f"(define-fun {name} ({parameters}) Bool\n  {body})"
+        given = " ".join(part for part in (self._entry_parameters(), free) if part)
+        if case.iterations.variables <= {*self.symbols, *apart}:
+            yield f"(define-fun {name}.iterations ({given}) Int\n  {text(case.iterations)})"
+
+    def _free(self, variables: Iterable[Var]) -> dict[Var, str]:
+        """Symbols for free variables."""
+        found: dict[Var, str] = {}
+        taken = {*self.symbols.values(), *self.exits.values(), _RETURNED}
+        for var in variables:
+            shown = symbol(self.names.name(var))
+            while shown in taken:
+                shown = f"|{shown.strip('|')}.|"
+            taken.add(shown)
+            found[var] = shown
+        return found
 
     def _region(self, part: str, meaning: str, region: Condition) -> Iterator[str]:
         yield from _comment(meaning if region is not FALSE else f"{part}: never")
@@ -306,6 +367,14 @@ def _entry_variables(summary: Summary) -> set[Var]:
     nodes += [undefined.when for undefined in summary.undefined]
     nodes += [residual.when for residual in summary.residual]
     found: set[Var] = set()
+    if summary.approximation is not None:
+        for case in summary.approximation.cases:
+            result = () if case.result is None else (case.result,)
+            own = (case.when, case.facts, case.iterations, *case.then.values(), *result)
+            found |= frozenset(case.then).union(*(node.variables for node in own)) - frozenset(case.free)
+        found |= summary.approximation.may_diverge.variables
+        parts = (*summary.approximation.may_be_undefined, *summary.approximation.may_be_lost)
+        found = found.union(*(part.when.variables for part in parts))
     for case in summary.cases:
         known: Mapping[Var, Term] = summary.known(case)
         found |= set(known)

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.logic import BudgetExceeded, Region, Unbounded, budget, enclosing_region, last, simplify
+from loopless.logic import BudgetExceeded, Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.approximation.steps import (
@@ -25,6 +25,7 @@ from loopless.summary.approximation.steps import (
     after,
     groups_of,
     is_plain,
+    small,
     value_after,
 )
 from loopless.summary.approximation.words import larger, written
@@ -54,15 +55,12 @@ from loopless.terms import (
 NAME: Final = "path counters"
 """What answers call the method."""
 
-OPERATIONS: Final = 1_000_000
-"""isl's operations for one loop: some 100 ms on small sets. What is not decided by then is not said. A guess."""
-_OPERATIONS_EACH: Final = 150_000
+OPERATIONS: Final = 500_000
+"""isl's operations for one loop: some 50 ms on small sets. What is not decided by then is not said. A guess."""
+_OPERATIONS_EACH: Final = 60_000
 """isl's operations for one step of the construction. A guess."""
-_OPERATIONS_WORDS: Final = 60_000
+_OPERATIONS_WORDS: Final = 30_000
 """isl's operations for putting one condition in fewer words. A guess."""
-_MOST_PARTS: Final = 6
-"""A set of more convex parts is enlarged to its convex hull: so many can be read, and combined. A guess."""
-
 
 def approximated(
     paths: LoopPaths, outcome: Outcome, within: Condition = TRUE, told: Collection[Var] | None = None
@@ -133,6 +131,7 @@ class _Loop:
         self.counters = tuple(group.counter for group in self.groups)
         self.total = add(*self.counters)
         self.counted = conjunction((*(greater_equal(c, ZERO) for c in self.counters), greater_equal(self.total, ONE)))
+        self.limited = within is not TRUE
         self.within = self._region(within, self.names.entry) or Region.universe(self.names.entry)
         self.reached = self._reached()
 
@@ -181,7 +180,7 @@ class _Loop:
                         after(self.groups, counts, self.names.last),
                     )
                 )
-                return _small((Region.of(here) & group.step).project_out(self.names.last.values()))
+                return small((Region.of(here) & group.step).project_out(self.names.last.values()))
         except UNDECIDED:
             return None
 
@@ -199,7 +198,7 @@ class _Loop:
                 before = group.step.project_out(self.names.end.values())
                 here = Region.of(conjunction((greater_equal(group.counter, ONE), *between, self._at_last(counts))))
                 taken = (here & before).project_out((*fewer.values(), *self.names.last.values()))
-                return _small(taken | Region.of(less_equal(group.counter, ZERO), taken.variables))
+                return small(taken | Region.of(less_equal(group.counter, ZERO), taken.variables))
         except UNDECIDED:
             return None
 
@@ -255,13 +254,8 @@ class _Loop:
         try:
             with budget(_OPERATIONS_EACH):
                 counted = self.reached & Region.of(equal(total, self.total))
-                region = _small(counted.project_onto((*self.names.entry, total)))
-                found: list[Region] = []
-                for part in region.split():
-                    try:
-                        last(part, total)
-                    except Unbounded:
-                        found.append(part.project_out((total,)))
+                region = small(counted.project_onto((*self.names.entry, total)))
+                found = [part.project_out((total,)) for part in region.without_upper_bound(total)]
                 return self._words(_some(found)) if found else FALSE
         except UNDECIDED:
             return TRUE
@@ -275,7 +269,7 @@ class _Loop:
         try:
             with budget(_OPERATIONS_EACH):
                 after_some = (self.reached & later).project_onto(self.names.entry)
-                return self._words(_small((at_once & self.within) | after_some))
+                return self._words(small((at_once & self.within) | after_some))
         except UNDECIDED:
             return TRUE
 
@@ -283,9 +277,7 @@ class _Loop:
         """Where ``condition`` may hold at the header, whatever comes from outside; over what is not from there."""
         if at_end:
             condition = substitute(condition, self.names.end)
-        known = {*self.names.entry, *self.names.end.values()}
-        found = self._region(condition, {*condition.variables, *variables})
-        return found.project_out(v for v in found.variables if v not in known) if found is not None else None
+        return self._region(condition, variables, {*self.names.entry, *self.names.end.values()})
 
     def _at_once(self, path: Path) -> Case | None:
         """A run that leaves by ``path`` without an iteration."""
@@ -302,11 +294,11 @@ class _Loop:
         exact = {var: form for var, form in forms.items() if form is not None}
         values = self._values(path, self.names.fixed | exact.keys())
         whole = substitute(conjunction((path.condition, values.equations)), self.names.end)
-        leaving = self._region(whole, values.free)
-        if leaving is not None:
-            known = {*self.names.entry, *self.names.end.values(), *values.free}
-            leaving = leaving.project_out(v for v in leaving.variables if v not in known)
-        region = _both(self.reached.over(values.free), leaving)
+        leaving = self._region(whole, values.free, {*self.names.entry, *self.names.end.values(), *values.free})
+        try:
+            region: Region | None = _both(self.reached.over(values.free), leaving)
+        except UNDECIDED:
+            region = None
         counts: dict[str, Term] = {g.paths[0].id: g.counter for g in self.groups if len(g.paths) == 1}
         return self._case(path, values.of(exact), region, self.total, counts)
 
@@ -324,13 +316,13 @@ class _Loop:
             return case
         try:
             with budget(_OPERATIONS_EACH):
-                region = _small(_both(region, self.within).project_onto((*self.names.entry, *free)))
+                region = small(_both(region, self.within).project_onto((*self.names.entry, *free)))
                 if region.is_empty():
                     return None
-                entry = _small(region.project_onto(self.names.entry))
+                entry = small(region.project_onto(self.names.entry))
             case = replace(case, when=larger(self._words(entry), frozenset()))
             with budget(_OPERATIONS_EACH):
-                return written(case, region, entry)
+                return written(case, region)
         except UNDECIDED:
             return case
 
@@ -357,11 +349,14 @@ class _Loop:
 
     # -- sets and words -----------------------------------------------------------------------------------------------
 
-    def _region(self, condition: Condition, variables: Iterable[Var]) -> Region | None:
-        """Where ``condition`` may hold."""
+    def _region(
+        self, condition: Condition, variables: Iterable[Var], kept: Collection[Var] | None = None
+    ) -> Region | None:
+        """Where ``condition`` may hold, over ``kept`` where that is given; None where that is not decided."""
         try:
             with budget(_OPERATIONS_EACH):
-                return enclosing_region(condition, {*condition.variables, *variables})
+                found = enclosing_region(condition, {*condition.variables, *variables})
+                return found if kept is None else found.project_out(v for v in found.variables if v not in kept)
         except UNDECIDED:
             return None
 
@@ -371,7 +366,7 @@ class _Loop:
             return TRUE
         try:
             with budget(_OPERATIONS_WORDS):
-                return region.gist(self.within).joined().condition()
+                return (region.gist(self.within) if self.limited else region).joined().condition()
         except UNDECIDED:
             pass
         try:
@@ -400,7 +395,7 @@ def _both(region: Region, other: Region | None) -> Region:
         return region
     try:
         with budget(_OPERATIONS_EACH):
-            return _small(region & other)
+            return small(region & other)
     except UNDECIDED:
         return region
 
@@ -415,17 +410,9 @@ def _some(regions: Sequence[Region | None]) -> Region | None:
             found = known[0]
             for region in known[1:]:
                 found = found | region
-            return _small(found)
+            return small(found)
     except UNDECIDED:
         return None
-
-
-def _small(region: Region) -> Region:
-    """The region, or its convex hull where it has many parts."""
-    if region.parts <= 1:
-        return region
-    found = region.coalesce()
-    return found if found.parts <= _MOST_PARTS else found.hull()
 
 
 def _renamed(region: Region, names: Mapping[Var, Var]) -> Region:

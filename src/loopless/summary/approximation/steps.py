@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, enclosing_region
+from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, enclosing_region
 from loopless.paths.model import LoopPaths, Path
 from loopless.terms import (
     INTEGERS,
@@ -42,8 +42,30 @@ from loopless.terms import (
 UNDECIDED: Final = (BudgetExceeded, NotPresburger, TermTooLarge)
 """What a question to the logic may end by without an answer."""
 
+_OPERATIONS: Final = 60_000
+"""isl's operations for one path. A guess."""
 _MOST_COUNTERS: Final = 6
 """A loop with more iterative paths has one counter for all of them: each is a dimension of every set. A guess."""
+
+_LARGE: Final = 1 << 24
+"""As much an iteration may add is no news, and large factors make sets costly. A guess."""
+_MOST_PARTS: Final = 4
+"""A set of more convex parts is enlarged to its convex hull: so many can be read, and combined. A guess."""
+_FAR_TOO_MANY: Final = 16
+"""A set of more parts is not used at all. A guess."""
+
+
+def small(region: Region) -> Region:
+    """The region without what makes it costly to go on with, and so perhaps larger.
+
+    Raises :class:`BudgetExceeded` where it is too large for that: its hull may take seconds that no budget counts.
+    """
+    if region.parts > _FAR_TOO_MANY:
+        raise BudgetExceeded("too many parts")
+    found = region.without_divisions()
+    if found.parts > 1:
+        found = found.coalesce()
+    return found if found.parts <= _MOST_PARTS else found.hull()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +171,10 @@ def _step(path: Path, names: Names) -> Region | None:
     try:
         whole = conjunction((substitute(path.condition, names.last), *after))
         variables = {*whole.variables, *names.last.values(), *names.end.values(), *names.fixed}
-        region = enclosing_region(whole, variables)
-        kept = {*names.last.values(), *names.end.values(), *names.fixed}
-        return region.project_out(var for var in region.variables if var not in kept)
+        with budget(_OPERATIONS):
+            region = enclosing_region(whole, variables)
+            kept = {*names.last.values(), *names.end.values(), *names.fixed}
+            return small(region.project_out(var for var in region.variables if var not in kept))
     except UNDECIDED:
         return None
 
@@ -164,7 +187,7 @@ def _union(regions: Sequence[Region | None]) -> Region | None:
     try:
         for region in known[1:]:
             found = found | region
-        return found.coalesce()
+        return small(found)
     except UNDECIDED:
         return None
 
@@ -193,10 +216,9 @@ def _effect(var: Var, path: Path, step: Region | None, names: Names) -> Effect:
             return _NOTHING  # the path is never taken
         except UNDECIDED:
             pass
-    if var.type.width is not None and adds is None:  # what may be added is no news if it is as much as fits the type
-        span = (1 << var.type.width) - 1
-        low = low if low is not None and low > -span else None
-        high = high if high is not None and high < span else None
+    if adds is None:
+        low = low if low is not None and low > -_LARGE else None
+        high = high if high is not None and high < _LARGE else None
     sets = adds is None and (var not in term.variables or low is high is None)
     return Effect(adds, low, high, sets, least, most)
 
