@@ -39,8 +39,9 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes exactly is over-approximated. ``past_calls``: a loop is also summarized past calls
-    that need not return, as if they did, which says how often it runs at most.
+    whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
+    exactly is over-approximated. ``past_calls``: a loop is also summarized past calls that need not return, as if they
+    did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -208,9 +209,11 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
 
 def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
     """The names of final values that an approximation leaves open: x' for that of x."""
-    cases = summary.approximation.cases if summary.approximation is not None else ()
-    named = ((term, shown[var]) for case in cases for var, term in case.then.items() if term in case.free and var in shown)
-    return {term: f"{name}'" for term, name in named if isinstance(term, Var)}
+    found: dict[Var, str] = {}
+    for case in summary.approximation.cases if summary.approximation is not None else ():
+        values = {term: var for var, term in case.then.items() if var in shown}
+        found |= {var: f"{shown[values[var]]}'" for var in case.free if var in values}
+    return found
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:

@@ -179,9 +179,7 @@ def _abbreviated(
     return row(shown, words, last) + (row([where], last=len(shown) - 1 + last, style=_BELOW) if where else "")
 
 
-def _never(
-    regions: Iterable[tuple[Condition, str]], names: Names, columns: int, word: str = "never ends"
-) -> list[str]:
+def _never(regions: Iterable[tuple[Condition, str]], names: Names, columns: int, word: str = "never ends") -> list[str]:
     return [
         row([condition(when, names), [f"{word}{about}"]], words=(1,), last=columns - 1)
         for when, about in regions

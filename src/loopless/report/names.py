@@ -160,7 +160,8 @@ def _nodes_of_approximation(found: Approximation) -> Iterator[Node]:
         yield from (*case.then, *case.then.values(), *case.per_path.values())
         yield from _some(case.result)
     yield found.may_diverge
-    yield from (part.when for part in (*found.may_be_undefined, *found.may_be_lost))
+    yield from (part.when for part in found.may_be_undefined)
+    yield from (part.when for part in found.may_be_lost)
 
 
 def _nodes_of_function(summary: FunctionSummary) -> Iterator[Node]:

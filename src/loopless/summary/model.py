@@ -124,8 +124,8 @@ class Summary:
     For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
     ``residual``. ``method``: the name of the method that gave it, or of those that gave its parts. ``entered``: what
     holds wherever the program enters the loop; the summary speaks of such states only. ``approximation``: what runs
-    from states in ``residual`` may do. It is apart from the cases and regions, which are as they are without it, so that
-    nobody takes it for what surely happens.
+    from states in ``residual`` may do. It is apart from the cases and regions, which are as they are without it, so
+    that nobody takes it for what surely happens.
     """
 
     loop: LoopInfo

@@ -1,12 +1,12 @@
 """The over-approximate summary of a loop by path counters, for what no method summarizes exactly.
 
-Proteus, section 4.2, and Gulwani, Mehra and Chilimbi (POPL 2009) introduce a counter for each path and forget the order
-in which paths are taken. What is added always alike is then known by the counts; what moves one way, or is set, lies
-between bounds. A run that leaves after some iterations was, before the last of them, at the header in a state from which
-a path leads on, and is in a state from which one leads out: with the counts these two conditions bound the number of
-iterations, and say where the run ends. Proteus' three approximations are what comes of it: a condition on the input
-says nothing ("abstracted as true"), a variable that moves by at least one is as good as one that moves by one when
-iterations are counted, and paths that take turns in no order have their counts.
+Proteus (FSE 2016), section 4.2, introduces a counter for each path and forgets the order in which paths are taken. What
+is added always alike is then known by the counts; what moves one way, or is set, lies between bounds. A run that leaves
+after some iterations was, before the last of them, at the header in a state from which a path leads on, and is in a
+state from which one leads out: with the counts these two conditions bound the number of iterations, and say where the
+run ends. Proteus' approximations are what comes of it: a condition on the input says nothing ("abstracted as true"), a
+variable that moves by at least one is as good as one that moves by one where iterations are counted, and of paths that
+take turns in no order there are the counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.logic import BudgetExceeded, Region, budget, enclosing_region, simplify
+from loopless.logic import Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.approximation.steps import (
@@ -39,7 +39,6 @@ from loopless.terms import (
     ZERO,
     Condition,
     Term,
-    TermTooLarge,
     Var,
     add,
     conjunction,
@@ -62,6 +61,7 @@ _OPERATIONS_EACH: Final = 60_000
 _OPERATIONS_WORDS: Final = 30_000
 """isl's operations for putting one condition in fewer words. A guess."""
 
+
 def approximated(
     paths: LoopPaths, outcome: Outcome, within: Condition = TRUE, told: Collection[Var] | None = None
 ) -> Outcome:
@@ -83,16 +83,57 @@ def approximated(
     return replace(outcome, approximation=found, method=method)
 
 
-def approximation(
-    paths: LoopPaths, within: Condition = TRUE, told: Collection[Var] | None = None
-) -> Approximation:
+def approximation(paths: LoopPaths, within: Condition = TRUE, told: Collection[Var] | None = None) -> Approximation:
     """What runs from states at the header that satisfy ``within`` may do, whatever they take from outside.
 
     ``told``: the variables whose values at the exit are of interest, all by default; of others these are left out where
-    they are not known. Never fails: what is not decided within :data:`OPERATIONS` of the logic's operations is not said.
+    they are not known. Never fails: what is not decided within :data:`OPERATIONS` of the logic's is not said.
     """
-    with budget(OPERATIONS):
-        return _Loop(paths.uncounted(), within, told).approximation()
+    paths = paths.uncounted()
+    try:
+        with budget(OPERATIONS):
+            return _Loop(paths, within, told).approximation()
+    except UNDECIDED:
+        return _anything(paths, told)
+
+
+def _anything(paths: LoopPaths, told: Collection[Var] | None) -> Approximation:
+    """What holds of any loop with these paths: it leaves by one of its exits, whenever, with any values."""
+    names = Names.of(paths)
+    total = names.fresh("k")
+    cases: list[Case] = []
+    undefined: list[Undefined] = []
+    lost: list[Residual] = []
+    endless = FALSE if not paths.iterative else TRUE
+    for path in paths.exits:
+        assert path.exit is not None
+        match path.exit.kind:
+            case "undefined":
+                undefined.append(Undefined(TRUE, path.exit.detail, path.exit.line))
+            case "endless":
+                endless = TRUE
+            case "unsupported" | "unknown":
+                lost.append(Residual(TRUE, _not_followed(paths, path.exit)))
+            case _:
+                outputs = sorted(path.outputs | set(path.update), key=lambda var: var.key)
+                changed = {*path.update, *names.state}
+                values = [v for v in outputs if v in changed and (told is None or v in told)]
+                then: dict[Var, Term] = {var: names.fresh(f"{var.name}'", var.type) for var in values}
+                result = None if path.result is None else names.fresh("return'")
+                free = (
+                    *(v for v in then.values() if isinstance(v, Var)),
+                    total,
+                    *(() if result is None else (result,)),
+                )
+                case = Case(TRUE, then, path.exit, path.id, total, {}, (), result, exact=False, free=free)
+                cases.append(replace(case, facts=greater_equal(total, ZERO)))
+    return Approximation(tuple(cases), endless, tuple(dict.fromkeys(undefined)), tuple(lost))
+
+
+def _not_followed(paths: LoopPaths, exit: Exit) -> Refused:
+    """Why a run is not followed where it leaves so."""
+    detail = exit.detail or "the run is not followed from there"
+    return exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, place_of(paths), detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +157,10 @@ class _Values:
     def of(self, forms: Mapping[Var, Term]) -> _Values:
         """The same with ``forms`` for the values at the header."""
         known = {var: substitute(term, forms) for var, term in self.known.items()}
-        plain = self.result is None or self.result is self.returned
-        return replace(self, known=known, result=self.result if plain else substitute(self.result, forms))
+        result = self.result
+        if result is not None and result is not self.returned:
+            result = substitute(result, forms)
+        return replace(self, known=known, result=result)
 
 
 class _Loop:
@@ -221,7 +264,7 @@ class _Loop:
                 case "endless":
                     endless.append(self._where(path))
                 case "unsupported" | "unknown":
-                    lost.append(Residual(self._where(path), path.exit.refused or self._unread(path.exit)))
+                    lost.append(Residual(self._where(path), _not_followed(self.paths, path.exit)))
                 case _:
                     cases += [case for case in (self._at_once(path), self._later(path)) if case is not None]
         return Approximation(
@@ -242,9 +285,6 @@ class _Loop:
             condition = path.condition if other is None else disjunction((other.condition, path.condition))
             found[key] = replace(other or path, condition=condition, update=update, outputs=outputs)
         return found.values()
-
-    def _unread(self, exit: Exit) -> Refused:
-        return Refused(Reason.UNSUPPORTED, place_of(self.paths), exit.detail or "the run is not followed from there")
 
     def _endless(self) -> Condition:
         """Where the number of iterations is not bounded."""
@@ -417,4 +457,4 @@ def _some(regions: Sequence[Region | None]) -> Region | None:
 
 def _renamed(region: Region, names: Mapping[Var, Var]) -> Region:
     """The region over other variables of the same types."""
-    return region.preimage({old: new for old, new in names.items()}).project_out(names)
+    return region.preimage(dict(names)).project_out(names)

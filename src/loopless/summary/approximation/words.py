@@ -63,8 +63,8 @@ def _facts(region: Region, counters: frozenset[Var]) -> Condition:
 
 
 def larger(condition: Condition, counters: frozenset[Var]) -> Condition:
-    """``condition`` without the conjuncts that speak of large numbers, but for those that bound counters by entry values:
-    it holds at least where the condition does.
+    """``condition`` without the conjuncts that speak of large numbers, but for those that bound counters by entry
+    values: it holds at least where the condition does.
     """
     arms = disjuncts(condition)
     if len(arms) > 1:
