@@ -167,6 +167,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
     found = paths_of(graph, name.info, _interest(graph, name.info, question), known=function.inner)
+    if isinstance(found, NoPaths) and question.approximate and question.summarize:
+        return _around_inner(LoopAnswer(name, refused=found.refused), graph, question, function)
     if isinstance(found, NoPaths):
         return LoopAnswer(name, refused=found.refused)
     shown_paths = found.uncounted()
@@ -205,6 +207,26 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     summary = readable(outcome, assumed if assumed is not None else TRUE)
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+
+
+def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+    """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
+    info, why = answer.loop.info, answer.refused
+    if info is None or why is None or why.reason is not Reason.NESTED or question.assume is not None:
+        return answer
+    if leaving(graph, info.blocks):
+        return answer
+    paths = paths_of(graph, info, _interest(graph, info, question), known=function.inner, approximate=True)
+    if isinstance(paths, NoPaths):
+        return answer
+    told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
+    summary = approximated(paths, why, TRUE, told)
+    if isinstance(summary, Refused):
+        return answer
+    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
+    own = paths.uncounted()
+    names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
+    return replace(answer, paths=_readable(own), summary=readable(summary), refused=None, untyped=why, shown=names)
 
 
 def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
