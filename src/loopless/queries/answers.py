@@ -24,11 +24,13 @@ from loopless.queries.sandbox import Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import Merged, Summary, approximated, from_entry, merged, paths_of, readable, summarize
+from loopless.summary import Merged, Outcome, Summary, approximated, from_entry, merged, paths_of, readable, summarize
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
 
+_APPROXIMATING_S: Final = 3.0
+"""The time for an approximation where a limit ended the search for something exact. A guess."""
 _SIMPLIFYING: Final = 100_000
 """isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 
@@ -40,8 +42,8 @@ class Question:
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
     whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
-    exactly is over-approximated. ``past_calls``: a loop is also summarized past calls that need not return, as if they
-    did, which says how often it runs at most.
+    exactly is over-approximated. ``exactly``: whether exact methods are asked at all. ``past_calls``: a loop is also
+    summarized past calls that need not return, as if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -51,6 +53,7 @@ class Question:
     draw: bool = False
     merge: bool = False
     approximate: bool = False
+    exactly: bool = True
     past_calls: bool = False
 
 
@@ -126,6 +129,7 @@ def answer_all(
     limits = limits_of(settings, until)
     jobs = [functools.partial(_by_index, loop.function.program, index, question) for loop, index in _indexed(loops)]
     results = run_all(jobs, limits, settings.processes)
+    results = _with_approximations(loops, results, question, settings, until)
     answers = []
     for loop, result in zip(loops, results, strict=True):
         if isinstance(result, Overrun):
@@ -134,6 +138,33 @@ def answer_all(
         else:
             answers.append(result)
     return answers
+
+
+def _with_approximations(
+    loops: Sequence[Loop],
+    results: list[LoopAnswer | Overrun],
+    question: Question,
+    settings: Settings,
+    until: float | None,
+) -> list[LoopAnswer | Overrun]:
+    """The results, where a limit ended the search for something exact with an approximation for that reason."""
+    over = [at for at, result in enumerate(results) if isinstance(result, Overrun) and not result.traceback]
+    if not over or not (question.approximate and question.summarize):
+        return results
+    limits = limits_of(settings, until)
+    own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
+    limits = replace(limits, time_s=own)
+    asked = replace(question, exactly=False, merge=False, draw=False)
+    indexes = dict(enumerate(index for _, index in _indexed(loops)))
+    jobs = [functools.partial(_by_index, loops[at].function.program, indexes[at], asked) for at in over]
+    for at, found in zip(over, run_all(jobs, limits, settings.processes), strict=True):
+        overrun = results[at]
+        if isinstance(overrun, Overrun) and isinstance(found, LoopAnswer) and found.summary is not None:
+            why = overrun.refused(loops[at].id.place)
+            residual = tuple(replace(part, why=why) for part in found.summary.residual)
+            summary = replace(found.summary, residual=residual)
+            results[at] = replace(found, summary=summary, time_ms=found.time_ms + 1000 * overrun.seconds)
+    return results
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
@@ -192,8 +223,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     ends = leaving(graph, name.info.blocks)
     if ends and not question.past_calls:
         return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
-    paths, outcome = found, summarize(found)
-    if assumed is None:
+    paths, outcome = found, summarize(found) if question.exactly else _not_asked(name)
+    if assumed is None and question.exactly:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
         if paths is not found:
             answer = replace(answer, paths=_readable(paths.uncounted()))
@@ -207,6 +238,10 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     summary = readable(outcome, assumed if assumed is not None else TRUE)
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+
+
+def _not_asked(name: LoopName) -> Outcome:
+    return Refused(Reason.BUDGET, name.place, "no exact method was asked")
 
 
 def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
