@@ -97,7 +97,7 @@ class Loop(Shown):
         ``vars`` are names, or one text as ``"x, z"``; ``assume`` is a C condition on the entry values.
         Raises ``UsageError`` for a name that is no variable there, and a condition that no entry state satisfies.
         """
-        question = self._question(vars, assume, merge=True)
+        question = self._question(vars, assume, merge=True, approximate=True)
         answer = self._ask(question)
         if answer.summary is None:
             return self._refused(question, answer)
