@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import loopless
@@ -47,9 +48,11 @@ class Page(HTMLParser):
 
 
 def refused_loop(program):
-    """A refusal of a loop: it calls what need not return."""
-    file = Path(program.files[0]).with_name("leaving.c")
-    file.write_text("extern void next(void);\nint f(int n) { while (n > 0) { n--; next(); } return n; }\n", encoding="utf-8")
+    """A refusal of a loop: jumps come into the middle of it."""
+    file = Path(program.files[0]).with_name("jumping.c")
+    file.write_text(
+        "int f(int n) { if (n > 5) goto in; while (n > 0) { n--; in: n--; } return n; }\n", encoding="utf-8"
+    )
     return loopless.load(file, sandboxed=False).loops[0].summarize()
 
 
@@ -144,7 +147,7 @@ def test_at_a_prompt_there_is_one_short_line(program):
     assert "exact, complete, type 1" in lines["summary"]
     assert "exactly" in lines["bound"]
     assert lines["type"] == f"<type 1 of {file}:f:5:9: IV conditions, sequential>"
-    assert "L107 unknown-call" in lines["refusal"]
+    assert "L101 irreducible-control-flow" in lines["refusal"]
     assert "over-approximate, type 3, by path counters, 2 ways to leave" in lines["approximation"]
     assert lines["call"] == "<call: returns 12, by summary>"
 

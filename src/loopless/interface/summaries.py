@@ -95,8 +95,8 @@ class Summary(_Summarized):
 
     @property
     def approximation(self) -> Approximation | None:
-        """What runs from the states of ``residual`` may do: relations that contain every one of them. None where nothing
-        is left to approximate.
+        """What runs from the states of ``residual`` may do: relations that contain every one of them. None where
+        there is nothing to approximate.
         """
         return self._value.approximation
 
