@@ -20,13 +20,13 @@ from loopless.check.states import all_states, constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic import Region, budget
-from loopless.paths import LoopPaths
+from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.evaluation import Evaluator
-from loopless.refusals import Reason
+from loopless.refusals import Reason, Refused
 from loopless.report import html, text
 from loopless.report.json_report import loop as loop_json
 from loopless.report.smtlib import smtlib
-from loopless.summary import Approximation, Case, Summary, approximated, paths_of, summarize
+from loopless.summary import Approximation, Case, Summary, approximated, nests, paths_of, summarize
 from loopless.summary.approximation.method import approximation
 from loops_in_c import graph, paths, variable
 
@@ -440,3 +440,55 @@ def test_the_relation_for_solvers_contains_a_run_and_excludes_what_cannot_be():
     assert possible(0, 0, 5, 3, 5)
     assert not possible(0, 0, 5, 6, 5)
     assert not possible(0, 0, 5, 3, 4)
+
+
+# -- loops around others -----------------------------------------------------------------------------------------------
+
+NESTS = [
+    "int f(int n, int m) { int c = 0; for (int i = 0; i < n; i++) { int j = i; while (j < m) { j += 2; c++; } } return c; }",
+    "unsigned f(unsigned n, unsigned x) { while (n > 0) { while (x > n) { if (x & 1) x -= n; else x /= 2; } n -= 3; x += 7; } return x; }",
+    """int f(int n, int x) {
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < i; j++) { if (x > 90) return i; x += j; if (x & 4) break; }
+            x--;
+        }
+        return x;
+    }""",
+]
+
+
+@pytest.mark.parametrize("source", NESTS)
+def test_loops_around_what_is_approximated(source, monkeypatch):
+    """The inner loop as if nothing exact were known of it."""
+    why = Refused(Reason.NO_CLOSED_FORM, "here", "for the test")
+    monkeypatch.setattr(nests, "summarize", lambda *_: why)
+    g = graph(source)
+    outer = next(loop for loop in g.loops if any(other.parent == loop.header for other in g.loops))
+    exact = paths_of(g, outer)
+    assert isinstance(exact, NoPaths)
+    assert exact.refused.reason is Reason.NESTED
+    loose = paths_of(g, outer, approximate=True)
+    assert isinstance(loose, LoopPaths)
+    assert not loose.exact
+    # An exact method has nothing to say of such paths.
+    assert isinstance(summarize(loose), Refused)
+    alone = LoopAlone(g, outer, {})  # what the inner loop leaves open chooses the path
+    numbers = constants([part for path in loose.all for part in (path.condition, *path.update.values())])
+    claims = Claims(shadow(loose), alone.variables)
+    judgement = judge_all(alone, claims, draw_states(alone.entry, numbers, 3, 300), max_steps=300)
+    assert not judgement.mismatches, judgement.mismatches
+    assert judgement.compared > 100
+
+
+def test_a_nest_of_loops_that_read_is_labelled():
+    source = "int f(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (a[j] > a[i]) c++; return c; }"
+    outer, inner = answers(source, classify=False, approximate=True)
+    assert (outer.status, inner.status) == ("over-approximate", "over-approximate")
+    assert outer.summary is not None
+    assert outer.summary.residual[0].why.reason is Reason.NESTED
+    assert outer.summary.approximation is not None
+    case = later(outer.summary.approximation)
+    names = {var.name: var for var in case.then}
+    # What the inner loop counts is one of its path counters: c never falls.
+    assert implies(case, t.greater_equal(case.then[names["c"]], names["c"]))
+    assert case.then[names["i"]].variables == {t.variable("n", t.IntType(32))}
