@@ -23,7 +23,7 @@ EXACT, COMPLETED, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUS
     "refused",
 )
 """What a loop's bound can be, the best first; each loop is one of these."""
-COMPLETE, PARTIAL, NONE = SUMMARIES = ("complete", "partial", "refused")
+COMPLETE, PARTIAL, APPROXIMATE, NONE = SUMMARIES = ("complete", "partial", "over-approximate", "refused")
 
 Row = dict[str, Any]
 Run = Mapping[str, Any]
@@ -157,6 +157,8 @@ def summary_row(loop: Mapping[str, Any]) -> Row:
     """What is kept of a loop in an answer of ``summarize``."""
     refused, residual = loop["refused"], [part["code"] for part in loop["residual"]]
     kind = NONE if refused is not None else COMPLETE if loop["complete"] else PARTIAL
+    if kind == PARTIAL and loop.get("approximation") is not None:
+        kind = APPROXIMATE
     codes = [refused["code"]] if refused is not None else list(dict.fromkeys(residual))
     return {"class": kind, "codes": codes, "method": loop["method"] or ""}
 
@@ -230,6 +232,9 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
     put("complete summaries", _share([row for row in summaries if row["class"] == COMPLETE], rows) if summaries else "")
     put("summaries of a part", _share([row for row in summaries if row["class"] == PARTIAL], rows) if summaries else "")
     part = [row for row in summaries if row["class"] == NONE]
+    approximate = [row for row in summaries if row["class"] == APPROXIMATE]
+    if approximate:
+        put("over-approximate summaries", _share(approximate, rows))
     put("no summary", _share(part, rows) if summaries else "")
     codes = collections.Counter(row["codes"][0] for row in part)
     for code in sorted(codes):

@@ -73,7 +73,7 @@ def _read(name: str, settings: Settings, tally: Tally) -> None:
     loops = program.loops
     tally.seconds["flowgraphs"] += time.perf_counter() - started  # type: ignore[assignment]
     started = time.perf_counter()
-    answers = answer_all(loops, Question(), settings)
+    answers = answer_all(loops, Question(approximate=True), settings)
     tally.seconds["answering"] += time.perf_counter() - started  # type: ignore[assignment]
     for answer in answers:
         _count(answer, tally)
@@ -90,7 +90,9 @@ def _count(answer: LoopAnswer, tally: Tally) -> None:
         tally.status["refused"] += 1
         tally.refusals[f"{answer.refused.reason.code} {answer.refused.reason.label}"] += 1
     elif answer.summary is not None:
-        tally.status["complete" if answer.complete else "partial"] += 1
+        approximated = answer.summary.approximation is not None
+        kind = "complete" if answer.complete and answer.summary.exact else "over-approximate" if approximated else "partial"
+        tally.status[kind] += 1
         for reason in {residual.why.reason for residual in answer.summary.residual}:
             tally.refusals[f"{reason.code} {reason.label} (residual)"] += 1
 

@@ -85,7 +85,7 @@ loop.automaton()
 # A refusal is a value that says why, and what to do.
 
 # %%
-asking = loopless.load("examples/cases/read_until.c").loops[0]
+asking = loopless.load("examples/cases/read_until.c")["read_until"]
 refused = asking.summarize()
 isinstance(refused, loopless.Refused)  # -> True
 refused.reason.code  # -> "L201"

@@ -107,7 +107,6 @@ def test_ir_of_a_newer_llvm(run, tmp_path):
     ("text", "code", "reason", "line"),
     [
         (IRREDUCIBLE, "L101", "irreducible-control-flow", 4),
-        (FLOAT, "L102", "floating-point", 3),
     ],
 )
 def test_a_loop_that_cannot_be_answered_leaves_the_others_answered(answer, tmp_path, text, code, reason, line):
@@ -122,12 +121,24 @@ def test_a_loop_that_cannot_be_answered_leaves_the_others_answered(answer, tmp_p
     assert (answered["function"], answered["status"], answered["complete"]) == ("g", "exact", True)
 
 
+def test_what_is_not_followed_is_why_a_summary_is_not_exact(answer, tmp_path):
+    (tmp_path / "some.c").write_text(FLOAT, encoding="utf-8")
+    status, document = answer("summarize", "some.c", cwd=tmp_path)
+    assert status == 3
+    approximate, answered = document["loops"]
+    assert (approximate["status"], approximate["complete"], approximate["refused"]) == ("over-approximate", False, None)
+    (residual,) = approximate["residual"]
+    assert (residual["code"], residual["reason"], residual["when"]["text"]) == ("L102", "floating-point", "true")
+    assert residual["where"].startswith("some.c:3")
+    assert (answered["function"], answered["status"], answered["complete"]) == ("g", "exact", True)
+
+
 def test_a_refusal_does_not_hide_the_paths(answer, tmp_path):
     text = "int f(int *a, int n) {\n    int i = 0;\n    while (i < n && a[i]) i++;\n    return i;\n}\n"
     (tmp_path / "some.c").write_text(text, encoding="utf-8")
     status, document = answer("summarize", "some.c", cwd=tmp_path)
     (loop,) = document["loops"]
-    assert (status, loop["status"]) == (3, "refused")
+    assert (status, loop["status"], loop["complete"], loop["cases"]) == (3, "over-approximate", False, [])
     assert [path["id"] for path in loop["paths"] if path["exits"] is None] == ["1"]
 
 

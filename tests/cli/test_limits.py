@@ -61,7 +61,9 @@ def test_a_hanging_engine_costs_one_loop(tmp_path, engine, workers):
     first, blocked, last = json.loads(done.stdout)["loops"]
     assert (first["status"], first["complete"]) == (last["status"], last["complete"]) == ("exact", True)
     assert blocked["line"] == 6
-    assert (blocked["status"], blocked["refused"]["code"]) == ("refused", "L302")
-    assert "4 s" in blocked["refused"]["detail"]
-    assert "--loop-timeout" in blocked["refused"]["detail"]
+    # What the limit ended is the search for something exact; paths and their counters are another question.
+    assert (blocked["status"], blocked["complete"], blocked["cases"]) == ("over-approximate", False, [])
+    assert [part["code"] for part in blocked["residual"]] == ["L302"]
+    assert "4 s" in blocked["residual"][0]["detail"]
+    assert "--loop-timeout" in blocked["residual"][0]["detail"]
     assert blocked["time_ms"] >= 4000

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import loopless
@@ -46,8 +47,16 @@ class Page(HTMLParser):
             self.cells[-1] += data
 
 
+def refused_loop(program):
+    """A refusal of a loop: jumps come into the middle of it."""
+    file = Path(program.files[0]).with_name("jumping.c")
+    file.write_text(
+        "int f(int n) { if (n > 5) goto in; while (n > 0) { n--; in: n--; } return n; }\n", encoding="utf-8"
+    )
+    return loopless.load(file, sandboxed=False).loops[0].summarize()
+
+
 def shown_in(program):
-    (asking,) = program["ask"].loops
     return {
         "program": program,
         "function": program["f"],
@@ -57,7 +66,8 @@ def shown_in(program):
         "bound": program["f"].bound(),
         "bound of a loop": program[5].bound(),
         "type": program[5].classify(),
-        "refusal": asking.summarize(),
+        "approximation": program["ask"].loops[0].summarize(),
+        "refusal": refused_loop(program),
         "refusal of a function": program["ask"].summarize(),
         "call": program["f"].evaluate(2, 3),
     }
@@ -87,9 +97,14 @@ def test_html_says_what_the_text_says(program):
     for loop in bound.to_dict(), *(loop.to_dict() for loop in bound.loops):
         assert f"exactly {loop['upper']['text']}" in cells
         assert loop["big_o"] in cells
-    refused = program["ask"].loops[0].summarize()
+    refused = program["ask"].summarize()
     assert refused.detail in " ".join(Page(refused._repr_html_()).words)
-    assert "L201" in refused._repr_html_()
+    assert refused.reason.code in refused._repr_html_()
+    approximate = program["ask"].loops[0].summarize()
+    words = " ".join(Page(approximate._repr_html_()).words)
+    assert all(part.why.detail in words for part in approximate.residual)
+    assert "over-approximate: may leave so" in words
+    assert "L201" in words
 
 
 def test_first_times_have_short_names_in_html_too(tmp_path):
@@ -132,13 +147,14 @@ def test_at_a_prompt_there_is_one_short_line(program):
     assert "exact, complete, type 1" in lines["summary"]
     assert "exactly" in lines["bound"]
     assert lines["type"] == f"<type 1 of {file}:f:5:9: IV conditions, sequential>"
-    assert "L201 input-dependent-condition" in lines["refusal"]
+    assert "L101 irreducible-control-flow" in lines["refusal"]
+    assert "over-approximate, type 3, by path counters, 2 ways to leave" in lines["approximation"]
     assert lines["call"] == "<call: returns 12, by summary>"
 
 
 def test_a_refusal_equals_the_one_that_others_carry(program):
-    refused = program["ask"].loops[0].summarize()
-    assert refused == program["ask"].loops[0]._answers[next(iter(program["ask"].loops[0]._answers))].refused
+    refused = refused_loop(program)
+    assert refused == loopless.Refused(refused.reason, refused.where, refused.detail)
     assert len({refused, loopless.Refused(refused.reason, refused.where, refused.detail)}) == 1
     assert refused != loopless.Refused(refused.reason, refused.where, "something else")
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -20,7 +21,7 @@ from loopless.check.contents import KNOWN, ClaimReader, Content, Contents, Entry
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.check.loop_alone import LoopAlone, Truth
-from loopless.terms import Condition, EvaluationError, Node, Term, Var, evaluate, holds, walk
+from loopless.terms import Condition, EvaluationError, Node, Reader, Term, Var, evaluate, holds, walk
 
 
 class ExitClaim(Protocol):
@@ -60,6 +61,38 @@ class RegionClaim(Protocol):
 
     @property
     def when(self) -> Condition: ...
+
+
+class RelationClaim(Protocol):
+    """One case of an over-approximation: what a run does that leaves so, for some values of ``free``."""
+
+    @property
+    def when(self) -> Condition: ...
+    @property
+    def then(self) -> Mapping[Var, Term]: ...
+    @property
+    def exit(self) -> ExitClaim: ...
+    @property
+    def iterations(self) -> Term: ...
+    @property
+    def per_path(self) -> Mapping[str, Term]: ...
+    @property
+    def free(self) -> Sequence[Var]: ...
+    @property
+    def facts(self) -> Condition: ...
+
+
+class ApproximationClaim(Protocol):
+    """What runs from residual states may do; a summary may have one as ``approximation``."""
+
+    @property
+    def cases(self) -> Sequence[RelationClaim]: ...
+    @property
+    def may_diverge(self) -> Condition: ...
+    @property
+    def may_be_undefined(self) -> Sequence[RegionClaim]: ...
+    @property
+    def may_be_lost(self) -> Sequence[RegionClaim]: ...
 
 
 class SummaryClaim(Protocol):
@@ -143,6 +176,7 @@ class Claims:
         found += [("undefined", part, part.when) for part in summary.undefined]
         found += [("residual", part, part.when) for part in summary.residual]
         self._regions = [_Region(name, detail, when, self._condition(when)) for name, detail, when in found]
+        self._approximation: ApproximationClaim | None = getattr(summary, "approximation", None)
 
     def judge(self, state: Mapping[Var, int], truth: Truth, contents: Contents = _NOTHING) -> Verdict:
         """Whether what is said about ``state`` is so, ``contents`` being what the loop was run with."""
@@ -205,7 +239,7 @@ class Claims:
         if isinstance(detail, _Case):
             return self._judge_case(name, detail, values, truth, reader)
         if name == "residual":
-            return Verdict(name, compared=False)
+            return self._judge_relation(values, truth, reader)
         if truth.status in _UNFINISHED:
             return Verdict(name, compared=False)
         if truth.status != name:
@@ -261,6 +295,35 @@ class Claims:
             if said_count != truth.per_path[path] and not (path in unsaid and len(unsaid) > 1):
                 return f"{said_count} iterations of path {path}"
         return ""
+
+    # -- over-approximations ------------------------------------------------------------------------------------------
+
+    def _judge_relation(self, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
+        """Whether the run is one of those that the approximation of residual states allows."""
+        claim = self._approximation
+        if claim is None or truth.status in _UNFINISHED:
+            return Verdict("residual", compared=False)
+        before = dict(zip(self.variables, values, strict=True))
+        allowed: bool | None
+        try:
+            match truth.status:
+                case "diverges":
+                    allowed = holds(claim.may_diverge, before, reader)
+                case "undefined":
+                    places = [u for u in claim.may_be_undefined if holds(u.when, before, reader)]
+                    lines = {getattr(place, "line", 0) for place in places}
+                    allowed = bool(places) and (not truth.line or 0 in lines or truth.line in lines)
+                case _:
+                    found = [relation_holds(case, before, truth, reader) for case in claim.cases]
+                    allowed = True if True in found else None if None in found else False
+        except (EvaluationError, ArithmeticError, ValueError):
+            allowed = None
+        if not allowed and any(holds(lost.when, before, reader) for lost in claim.may_be_lost):
+            allowed = None  # nothing is said of where the run goes on
+        if allowed is None:
+            return Verdict("over-approximate", compared=False)
+        wrong = "" if allowed else f"the approximation excludes what the loop does: {_outcome(truth)}"
+        return Verdict("over-approximate", compared=True, mismatch=wrong)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
@@ -339,6 +402,36 @@ class Claims:
 def _is_known(node: Node) -> bool:
     """Whether the compiler knows all that is in it."""
     return all(isinstance(part, KNOWN) for part in walk(node))
+
+
+_MOST_TRIED = 20_000
+"""So many values of free variables are tried at most where the run does not tell them."""
+
+
+def relation_holds(
+    case: RelationClaim, before: Mapping[Var, int], truth: Truth, reader: Reader | None = None
+) -> bool | None:
+    """Whether some values of the free variables make the case true of this run; None where that is not known."""
+    if not holds(case.when, before, reader):
+        return False
+    if truth.status == "assumption-failed":
+        if case.exit.kind != "assumption":
+            return False
+    elif truth.status != "ok" or (case.exit.block, case.exit.edge) != truth.exit:
+        return False
+    said = [(term, truth.values[var]) for var, term in case.then.items() if var in truth.values]
+    said += [(term, truth.per_path[path]) for path, term in case.per_path.items() if path in truth.per_path]
+    known = {term: value for term, value in said if term in case.free}
+    state = {**before, **{var: value for var, value in known.items() if isinstance(var, Var)}}
+    left = [var for var in case.free if var not in state]
+    if any(var.type.width is not None for var in left) or (truth.iterations + 1) ** len(left) > _MOST_TRIED:
+        return None  # a value that the run does not tell
+    said.append((case.iterations, truth.iterations))
+    for counts in product(range(truth.iterations + 1), repeat=len(left)):
+        tried = {**state, **dict(zip(left, counts, strict=True))}
+        if all(evaluate(term, tried, reader) == value for term, value in said) and holds(case.facts, tried, reader):
+            return True
+    return False
 
 
 def _too_large(error: Exception) -> bool:

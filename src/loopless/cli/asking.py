@@ -66,7 +66,11 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
         form = options["format_"]
         question = Question(
-            names_of(options.get("variables")), options.get("assume"), draw=form in DRAWN, merge=form in MERGED
+            names_of(options.get("variables")),
+            options.get("assume"),
+            draw=form in DRAWN,
+            merge=form in MERGED,
+            approximate=True,
         )
         spoken_of = names_in(question.assume) if question.assume is not None else ()
         check_variables(loops, (*(question.variables or ()), *spoken_of))

@@ -28,6 +28,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     and the trace of paths. Cases that come to the same are shown as one, with their traces. Several FILEs are linked
     into one program.
 
+    Where nothing exact is found the summary is over-approximate, says why, and how the loop may be left ("may leave
+    when"): every run does one of these.
+
     With --whole the cases are those of functions: over arguments, globals, what pointers point to, and inputs that are
     read once; loops, straight code, branches and calls are composed.
 

@@ -24,7 +24,7 @@ from loopless.report.names import Names
 from loopless.report.smtlib import smtlib
 from loopless.report.svg import picture
 from loopless.report.text import summaries, type_list, verdict
-from loopless.summary import Case, Diverges, FunctionCase, Input, Residual, Undefined
+from loopless.summary import Approximation, Case, Diverges, FunctionCase, Input, Residual, Undefined
 from loopless.summary import FunctionSummary as FunctionSummaryValue
 from loopless.summary import Summary as SummaryValue
 from loopless.terms import Condition, Var, evaluate, holds
@@ -92,6 +92,13 @@ class Summary(_Summarized):
     def diverges(self) -> Condition:
         """The entry values from which the loop never ends."""
         return self._value.diverges
+
+    @property
+    def approximation(self) -> Approximation | None:
+        """What runs from the states of ``residual`` may do: relations that contain every one of them. None where
+        there is nothing to approximate.
+        """
+        return self._value.approximation
 
     @property
     def entered(self) -> Condition:
@@ -177,7 +184,11 @@ class Summary(_Summarized):
         return self.text()
 
     def _brief(self) -> str:
-        return f"summary of {self.name}: {', '.join(verdict(self.answer))}, {_counted(len(self.cases), 'case')}"
+        shown = [_counted(len(self.cases), "case")] if self.cases or self.approximation is None else []
+        if self.approximation is not None:
+            ways = len(self.approximation.cases)
+            shown.append(f"{ways} {'way' if ways == 1 else 'ways'} to leave")
+        return f"summary of {self.name}: {', '.join([*verdict(self.answer), *shown])}"
 
     def _repr_html_(self) -> str:
         return html.loop_summary(self.answer)

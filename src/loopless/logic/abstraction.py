@@ -17,6 +17,7 @@ from loopless.terms import (
     Ite,
     Monomial,
     Op,
+    Read,
     Sum,
     Term,
     Var,
@@ -128,7 +129,9 @@ class Abstraction:
     def _unknown(self, term: Term) -> Var:
         found = self.unknowns.get(term)
         if found is None:
-            found = self.unknowns[term] = Var(f"?{len(self.unknowns)} {term.key}", INTEGERS)
+            # Reductions of what lies in the range of a type are written as branches, without quotients.
+            type_ = term.type if isinstance(term, Read) else INTEGERS
+            found = self.unknowns[term] = Var(f"?{len(self.unknowns)} {term.key}", type_)
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import islpy as isl
@@ -198,6 +198,34 @@ class Region:
         return Region(self.frame, coalesced)
 
     @metered
+    def without_divisions(self) -> Region:
+        """A region with these points, and others, without the constraints that speak of quotients."""
+        return Region(self.frame, self.points.remove_divs())
+
+    @metered
+    def without_upper_bound(self, variable: Var) -> list[Region]:
+        """The parts in which ``variable`` has no greatest value, whatever the others are. Parts with quotients in them
+        are among these unless they are surely not.
+        """
+        at = self.frame.index[variable]
+
+        def bounds(constraint: isl.Constraint) -> bool:
+            factor = integer(constraint.get_coefficient_val(_SET, at))
+            return factor < 0 or (factor != 0 and bool(constraint.is_equality()))
+
+        # A convex set goes on for ever in a direction exactly if none of its constraints speaks against it.
+        return [
+            Region(self.frame, isl.Set.from_basic_set(part))
+            for part in self.points.get_basic_sets()
+            if not part.is_empty() and not any(map(bounds, part.get_constraints()))
+        ]
+
+    @metered
+    def hull(self) -> Region:
+        """A convex region with these points, bounded by constraints of this one."""
+        return Region(self.frame, isl.Set.from_basic_set(self.points.coalesce().simple_hull()))
+
+    @metered
     def hull_and_holes(self) -> tuple[Region, Region]:
         """A convex region with these points, bounded by constraints of this one, and its points that are not in it."""
         hull = isl.Set.from_basic_set(self.points.coalesce().simple_hull())
@@ -265,11 +293,11 @@ class Region:
         return self._condition
 
     @metered
-    def equalities(self) -> dict[Var, Term]:
+    def equalities(self, prefer: Sequence[Var] = ()) -> dict[Var, Term]:
         """Linear equalities that hold in all points, solved for some of the variables by terms over the others.
 
         Only those that stand in all parts and can be solved over the integers; no variable that is solved for occurs
-        in a term.
+        in a term. ``prefer``: what is solved for rather than others, the first of these first.
         """
         common: list[Term] | None = None
         for part in self.points.get_basic_sets():
@@ -277,7 +305,7 @@ class Region:
             common = rows if common is None else [row for row in rows if row in common or neg(row) in common]
             if not common:
                 break
-        return _solved(common or [])
+        return _solved(common or [], {var: at for at, var in enumerate(reversed(prefer))})
 
     def _row(self, constraint: isl.Constraint) -> Term:
         """The linear term of a constraint."""
@@ -312,11 +340,12 @@ def _has_divisions(constraint: isl.Constraint) -> bool:
     return bool(constraint.involves_dims(_DIV, 0, constraint.dim(_DIV)))
 
 
-def _solved(rows: list[Term]) -> dict[Var, Term]:
+def _solved(rows: list[Term], rank: Mapping[Var, int]) -> dict[Var, Term]:
     found: dict[Var, Term] = {}
     for row in rows:
         term = substitute(row, found)
         units = [v for v in sorted(term.variables) if abs(polynomial(term).get(((v, 1),), 0)) == 1]
+        units.sort(key=lambda var: rank.get(var, -1))
         if not units:
             continue
         solved = units[-1]

@@ -97,7 +97,7 @@ def loop_paths(
     again = _merge(finished, None, needed | counters.keys())
     behind = _Behind(live, ends, frozenset(wanted), frozenset(counters))
     leaving = _exit_paths(graph, finished, relevant.variables, behind)
-    if body.passed_inner:
+    if body.passed_inner and all(path.state.exact for path in finished):
         again, leaving = with_checks(again, leaving, changed)
     iterative, exits = _numbered(again, ""), _numbered(leaving, "e")
     occurring: set[Var] = set()

@@ -51,7 +51,8 @@ class InnerStep:
 
     Where ``when`` holds, the variables get the values ``then`` at ``exit``. ``counts``: iterations by loop, of the
     inner loop and of those inside it; those of ``uncounted`` are not known. ``result``: the value returned.
-    ``exact``: whether every run from there does just that.
+    ``exact``: whether every run from there does just that. Where that is not so, steps may overlap, and ``free`` are
+    values that they leave open: a run does what some step says for some values of these for which ``when`` holds.
     """
 
     when: Condition
@@ -61,11 +62,12 @@ class InnerStep:
     uncounted: frozenset[str] = frozenset()
     result: Term | None = None
     exact: bool = True
+    free: tuple[Var, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """An inner loop in ``steps`` that exclude each other and cover all states at its header.
+    """An inner loop in ``steps`` that exclude each other, where they are exact, and cover all states at its header.
 
     ``covered``: the variables that ``steps`` vouch for; others that the loop changes may have any value behind it.
     """

@@ -39,7 +39,7 @@ from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts
+from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts, substitute
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
@@ -161,8 +161,9 @@ class Body(Execution[State]):
             raise Unreadable(Refused(Reason.NESTED, place, f"{detail} [{inner.reason.code} {inner.reason.label}]"))
         self.assumptions |= dict.fromkeys(inner.assumptions)
         result: list[tuple[str, State]] = []
-        for step in inner.steps:
-            taken = self.under(state, self.holding(state, step.when), None)
+        for given in inner.steps:
+            begun, step = self._with_values_for(given, state, loop)
+            taken = self.under(begun, self.holding(begun, step.when), None)
             if taken is None:
                 continue
             if not all(self.known_content(node, state) for node in (step.when, *step.then.values())):
@@ -175,6 +176,26 @@ class Body(Execution[State]):
             else:
                 result += self._along(self.graph.blocks[step.exit.block], step.exit.edge, after)
         return result
+
+    def _with_values_for(self, step: InnerStep, state: State, loop: LoopInfo) -> tuple[State, InnerStep]:
+        """A step with unknown values for what it leaves open."""
+        if not step.free:
+            return state, step
+        detail = f"the loop {loop.name} inside is summarized by an over-approximation"
+        refused = Refused(Reason.NESTED, str(loop.loc) if loop.loc is not None else self.where, detail)
+        fresh: dict[Var, Var] = {}
+        for var in step.free:
+            self._unknowns += 1
+            fresh[var] = Var(f"{var.name}'{self._unknowns}", var.type)
+        found = tuple(Unknown(var, Origin.UNSUPPORTED, loop.name, loop.loc, refused) for var in fresh.values())
+        renamed = replace(
+            step,
+            when=substitute(step.when, fresh),
+            then={var: substitute(term, fresh) for var, term in step.then.items()},
+            result=substitute(step.result, fresh) if step.result is not None else None,
+            free=(),
+        )
+        return replace(state, unknowns=(*state.unknowns, *found)), renamed
 
     def _stepped(self, state: State, step: InnerStep) -> State:
         changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}

@@ -24,11 +24,13 @@ from loopless.queries.sandbox import Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import Merged, Summary, from_entry, merged, paths_of, readable, summarize
+from loopless.summary import Merged, Outcome, Summary, approximated, from_entry, merged, paths_of, readable, summarize
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
 
+_APPROXIMATING_S: Final = 3.0
+"""The time for an approximation where a limit ended the search for something exact. A guess."""
 _SIMPLIFYING: Final = 100_000
 """isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 
@@ -39,8 +41,9 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same. ``past_calls``: a loop is also summarized past calls
-    that need not return, as if they did, which says how often it runs at most.
+    whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
+    exactly is over-approximated. ``exactly``: whether exact methods are asked at all. ``past_calls``: a loop is also
+    summarized past calls that need not return, as if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -49,6 +52,8 @@ class Question:
     summarize: bool = True
     draw: bool = False
     merge: bool = False
+    approximate: bool = False
+    exactly: bool = True
     past_calls: bool = False
 
 
@@ -90,7 +95,9 @@ class LoopAnswer:
 
     @property
     def complete(self) -> bool | None:
-        """Whether the summary says something about every entry state; None where there is no summary."""
+        """Whether the summary says something about every entry state, approximations apart; None where there is no
+        summary.
+        """
         return self.summary.complete if self.summary is not None else None
 
     @property
@@ -122,6 +129,7 @@ def answer_all(
     limits = limits_of(settings, until)
     jobs = [functools.partial(_by_index, loop.function.program, index, question) for loop, index in _indexed(loops)]
     results = run_all(jobs, limits, settings.processes)
+    results = _with_approximations(loops, results, question, settings, until)
     answers = []
     for loop, result in zip(loops, results, strict=True):
         if isinstance(result, Overrun):
@@ -130,6 +138,33 @@ def answer_all(
         else:
             answers.append(result)
     return answers
+
+
+def _with_approximations(
+    loops: Sequence[Loop],
+    results: list[LoopAnswer | Overrun],
+    question: Question,
+    settings: Settings,
+    until: float | None,
+) -> list[LoopAnswer | Overrun]:
+    """The results, where a limit ended the search for something exact with an approximation for that reason."""
+    over = [at for at, result in enumerate(results) if isinstance(result, Overrun) and not result.traceback]
+    if not over or not (question.approximate and question.summarize):
+        return results
+    limits = limits_of(settings, until)
+    own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
+    limits = replace(limits, time_s=own)
+    asked = replace(question, exactly=False, merge=False, draw=False)
+    indexes = dict(enumerate(index for _, index in _indexed(loops)))
+    jobs = [functools.partial(_by_index, loops[at].function.program, indexes[at], asked) for at in over]
+    for at, found in zip(over, run_all(jobs, limits, settings.processes), strict=True):
+        overrun = results[at]
+        if isinstance(overrun, Overrun) and isinstance(found, LoopAnswer) and found.summary is not None:
+            why = overrun.refused(loops[at].id.place)
+            residual = tuple(replace(part, why=why) for part in found.summary.residual)
+            summary = replace(found.summary, residual=residual)
+            results[at] = replace(found, summary=summary, time_ms=found.time_ms + 1000 * overrun.seconds)
+    return results
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
@@ -163,6 +198,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
     found = paths_of(graph, name.info, _interest(graph, name.info, question), known=function.inner)
+    if isinstance(found, NoPaths) and question.approximate and question.summarize:
+        return _around_inner(LoopAnswer(name, refused=found.refused), graph, question, function)
     if isinstance(found, NoPaths):
         return LoopAnswer(name, refused=found.refused)
     shown_paths = found.uncounted()
@@ -186,17 +223,54 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     ends = leaving(graph, name.info.blocks)
     if ends and not question.past_calls:
         return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
-    outcome = summarize(found)
-    if assumed is None:
+    paths, outcome = found, summarize(found) if question.exactly else _not_asked(name)
+    if assumed is None and question.exactly:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
         if paths is not found:
             answer = replace(answer, paths=_readable(paths.uncounted()))
+    if assumed is not None and isinstance(outcome, Summary):
+        outcome = restricted(outcome, assumed)
+    if question.approximate:
+        told = frozenset(var for var, info in graph.variables.items() if info.is_source)
+        outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    if assumed is not None:
-        outcome = restricted(outcome, assumed)
     summary = readable(outcome, assumed if assumed is not None else TRUE)
+    answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+
+
+def _not_asked(name: LoopName) -> Outcome:
+    return Refused(Reason.BUDGET, name.place, "no exact method was asked")
+
+
+def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+    """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
+    info, why = answer.loop.info, answer.refused
+    if info is None or why is None or why.reason is not Reason.NESTED or question.assume is not None:
+        return answer
+    if leaving(graph, info.blocks):
+        return answer
+    paths = paths_of(graph, info, _interest(graph, info, question), known=function.inner, approximate=True)
+    if isinstance(paths, NoPaths):
+        return answer
+    told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
+    summary = approximated(paths, why, TRUE, told)
+    if isinstance(summary, Refused):
+        return answer
+    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
+    own = paths.uncounted()
+    names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
+    return replace(answer, paths=_readable(own), summary=readable(summary), refused=None, untyped=why, shown=names)
+
+
+def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
+    """The names of final values that an approximation leaves open: x' for that of x."""
+    found: dict[Var, str] = {}
+    for case in summary.approximation.cases if summary.approximation is not None else ():
+        values = {term: var for var, term in case.then.items() if var in shown}
+        found |= {var: f"{shown[values[var]]}'" for var in case.free if var in values}
+    return found
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:

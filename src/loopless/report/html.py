@@ -5,7 +5,7 @@ Letters have the colour of the page around them, and lines are half transparent,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
@@ -20,8 +20,17 @@ from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.functions import end_words, origin, short_loop
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.report.text import OVER_APPROXIMATE, as_asked, condition_lines, exit_words, trace_words, verdict
-from loopless.summary import FunctionCase, FunctionSummary, Merged, Summary
+from loopless.report.text import (
+    OVER_APPROXIMATE,
+    as_asked,
+    condition_lines,
+    counts_apart,
+    exit_words,
+    trace_words,
+    values_apart,
+    verdict,
+)
+from loopless.summary import Approximation, Case, FunctionCase, FunctionSummary, Merged, Summary
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, disjunction
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
@@ -170,9 +179,9 @@ def _abbreviated(
     return row(shown, words, last) + (row([where], last=len(shown) - 1 + last, style=_BELOW) if where else "")
 
 
-def _never(regions: Iterable[tuple[Condition, str]], names: Names, columns: int) -> list[str]:
+def _never(regions: Iterable[tuple[Condition, str]], names: Names, columns: int, word: str = "never ends") -> list[str]:
     return [
-        row([condition(when, names), [f"never ends{about}"]], words=(1,), last=columns - 1)
+        row([condition(when, names), [f"{word}{about}"]], words=(1,), last=columns - 1)
         for when, about in regions
         if when is not FALSE
     ]
@@ -185,14 +194,41 @@ def _gaps(summary: Summary | FunctionSummary, names: Names, columns: int) -> lis
         place = f" in line {undefined.line}" if undefined.line else ""
         about = f"undefined: {undefined.kind.replace('-', ' ')}{place}"
         rows.append(_region(undefined.when, [about], names, columns))
+    found = summary.approximation if isinstance(summary, Summary) else None
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
     rows += [
-        _region(disjunction(regions), ["unknown", *why(refused)], names, columns)
+        _region(disjunction(regions), ["unknown" if found is None else "not exact", *why(refused)], names, columns)
         for refused, regions in reasons.items()
     ]
-    return rows
+    return rows if found is None else [*rows, *_approximation(found, names, columns)]
+
+
+def _approximation(found: Approximation, names: Names, columns: int) -> Iterator[str]:
+    """What runs may do of which nothing exact is known."""
+    for case in found.cases:
+        nodes = (case.when, case.facts, case.iterations, *case.then.values(), *case.per_path.values())
+        yield _abbreviated(lambda own, case=case: _relation(case, own), nodes, names, words=(3,))  # type: ignore[misc]
+    yield from _never([(found.may_diverge, "")], names, columns, "may never end")
+    for undefined in found.may_be_undefined:
+        place = f" in line {undefined.line}" if undefined.line else ""
+        about = f"may be undefined: {undefined.kind.replace('-', ' ')}{place}"
+        yield _region(undefined.when, [about], names, columns)
+    for lost in found.may_be_lost:
+        yield _region(lost.when, [f"may come to what is not followed: {lost.why.detail}"], names, columns)
+
+
+def _relation(case: Case, names: Names) -> list[Cell]:
+    counts = [names.text(case.iterations)]
+    counts += [f"{names.text(count)} by {path}" for path, count in counts_apart(case)]
+    values = [f"{names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names)]
+    if case.result is not None and case.result not in case.free:
+        values.append(f"returns {names.text(case.result)}")
+    facts = [] if case.facts is TRUE else condition(case.facts, names)
+    some = [f"for some {', '.join(map(names.name, case.free))}"] if case.free else []
+    leaves = ["over-approximate: may leave so", exit_words(case.exit)]
+    return [condition(case.when, names), counts, values, leaves, [*some, *([" or ".join(facts)] if facts else [])]]
 
 
 def _region(when: Condition, about: Cell, names: Names, columns: int) -> str:

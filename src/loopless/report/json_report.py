@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
-from loopless.summary import Case, Cycle, Interleaving, Merged, Run, Step, Summary
+from loopless.summary import (
+    Approximation,
+    Case,
+    Cycle,
+    Interleaving,
+    Merged,
+    Residual,
+    Run,
+    Step,
+    Summary,
+    Undefined,
+)
 from loopless.terms import Node, Term, Var, conjuncts, disjuncts
 
 
@@ -33,17 +44,45 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
         "merged": [_merged(found, names) for found in answer.merged],
         "diverges": [expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
-        "undefined": [
-            {"when": expression(u.when, names), "kind": u.kind, "line": u.line}
-            for u in (summary.undefined if summary is not None else ())
-        ],
-        "residual": [
-            {"when": expression(r.when, names), **refused_json(r.why)}
-            for r in (summary.residual if summary is not None else ())
-        ],
+        "undefined": _undefined(summary.undefined if summary is not None else (), names),
+        "residual": _residual(summary.residual if summary is not None else (), names),
+        "approximation": _approximation(summary.approximation, names)
+        if summary is not None and summary.approximation is not None
+        else None,
         "refused": refused_json(answer.refused) if answer.refused is not None else None,
         "assumptions": assumptions_of(answer),
         "time_ms": round(answer.time_ms, 1),
+    }
+
+
+def _undefined(parts: Iterable[Undefined], names: Names) -> list[dict[str, Any]]:
+    return [{"when": expression(part.when, names), "kind": part.kind, "line": part.line} for part in parts]
+
+
+def _residual(parts: Iterable[Residual], names: Names) -> list[dict[str, Any]]:
+    return [{"when": expression(part.when, names), **refused_json(part.why)} for part in parts]
+
+
+def _approximation(found: Approximation, names: Names) -> dict[str, Any]:
+    return {
+        "cases": [_relation(case, names) for case in found.cases],
+        "may_diverge": [expression(part, names) for part in disjuncts(found.may_diverge)],
+        "may_be_undefined": _undefined(found.may_be_undefined, names),
+        "may_be_lost": _residual(found.may_be_lost, names),
+    }
+
+
+def _relation(case: Case, names: Names) -> dict[str, Any]:
+    return {
+        "when": expression(case.when, names),
+        "free": [names.name(var) for var in case.free],
+        "facts": [expression(part, names) for part in conjuncts(case.facts)],
+        "then": _values(case.then, case.result, names),
+        "exit": _exit(case.exit),
+        "iterations": {
+            **expression(case.iterations, names),
+            "per_path": {path: expression(case.per_path[path], names) for path in sorted(case.per_path)},
+        },
     }
 
 

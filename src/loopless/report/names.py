@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 
 from loopless.queries.answers import LoopAnswer
-from loopless.summary import Cycle, FunctionSummary, Step
+from loopless.summary import Approximation, Cycle, FunctionSummary, Step
 from loopless.terms import (
     Aggregate,
     Condition,
@@ -170,6 +170,18 @@ def _nodes(answer: LoopAnswer | None) -> Iterator[Node]:
         yield answer.summary.diverges
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
+        if answer.summary.approximation is not None:
+            yield from _nodes_of_approximation(answer.summary.approximation)
+
+
+def _nodes_of_approximation(found: Approximation) -> Iterator[Node]:
+    for case in found.cases:
+        yield from (case.when, case.facts, case.iterations, *case.free)
+        yield from (*case.then, *case.then.values(), *case.per_path.values())
+        yield from _some(case.result)
+    yield found.may_diverge
+    yield from (part.when for part in found.may_be_undefined)
+    yield from (part.when for part in found.may_be_lost)
 
 
 def _nodes_of_function(summary: FunctionSummary) -> Iterator[Node]:

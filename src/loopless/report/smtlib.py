@@ -18,8 +18,8 @@ from loopless.report.document import tool_version
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, count_words, exit_words, trace_words
-from loopless.summary import Case, Summary
-from loopless.terms import FALSE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
+from loopless.summary import Approximation, Case, Summary
+from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -115,9 +115,11 @@ class _Writer:
         self.entry = sorted(_entry_variables(self.summary), key=lambda var: var.key)
         self.symbols = _symbols(self.entry, self.names)
         known = {var for case in self.summary.cases for var in self.summary.known(case)}
+        approximated = self.summary.approximation.cases if self.summary.approximation is not None else ()
+        known |= {var for case in approximated for var in case.then}
         shown = sorted((var for var in known if self.names.is_source(var)), key=lambda var: var.key)
         self.exits = {var: _primed(self.symbols[var]) for var in shown}
-        self.returns = any(case.result is not None for case in self.summary.cases)
+        self.returns = any(case.result is not None for case in (*self.summary.cases, *approximated))
 
     # -- texts ----------------------------------------------------------------------------------------------------
 
@@ -138,9 +140,12 @@ class _Writer:
         """``name`` applied to the entry values."""
         return _applied(name, [self.symbols[var] for var in self.entry])
 
-    def _call_both(self, name: str) -> str:
+    def _both(self) -> list[str]:
         outs = [*self.exits.values(), *([_RETURNED] if self.returns else [])]
-        return _applied(name, [*(self.symbols[var] for var in self.entry), *outs])
+        return [*(self.symbols[var] for var in self.entry), *outs]
+
+    def _call_both(self, name: str) -> str:
+        return _applied(name, self._both())
 
     def _predicate(self, part: str, body: str) -> str:
         return f"(define-fun {self.name}.{part} ({self._entry_parameters()}) Bool\n  {body})"
@@ -156,7 +161,11 @@ class _Writer:
             if ok:
                 written.append(_Written(number, case.exit))
         lines += self._regions()
+        if self.summary.approximation is not None:
+            lines += self._approximation(self.summary.approximation)
         lines += [line for meaning in self.names.where() for line in _comment(f"in comments {meaning.strip()}")]
+        if self.summary.approximation is not None and not self.summary.cases:
+            return [*lines, *_comment(f"No relation {self.name}: nothing exact is said of any way to leave.")]
         if len(written) < len(self.summary.cases):
             lines += _comment(f"No relation {self.name}: some of its cases are missing above, or not exact.")
             return lines
@@ -215,9 +224,81 @@ class _Writer:
         kinds = ", ".join(dict.fromkeys(f"{kind}{place}" for kind, place in places))
         undefined = disjunction(u.when for u in self.summary.undefined)
         yield from self._region("undefined", f"undefined behaviour{': ' if kinds else ''}{kinds}", undefined)
-        yield from self._region(
-            "residual", "nothing is said about these entry values", disjunction(r.when for r in self.summary.residual)
+        said = "nothing" if self.summary.approximation is None else "nothing exact"
+        residual = disjunction(r.when for r in self.summary.residual)
+        yield from self._region("residual", f"{said} is said about these entry values", residual)
+
+    def _approximation(self, found: Approximation) -> Iterator[str]:
+        """Each way to leave as a relation of entry values, free values and exit values; what else may happen."""
+        yield from _comment(
+            f"Over-approximate where {self.name}.residual holds: a run that leaves satisfies {self.name}.may, that is, "
+            f"one of {self.name}.mayN for some values of the constants that are neither entry nor exit values."
         )
+        written: list[str] = []
+        for number, case in enumerate(found.cases, start=1):
+            words = f"{count_words(case.iterations, self.names)}, then {exit_words(case.exit)}"
+            yield from _comment(f"may {number}: {words}")
+            try:
+                name, free = f"{self.name}.may{number}", self._apart(case)
+                yield from self._relation_of(name, case, free)
+            except _Missing as missing:
+                yield from _absent("relation", missing)
+                continue
+            constants = " ".join(f"({constant} Int)" for constant in free.values())
+            call = _applied(name, [*self._both(), *free.values()])
+            written.append(f"(exists ({constants}) {call})" if free else call)
+        if len(written) == len(found.cases):
+            within = self._call(f"{self.name}.entry")
+            body = _joined("or", written, "false", "\n    ")
+            yield f"(define-fun {self.name}.may ({self._parameters()}) Bool\n  (and {within}\n    {body}))"
+        yield from self._region("may_diverge", "the loop may never end", found.may_diverge)
+        undefined = disjunction(part.when for part in found.may_be_undefined)
+        yield from self._region("may_be_undefined", "a run may meet undefined behaviour", undefined)
+        lost = disjunction(part.when for part in found.may_be_lost)
+        yield from self._region("may_be_lost", "a run may come to what is not followed", lost)
+
+    def _out(self, case: Case) -> dict[Var, str]:
+        """The symbols of the exit values that are free variables."""
+        out = {case.then[var]: self.exits[var] for var in self.exits if case.then.get(var) in case.free}
+        out |= {case.result: _RETURNED} if case.result in case.free and case.result is not None else {}
+        return {var: shown for var, shown in out.items() if isinstance(var, Var)}
+
+    def _relation_of(self, name: str, case: Case, apart: Mapping[Var, str]) -> Iterator[str]:
+        out = self._out(case)
+        symbols = {**self.symbols, **out, **apart}
+
+        def text(node: Node) -> str:
+            found = smt(node, symbols)
+            if found is None:
+                raise _Missing(self.names.brief(node))
+            return found
+
+        told = [(var, case.then[var]) for var in self.exits if var in case.then and case.then[var] not in out]
+        parts = [text(part) for part in (case.when, case.facts) if part is not TRUE]
+        parts += [f"(= {self.exits[var]} {text(term)})" for var, term in told]
+        parts += [_within(var.type, symbols[var]) for var in case.free]
+        if case.result is not None and case.result not in out:
+            parts.append(f"(= {_RETURNED} {text(case.result)})")
+        free = " ".join(f"({shown} Int)" for shown in apart.values())
+        parameters = " ".join(part for part in (self._parameters(), free) if part)
+        body = _joined("and", [part for part in parts if part], "true", "\n    ")
+        yield f"(define-fun {name} ({parameters}) Bool\n  {body})"
+        given = " ".join(part for part in (self._entry_parameters(), free) if part)
+        if case.iterations.variables <= {*self.symbols, *apart}:
+            yield f"(define-fun {name}.iterations ({given}) Int\n  {text(case.iterations)})"
+
+    def _apart(self, case: Case) -> dict[Var, str]:
+        """Symbols for the free variables of a relation that are no exit values."""
+        out = self._out(case)
+        found: dict[Var, str] = {}
+        taken = {*self.symbols.values(), *self.exits.values(), _RETURNED}
+        for var in (var for var in case.free if var not in out):
+            shown = symbol(self.names.name(var))
+            while shown in taken:
+                shown = f"|{shown.strip('|')}.|"
+            taken.add(shown)
+            found[var] = shown
+        return found
 
     def _region(self, part: str, meaning: str, region: Condition) -> Iterator[str]:
         yield from _comment(meaning if region is not FALSE else f"{part}: never")
@@ -306,6 +387,14 @@ def _entry_variables(summary: Summary) -> set[Var]:
     nodes += [undefined.when for undefined in summary.undefined]
     nodes += [residual.when for residual in summary.residual]
     found: set[Var] = set()
+    if summary.approximation is not None:
+        for case in summary.approximation.cases:
+            result = () if case.result is None else (case.result,)
+            own = (case.when, case.facts, case.iterations, *case.then.values(), *result)
+            found |= frozenset(case.then).union(*(node.variables for node in own)) - frozenset(case.free)
+        found |= summary.approximation.may_diverge.variables
+        nodes += [undefined.when for undefined in summary.approximation.may_be_undefined]
+        nodes += [lost.when for lost in summary.approximation.may_be_lost]
     for case in summary.cases:
         known: Mapping[Var, Term] = summary.known(case)
         found |= set(known)

@@ -13,9 +13,19 @@ from loopless.refusals import Refused
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
-from loopless.summary import Cycle, FunctionSummary, Interleaving, Merged, Run, Step, Summary
+from loopless.summary import (
+    Approximation,
+    Case,
+    Cycle,
+    FunctionSummary,
+    Interleaving,
+    Merged,
+    Run,
+    Step,
+    Summary,
+)
 from loopless.summary.presentation.merging import alone
-from loopless.terms import FALSE, ONE, TRUE, Condition, Node, Term, disjunction, disjuncts
+from loopless.terms import FALSE, ONE, TRUE, ZERO, Condition, Node, Term, Var, disjunction, disjuncts
 
 _WIDTH = 120
 
@@ -67,7 +77,8 @@ def entered_lines(entered: Condition, names: Names) -> list[str]:
 def verdict(answer: LoopAnswer) -> list[str]:
     """What the answer is: its status first."""
     words = [answer.status]
-    if answer.complete is not None:
+    approximated = answer.summary is not None and answer.summary.approximation is not None
+    if answer.complete is not None and not approximated:
         words.append("complete" if answer.complete else "not complete")
     if answer.type is not None:
         words.append(f"type {answer.type}")
@@ -111,10 +122,54 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
+    approximation = summary.approximation if isinstance(summary, Summary) else None
     for refused, regions in reasons.items():
-        lines += _region("unknown", disjunction(regions), "", names)
+        lines += _region("unknown" if approximation is None else "not exact", disjunction(regions), "", names)
         lines += ["  " + line for line in why(refused)]
+    return lines if approximation is None else [*lines, *_approximation_lines(approximation, names)]
+
+
+def _approximation_lines(found: Approximation, names: Names) -> list[str]:
+    """What runs from the states before may do."""
+    lines: list[str] = []
+    for case in found.cases:
+        nodes = (case.when, case.facts, case.iterations, *case.then.values(), *case.per_path.values())
+        lines += names.shortened(lambda own, case=case: _relation_lines(case, own), nodes)  # type: ignore[misc]
+    lines += _region("may run for ever", found.may_diverge, "", names)
+    for undefined in found.may_be_undefined:
+        place = f" in line {undefined.line}" if undefined.line else ""
+        about = f" ({undefined.kind.replace('-', ' ')}{place})"
+        lines += _region("may be undefined", undefined.when, about, names)
+    for lost in found.may_be_lost:
+        lines += _region("may come to what is not followed", lost.when, f" ({lost.why.detail})", names)
     return lines
+
+
+def _relation_lines(case: Case, names: Names) -> list[str]:
+    lines = condition_lines("  may leave when ", case.when, names)
+    if case.free:
+        lines[-1] += f", for some {', '.join(map(names.name, case.free))}"
+    lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
+    lines += [f"    {names.text(count)} by {path}" for path, count in counts_apart(case)]
+    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names)]
+    if case.result is not None and case.result not in case.free:
+        lines.append(f"    returns {names.text(case.result)}")
+    return [*lines, *([] if case.facts is TRUE else condition_lines("    such that ", case.facts, names))]
+
+
+def counts_apart(case: Case) -> list[tuple[str, Term]]:
+    """How often each path is taken, where a relation says more of it than that it is the only one."""
+    taken = [(path, case.per_path[path]) for path in sorted(case.per_path) if case.per_path[path] is not ZERO]
+    return [] if len(taken) == 1 and taken[0][1] is case.iterations else taken
+
+
+def values_apart(case: Case, names: Names) -> list[tuple[Var, Term]]:
+    """The values of a relation that change, without those that are free variables of their own."""
+    return [
+        (var, case.then[var])
+        for var in sorted(case.then, key=_key)
+        if case.then[var] is not var and case.then[var] not in case.free and names.is_source(var)
+    ]
 
 
 def _region(title: str, when: Condition, about: str, names: Names) -> list[str]:

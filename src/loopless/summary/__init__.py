@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from loopless.summary.approximation.method import approximated
 from loopless.summary.composition import summarize_function
 from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input, Passed
-from loopless.summary.model import Case, Cycle, Interleaving, Outcome, Residual, Run, Step, Summary, Undefined
+from loopless.summary.model import (
+    Approximation,
+    Case,
+    Cycle,
+    Interleaving,
+    Outcome,
+    Residual,
+    Run,
+    Step,
+    Summary,
+    Undefined,
+)
 from loopless.summary.nests import Known, from_entry, paths_of
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.merging import Merged, Traced, merged
@@ -12,6 +24,7 @@ from loopless.summary.presentation.readable import readable
 from loopless.summary.rewrite.entry import fixed_by
 
 __all__ = [
+    "Approximation",
     "Case",
     "Cycle",
     "Diverges",
@@ -30,6 +43,7 @@ __all__ = [
     "Summary",
     "Traced",
     "Undefined",
+    "approximated",
     "fixed_by",
     "from_entry",
     "merged",

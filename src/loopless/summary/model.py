@@ -51,6 +51,12 @@ class Case:
     form. ``exact``: whether the case is an equivalence: given the assumptions, every run from an entry state that
     satisfies ``when`` ends exactly so. Otherwise it is an over-approximation: a run from there may end otherwise or
     not at all, and nothing is claimed of it.
+
+    The cases of an :class:`Approximation` are relations: ``free`` are variables of their own for what the case does
+    not name (how often a path is taken, final values), and all its terms may speak of them. A run from a state in
+    ``when`` that leaves as the case says does so with some values of ``free`` that satisfy ``facts``; each of them is
+    itself an entry of ``then`` or ``per_path``, or the result, so that a run tells its value. Several such cases may
+    speak of one state.
     """
 
     when: Condition
@@ -64,6 +70,8 @@ class Case:
     assumptions: tuple[str, ...] = ()
     totals: Mapping[str, Term] = field(default_factory=dict)
     exact: bool = True
+    free: tuple[Var, ...] = ()
+    facts: Condition = TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +102,30 @@ def first_to_fail(exits: Collection[Exit]) -> tuple[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Approximation:
+    """What runs from the states of a summary's ``residual`` may do: a relation that contains every one of them.
+
+    Each run from such a state leaves as one of ``cases`` says, or never leaves, which it does only where
+    ``may_diverge`` holds, or meets undefined behaviour of a kind and in a line that ``may_be_undefined`` has where its
+    condition holds, or comes to what is not followed, for the reason and where the condition of one of ``may_be_lost``
+    holds. None of these says that there is such a run.
+    """
+
+    cases: tuple[Case, ...]
+    may_diverge: Condition
+    may_be_undefined: tuple[Undefined, ...] = ()
+    may_be_lost: tuple[Residual, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What a loop does, as a function of its entry values.
 
     For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
     ``residual``. ``method``: the name of the method that gave it, or of those that gave its parts. ``entered``: what
-    holds wherever the program enters the loop; the summary speaks of such states only.
+    holds wherever the program enters the loop; the summary speaks of such states only. ``approximation``: what runs
+    from states in ``residual`` may do. It is apart from the cases and regions, which are as they are without it, so
+    that nobody takes it for what surely happens.
     """
 
     loop: LoopInfo
@@ -111,6 +137,7 @@ class Summary:
     method: str
     assumptions: tuple[str, ...] = ()
     entered: Condition = TRUE
+    approximation: Approximation | None = None
 
     def __call__(self, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
@@ -158,6 +185,8 @@ class Summary:
             lines.append(f"diverges when {self.diverges}")
         lines += [f"undefined when {undefined.when} ({undefined.kind})" for undefined in self.undefined]
         lines += [f"unknown when {residual.when}: {residual.why}" for residual in self.residual]
+        if self.approximation is not None:
+            lines += _lines_of(self.approximation)
         return "\n".join(lines)
 
     @property
@@ -167,8 +196,21 @@ class Summary:
 
     @property
     def exact(self) -> bool:
-        """Whether every case is an equivalence."""
-        return all(case.exact for case in self.cases)
+        """Whether all that is said is an equivalence: every case is, and there is no approximation."""
+        return self.approximation is None and all(case.exact for case in self.cases)
+
+
+def _lines_of(approximation: Approximation) -> list[str]:
+    lines: list[str] = []
+    for case in approximation.cases:
+        then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
+        line = f"may leave when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit)"
+        lines.append(line if case.facts is TRUE else f"{line} such that {case.facts}")
+    if approximation.may_diverge is not FALSE:
+        lines.append(f"may diverge when {approximation.may_diverge}")
+    lines += [f"may be undefined when {u.when} ({u.kind})" for u in approximation.may_be_undefined]
+    lines += [f"may be lost when {lost.when}: {lost.why}" for lost in approximation.may_be_lost]
+    return lines
 
 
 Outcome = Summary | Refused

@@ -14,6 +14,7 @@ from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_path
 from loopless.paths.context import entry_facts
 from loopless.portfolio import answered
 from loopless.refusals import Refused
+from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
 from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import Outcome, Summary
@@ -63,15 +64,22 @@ def paths_of(
     all_checks: bool | None = None,
     given: Condition = TRUE,
     known: Known | None = None,
+    approximate: bool = False,
 ) -> LoopPaths | NoPaths:
     """As :func:`loopless.paths.loop_paths`, with the loops inside summarized first.
 
-    ``known``: what was found for other loops of ``graph``; what is found is put there.
+    ``known``: what was found for other loops of ``graph``; what is found is put there. ``approximate``: loops inside
+    that have no complete summary are passed by what approximations of them say; the paths are then not exact.
     """
     inside = known if known is not None else Known()
 
     def inner(within: LoopInfo, used: tuple[Var, ...], context: Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
-        outcome = _in_context(graph, within, _Question(within.header, used, checks, TRUE), context, inside)
+        asked = _Question(within.header, used, checks, TRUE)
+        outcome = _in_context(graph, within, asked, context, inside)
+        if approximate and not (isinstance(outcome, Summary) and outcome.complete):
+            loose = paths_of(graph, within, used, all_checks=checks, known=inside, approximate=True)
+            if isinstance(loose, LoopPaths):
+                return _approximate_steps(loose, context, graph)
         return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
 
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
@@ -142,6 +150,33 @@ def from_entry(
 def _is_plain(fact: Condition) -> bool:
     """Whether a fact is about polynomials, so that every format has words for it."""
     return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
+
+
+def _approximate_steps(paths: LoopPaths, context: Condition, graph: Flowgraph) -> Inner:
+    """What a loop that is entered where ``context`` holds may do, as steps of a path around it."""
+    loop, found = paths.loop, approximation(paths, context)
+    uncounted = frozenset(other.name for other in graph.loops if other.header in loop.blocks)
+    steps = [
+        InnerStep(
+            conjunction((case.when, case.facts)),
+            case.then,
+            case.exit,
+            {},
+            uncounted,
+            case.result,
+            exact=False,
+            free=case.free,
+        )
+        for case in found.cases
+    ]
+    exits = [(found.may_diverge, Exit("endless", loop.line, loop.header))]
+    exits += [(u.when, Exit("undefined", u.line, loop.header, detail=u.kind)) for u in found.may_be_undefined]
+    exits += [
+        (lost.when, Exit("unknown", loop.line, loop.header, detail=lost.why.detail, refused=lost.why))
+        for lost in found.may_be_lost
+    ]
+    steps += [InnerStep(when, {}, exit, {}, uncounted, exact=False) for when, exit in exits if when is not FALSE]
+    return Inner(tuple(steps), frozenset(paths.shown), paths.assumptions)
 
 
 def _steps(summary: Summary, graph: Flowgraph) -> Inner:

@@ -1,0 +1,460 @@
+"""The over-approximate summary of a loop by path counters, for what no method summarizes exactly.
+
+Proteus (FSE 2016), section 4.2, introduces a counter for each path and forgets the order in which paths are taken. What
+is added always alike is then known by the counts; what moves one way, or is set, lies between bounds. A run that leaves
+after some iterations was, before the last of them, at the header in a state from which a path leads on, and is in a
+state from which one leads out: with the counts these two conditions bound the number of iterations, and say where the
+run ends. Proteus' approximations are what comes of it: a condition on the input says nothing ("abstracted as true"), a
+variable that moves by at least one is as good as one that moves by one where iterations are counted, and of paths that
+take turns in no order there are the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.logic import Region, budget, enclosing_region, simplify
+from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.refusals import Reason, Refused
+from loopless.summary.approximation.steps import (
+    UNDECIDED,
+    Group,
+    Names,
+    after,
+    groups_of,
+    is_plain,
+    small,
+    value_after,
+)
+from loopless.summary.approximation.words import larger, written
+from loopless.summary.model import Approximation, Case, Outcome, Residual, Summary, Undefined
+from loopless.summary.transitions.system import place_of
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    ONE,
+    TRUE,
+    ZERO,
+    Condition,
+    Term,
+    Var,
+    add,
+    conjunction,
+    disjunction,
+    equal,
+    greater_equal,
+    less_equal,
+    may_lack_value,
+    sub,
+    substitute,
+)
+
+NAME: Final = "path counters"
+"""What answers call the method."""
+
+OPERATIONS: Final = 500_000
+"""isl's operations for one loop: some 50 ms on small sets. What is not decided by then is not said. A guess."""
+_OPERATIONS_EACH: Final = 60_000
+"""isl's operations for one step of the construction. A guess."""
+_OPERATIONS_WORDS: Final = 30_000
+"""isl's operations for putting one condition in fewer words. A guess."""
+
+
+def approximated(
+    paths: LoopPaths, outcome: Outcome, within: Condition = TRUE, told: Collection[Var] | None = None
+) -> Outcome:
+    """``outcome``, the summary by ``paths`` of the entry states in ``within`` or why there is none, with an
+    approximation of what is not exact; as it is where it is complete, or where there are no paths to speak of.
+    ``told``: as in :func:`approximation`.
+    """
+    if not paths.exits and not paths.iterative:
+        return outcome
+    if isinstance(outcome, Refused):
+        paths = paths.uncounted()
+        residual = (Residual(TRUE, outcome),)
+        outcome = Summary(paths.loop, paths, (), FALSE, (), residual, "", paths.assumptions)
+    if outcome.complete or outcome.approximation is not None:
+        return outcome
+    left = disjunction(part.when for part in outcome.residual)
+    found = approximation(outcome.paths, conjunction((within, outcome.entered, left)), told)
+    method = f"{outcome.method}, {NAME}" if outcome.method else NAME
+    return replace(outcome, approximation=found, method=method)
+
+
+def approximation(paths: LoopPaths, within: Condition = TRUE, told: Collection[Var] | None = None) -> Approximation:
+    """What runs from states at the header that satisfy ``within`` may do, whatever they take from outside.
+
+    ``told``: the variables whose values at the exit are of interest, all by default; of others these are left out where
+    they are not known. Never fails: what is not decided within :data:`OPERATIONS` of the logic's is not said.
+    """
+    paths = paths.uncounted()
+    try:
+        with budget(OPERATIONS):
+            return _Loop(paths, within, told).approximation()
+    except UNDECIDED:
+        return _anything(paths, told)
+
+
+def _anything(paths: LoopPaths, told: Collection[Var] | None) -> Approximation:
+    """What holds of any loop with these paths: it leaves by one of its exits, whenever, with any values."""
+    names = Names.of(paths)
+    total = names.fresh("k")
+    cases: list[Case] = []
+    undefined: list[Undefined] = []
+    lost: list[Residual] = []
+    endless = FALSE if not paths.iterative else TRUE
+    for path in paths.exits:
+        assert path.exit is not None
+        match path.exit.kind:
+            case "undefined":
+                undefined.append(Undefined(TRUE, path.exit.detail, path.exit.line))
+            case "endless":
+                endless = TRUE
+            case "unsupported" | "unknown":
+                lost.append(Residual(TRUE, _not_followed(paths, path.exit)))
+            case _:
+                outputs = sorted(path.outputs | set(path.update), key=lambda var: var.key)
+                changed = {*path.update, *names.state}
+                values = [v for v in outputs if v in changed and (told is None or v in told)]
+                then: dict[Var, Term] = {var: names.fresh(f"{var.name}'", var.type) for var in values}
+                result = None if path.result is None else names.fresh("return'")
+                free = (
+                    *(v for v in then.values() if isinstance(v, Var)),
+                    total,
+                    *(() if result is None else (result,)),
+                )
+                case = Case(TRUE, then, path.exit, path.id, total, {}, (), result, exact=False, free=free)
+                cases.append(replace(case, facts=greater_equal(total, ZERO)))
+    return Approximation(tuple(cases), endless, tuple(dict.fromkeys(undefined)), tuple(lost))
+
+
+def _not_followed(paths: LoopPaths, exit: Exit) -> Refused:
+    """Why a run is not followed where it leaves so."""
+    detail = exit.detail or "the run is not followed from there"
+    return exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, place_of(paths), detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What an exit path says of values: ``known`` by terms over the header where it leaves, ``open`` by free variables.
+
+    ``equations`` say what the free variables are, as far as that is known.
+    """
+
+    known: Mapping[Var, Term]
+    open: Mapping[Var, Var]
+    result: Term | None
+    equations: Condition
+    returned: Var | None = None
+
+    @property
+    def free(self) -> tuple[Var, ...]:
+        """The free variables."""
+        return tuple(dict.fromkeys((*self.open.values(), *((self.returned,) if self.returned is not None else ()))))
+
+    def of(self, forms: Mapping[Var, Term]) -> _Values:
+        """The same with ``forms`` for the values at the header."""
+        known = {var: substitute(term, forms) for var, term in self.known.items()}
+        result = self.result
+        if result is not None and result is not self.returned:
+            result = substitute(result, forms)
+        return replace(self, known=known, result=result)
+
+
+class _Loop:
+    """One loop, and what is known of the header after any number of iterations."""
+
+    def __init__(self, paths: LoopPaths, within: Condition, told: Collection[Var] | None) -> None:
+        self.paths = paths
+        self.told = told
+        self.names = Names.of(paths)
+        self.groups = groups_of(paths, self.names)
+        self.counters = tuple(group.counter for group in self.groups)
+        self.total = add(*self.counters)
+        self.counted = conjunction((*(greater_equal(c, ZERO) for c in self.counters), greater_equal(self.total, ONE)))
+        self.limited = within is not TRUE
+        self.within = self._region(within, self.names.entry) or Region.universe(self.names.entry)
+        self.reached = self._reached()
+
+    # -- the header after at least one iteration ----------------------------------------------------------------------
+
+    def _reached(self) -> Region:
+        """Entry values, counts and values at the header after an iteration: over ``names.entry``, the counters and
+        ``names.end``.
+        """
+        variables = (*self.names.entry, *self.counters, *self.names.end.values())
+        found = Region.of(self.counted, variables)
+        here = after(self.groups, {c: c for c in self.counters}, self.names.end)
+        found = _both(found, self._region(here, variables))
+        found = _both(found, self.within)
+        begun = [self._begun(group) for group in self.groups]
+        found = _both(found, _some(begun))
+        came = _some([self._came_by(group) for group in self.groups])
+        found = _both(found, came)
+        if len(self.groups) > 1:
+            for group in self.groups:
+                found = _both(found, self._often(group))
+        return found
+
+    def _begun(self, group: Group) -> Region | None:
+        """The entry values from which the first iteration may be one of the group."""
+        if group.step is None:
+            return None
+        try:
+            with budget(_OPERATIONS_EACH):
+                before = group.step.project_out(self.names.end.values())
+                return _renamed(before, {self.names.last[var]: var for var in self.names.state})
+        except UNDECIDED:
+            return None
+
+    def _came_by(self, group: Group) -> Region | None:
+        """The states in which the last iteration was one of the group."""
+        if group.step is None:
+            return None
+        counts: dict[Var, Term] = {c: c for c in self.counters}
+        counts[group.counter] = sub(group.counter, ONE)
+        try:
+            with budget(_OPERATIONS_EACH):
+                here = conjunction(
+                    (
+                        *(greater_equal(count, ZERO) for count in counts.values()),
+                        after(self.groups, counts, self.names.last),
+                    )
+                )
+                return small((Region.of(here) & group.step).project_out(self.names.last.values()))
+        except UNDECIDED:
+            return None
+
+    def _often(self, group: Group) -> Region | None:
+        """How often the group is taken at most: before the last time of it its condition held."""
+        if group.step is None:
+            return None
+        fewer = {c: Var(f"{c.name}@last", INTEGERS) for c in self.counters}
+        counts: dict[Var, Term] = dict(fewer)
+        counts[group.counter] = sub(group.counter, ONE)
+        del fewer[group.counter]
+        between = [part for c, m in fewer.items() for part in (greater_equal(m, ZERO), less_equal(m, c))]
+        try:
+            with budget(_OPERATIONS_EACH):
+                before = group.step.project_out(self.names.end.values())
+                here = Region.of(conjunction((greater_equal(group.counter, ONE), *between, self._at_last(counts))))
+                taken = (here & before).project_out((*fewer.values(), *self.names.last.values()))
+                return small(taken | Region.of(less_equal(group.counter, ZERO), taken.variables))
+        except UNDECIDED:
+            return None
+
+    def _at_last(self, counts: Mapping[Var, Term]) -> Condition:
+        return after(self.groups, counts, self.names.last)
+
+    # -- what comes of it ---------------------------------------------------------------------------------------------
+
+    def approximation(self) -> Approximation:
+        """Case by case, at first those without an iteration."""
+        cases: list[Case] = []
+        endless = [self._endless()]
+        undefined: list[Undefined] = []
+        lost: list[Residual] = []
+        for path in self._exits():
+            assert path.exit is not None
+            match path.exit.kind:
+                case "undefined":
+                    undefined.append(Undefined(self._where(path), path.exit.detail, path.exit.line))
+                case "endless":
+                    endless.append(self._where(path))
+                case "unsupported" | "unknown":
+                    lost.append(Residual(self._where(path), _not_followed(self.paths, path.exit)))
+                case _:
+                    cases += [case for case in (self._at_once(path), self._later(path)) if case is not None]
+        return Approximation(
+            tuple(sorted(cases, key=lambda case: case.iterations is not ZERO)),
+            self._plain(disjunction(endless)),
+            tuple(self._grouped(undefined)),
+            tuple(part for part in lost if part.when is not FALSE),
+        )
+
+    def _exits(self) -> Iterable[Path]:
+        """The exit paths; those that come to the same, of what is told, as one."""
+        found: dict[object, Path] = {}
+        for path in self.paths.exits:
+            outputs = frozenset(var for var in path.outputs if self.told is None or var in self.told)
+            update = {var: term for var, term in path.update.items() if var in outputs}
+            key = (path.exit, path.result, tuple(sorted(update.items(), key=lambda item: item[0].key)), outputs)
+            other = found.get(key)
+            condition = path.condition if other is None else disjunction((other.condition, path.condition))
+            found[key] = replace(other or path, condition=condition, update=update, outputs=outputs)
+        return found.values()
+
+    def _endless(self) -> Condition:
+        """Where the number of iterations is not bounded."""
+        if not self.groups:
+            return FALSE
+        total = Var("iterations@all", INTEGERS)
+        try:
+            with budget(_OPERATIONS_EACH):
+                counted = self.reached & Region.of(equal(total, self.total))
+                region = small(counted.project_onto((*self.names.entry, total)))
+                found = [part.project_out((total,)) for part in region.without_upper_bound(total)]
+                return self._words(_some(found)) if found else FALSE
+        except UNDECIDED:
+            return TRUE
+
+    def _where(self, path: Path) -> Condition:
+        """The entry values from which a run may leave by ``path``."""
+        at_once = self._leaving(path.condition, self.names.entry, at_end=False)
+        later = self._leaving(path.condition, (), at_end=True)
+        if at_once is None or later is None:
+            return TRUE
+        try:
+            with budget(_OPERATIONS_EACH):
+                after_some = (self.reached & later).project_onto(self.names.entry)
+                return self._words(small((at_once & self.within) | after_some))
+        except UNDECIDED:
+            return TRUE
+
+    def _leaving(self, condition: Condition, variables: Iterable[Var], *, at_end: bool) -> Region | None:
+        """Where ``condition`` may hold at the header, whatever comes from outside; over what is not from there."""
+        if at_end:
+            condition = substitute(condition, self.names.end)
+        return self._region(condition, variables, {*self.names.entry, *self.names.end.values()})
+
+    def _at_once(self, path: Path) -> Case | None:
+        """A run that leaves by ``path`` without an iteration."""
+        values = self._values(path, frozenset(self.names.entry))
+        whole = conjunction((path.condition, values.equations))
+        region = self._region(whole, {*self.names.entry, *values.free})
+        return self._case(path, values, region, ZERO, dict.fromkeys((p.id for p in self.paths.iterative), ZERO))
+
+    def _later(self, path: Path) -> Case | None:
+        """A run that leaves by ``path`` after some iterations."""
+        if not self.groups:
+            return None
+        forms = {var: value_after(var, self.groups, {c: c for c in self.counters}) for var in self.names.state}
+        exact = {var: form for var, form in forms.items() if form is not None}
+        values = self._values(path, self.names.fixed | exact.keys())
+        whole = substitute(conjunction((path.condition, values.equations)), self.names.end)
+        leaving = self._region(whole, values.free, {*self.names.entry, *self.names.end.values(), *values.free})
+        try:
+            region: Region | None = _both(self.reached.over(values.free), leaving)
+        except UNDECIDED:
+            region = None
+        counts: dict[str, Term] = {g.paths[0].id: g.counter for g in self.groups if len(g.paths) == 1}
+        return self._case(path, values.of(exact), region, self.total, counts)
+
+    def _case(
+        self, path: Path, values: _Values, region: Region | None, iterations: Term, counts: Mapping[str, Term]
+    ) -> Case | None:
+        """The case of leaving by ``path`` in the states of ``region``; None where there are none."""
+        assert path.exit is not None
+        counters = () if iterations is ZERO else self.counters
+        free = (*values.free, *counters)
+        then: dict[Var, Term] = {**values.known, **values.open}
+        case = Case(TRUE, then, path.exit, path.id, iterations, counts, (), values.result, exact=False, free=free)
+        case = replace(case, facts=self.counted if counters else TRUE)
+        if region is None:
+            return case
+        try:
+            with budget(_OPERATIONS_EACH):
+                region = small(_both(region, self.within).project_onto((*self.names.entry, *free)))
+                if region.is_empty():
+                    return None
+                entry = small(region.project_onto(self.names.entry))
+            case = replace(case, when=larger(self._words(entry), frozenset()))
+            with budget(_OPERATIONS_EACH):
+                return written(case, region)
+        except UNDECIDED:
+            return case
+
+    def _values(self, path: Path, spoken: frozenset[Var]) -> _Values:
+        """The values at an exit: by terms where these speak of ``spoken`` only, and always have a value."""
+        known: dict[Var, Term] = {}
+        left: dict[Var, Var] = {}
+        equations: list[Condition] = []
+        changed = frozenset(self.names.state)
+        for var in sorted({*path.outputs, *path.update}, key=lambda v: v.key):
+            term = path.update.get(var, var)
+            if term is var and var not in changed:
+                continue
+            if is_plain(term, spoken) and not may_lack_value(term):
+                known[var] = term
+            else:
+                left[var] = self.names.fresh(f"{var.name}'", var.type)
+                equations.append(equal(left[var], term))
+        result, returned = path.result, None
+        if result is not None and not (is_plain(result, spoken) and not may_lack_value(result)):
+            returned = self.names.fresh("return'")
+            equations.append(equal(returned, result))
+        return _Values(known, left, returned or result, conjunction(equations), returned)
+
+    # -- sets and words -----------------------------------------------------------------------------------------------
+
+    def _region(
+        self, condition: Condition, variables: Iterable[Var], kept: Collection[Var] | None = None
+    ) -> Region | None:
+        """Where ``condition`` may hold, over ``kept`` where that is given; None where that is not decided."""
+        try:
+            with budget(_OPERATIONS_EACH):
+                found = enclosing_region(condition, {*condition.variables, *variables})
+                return found if kept is None else found.project_out(v for v in found.variables if v not in kept)
+        except UNDECIDED:
+            return None
+
+    def _words(self, region: Region | None) -> Condition:
+        """A condition on entry values, in which ``within`` is taken for granted."""
+        if region is None:
+            return TRUE
+        try:
+            with budget(_OPERATIONS_WORDS):
+                return (region.gist(self.within) if self.limited else region).joined().condition()
+        except UNDECIDED:
+            pass
+        try:
+            return region.rough_condition()
+        except UNDECIDED:
+            return TRUE
+
+    def _grouped(self, parts: Sequence[Undefined]) -> Iterator[Undefined]:
+        """One region for each kind and line."""
+        places: dict[tuple[str, int], list[Condition]] = {}
+        for part in parts:
+            places.setdefault((part.kind, part.line), []).append(part.when)
+        for (kind, line), regions in places.items():
+            when = disjunction(regions)
+            when = when if len(regions) == 1 else self._plain(when)
+            if when is not FALSE:
+                yield Undefined(when, kind, line)
+
+    def _plain(self, condition: Condition) -> Condition:
+        return simplify(condition, operations=_OPERATIONS_WORDS)
+
+
+def _both(region: Region, other: Region | None) -> Region:
+    """Their intersection, or the first where that is not found or not known."""
+    if other is None:
+        return region
+    try:
+        with budget(_OPERATIONS_EACH):
+            return small(region & other)
+    except UNDECIDED:
+        return region
+
+
+def _some(regions: Sequence[Region | None]) -> Region | None:
+    """Their union; None where one of them is not known, or where there is none."""
+    known = [region for region in regions if region is not None]
+    if not known or len(known) < len(regions):
+        return None
+    try:
+        with budget(_OPERATIONS_EACH):
+            found = known[0]
+            for region in known[1:]:
+                found = found | region
+            return small(found)
+    except UNDECIDED:
+        return None
+
+
+def _renamed(region: Region, names: Mapping[Var, Var]) -> Region:
+    """The region over other variables of the same types."""
+    return region.preimage(dict(names)).project_out(names)

@@ -1,0 +1,313 @@
+"""What the paths of a loop do to its variables, and what many iterations of them come to, as a relation.
+
+What a path takes from outside (inputs, memory, results of calls), and what the logic has no words for, is any value of
+its type. So all that is said here holds of every run, and perhaps of none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, enclosing_region
+from loopless.paths.model import LoopPaths, Path
+from loopless.terms import (
+    INTEGERS,
+    ONE,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Read,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    equals_zero,
+    greater_equal,
+    less_equal,
+    may_lack_value,
+    mul,
+    scale,
+    sub,
+    substitute,
+    walk,
+)
+
+UNDECIDED: Final = (BudgetExceeded, NotPresburger, TermTooLarge)
+"""What a question to the logic may end by without an answer."""
+
+_OPERATIONS: Final = 60_000
+"""isl's operations for one path. A guess."""
+_MOST_COUNTERS: Final = 6
+"""A loop with more iterative paths has one counter for all of them: each is a dimension of every set. A guess."""
+
+_LARGE: Final = 1 << 24
+"""As much an iteration may add is no news, and large factors make sets costly. A guess."""
+_MOST_PARTS: Final = 4
+"""A set of more convex parts is enlarged to its convex hull: so many can be read, and combined. A guess."""
+_FAR_TOO_MANY: Final = 16
+"""A set of more parts is not used at all. A guess."""
+
+
+def small(region: Region) -> Region:
+    """The region without what makes it costly to go on with, and so perhaps larger.
+
+    Raises :class:`BudgetExceeded` where it is too large for that: its hull may take seconds that no budget counts.
+    """
+    if region.parts > _FAR_TOO_MANY:
+        raise BudgetExceeded("too many parts")
+    found = region.without_divisions()
+    if found.parts > 1:
+        found = found.coalesce()
+    return found if found.parts <= _MOST_PARTS else found.hull()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The variables of a loop at several places of a run, and those that stand for what is not known.
+
+    ``entry``: all variables that paths speak of, as they are when the loop is entered. ``state``: those of them that
+    iterations change. ``last``: by variable of the state, the same at the header before the last iteration; ``end``:
+    at the header where the run leaves.
+    """
+
+    entry: tuple[Var, ...]
+    state: tuple[Var, ...]
+    last: Mapping[Var, Var]
+    end: Mapping[Var, Var]
+    taken: frozenset[str]
+
+    @staticmethod
+    def of(paths: LoopPaths) -> Names:
+        """Those of a loop."""
+        unknown = {u.var for path in paths.all for u in path.unknowns}
+        found: set[Var] = {*paths.state, *paths.invariants}
+        changed: set[Var] = set(paths.state)
+        for path in paths.all:
+            found |= path.condition.variables
+            found |= {v for term in path.update.values() for v in term.variables}
+            found |= path.result.variables if path.result is not None else frozenset()
+        for path in paths.iterative:
+            changed |= set(path.update)
+        entry = tuple(sorted((found | changed) - unknown, key=_key))
+        state = tuple(var for var in entry if var in changed)
+        # No variable of a program has such a name.
+        last = {var: Var(f"{var.name}@last", var.type) for var in state}
+        end = {var: Var(f"{var.name}@end", var.type) for var in state}
+        updated = {var for path in paths.all for var in path.update}
+        return Names(entry, state, last, end, frozenset(v.name for v in found | changed | unknown | updated))
+
+    @property
+    def fixed(self) -> frozenset[Var]:
+        """The variables that no iteration changes."""
+        return frozenset(self.entry) - frozenset(self.state)
+
+    def fresh(self, name: str, type: IntType = INTEGERS) -> Var:
+        """A variable of this name, or one like it that no variable of the loop has."""
+        while name in self.taken:
+            name += "_"
+        return Var(name, type)
+
+
+def _key(var: Var) -> str:
+    return var.key
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one iteration by a path does to one variable.
+
+    ``adds``: what it adds, where that is always the same. ``low`` and ``high``: what it adds at least and at most.
+    ``sets``: whether the value before does not matter; ``least`` and ``most`` then bound the value. None is no bound.
+    """
+
+    adds: Term | None
+    low: int | None
+    high: int | None
+    sets: bool = False
+    least: int | None = None
+    most: int | None = None
+
+
+_NOTHING: Final = Effect(ZERO, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Iterative paths that one ``counter`` counts.
+
+    ``step``: the values before and after such an iteration, over ``Names.last`` and ``Names.end``, and what no
+    iteration changes; None where the logic does not say. ``effects``: by variable of the state.
+    """
+
+    counter: Var
+    paths: tuple[Path, ...]
+    step: Region | None
+    effects: Mapping[Var, Effect]
+
+
+def groups_of(paths: LoopPaths, names: Names) -> tuple[Group, ...]:
+    """The counters of a loop: one for each iterative path, or one for all where these are many."""
+    steps = [_step(path, names) for path in paths.iterative]
+    effects = [{v: _effect(v, p, s, names) for v in names.state} for p, s in zip(paths.iterative, steps, strict=True)]
+    if len(steps) <= _MOST_COUNTERS:
+        return tuple(
+            Group(names.fresh(f"k{path.id}"), (path,), step, effect)
+            for path, step, effect in zip(paths.iterative, steps, effects, strict=True)
+        )
+    common = {var: _hull([effect[var] for effect in effects], var) for var in names.state}
+    return (Group(names.fresh("k"), paths.iterative, _union(steps), common),)
+
+
+def _step(path: Path, names: Names) -> Region | None:
+    """One iteration by a path."""
+    after = [equal(names.end[var], substitute(path.update.get(var, var), names.last)) for var in names.state]
+    try:
+        whole = conjunction((substitute(path.condition, names.last), *after))
+        variables = {*whole.variables, *names.last.values(), *names.end.values(), *names.fixed}
+        with budget(_OPERATIONS):
+            region = enclosing_region(whole, variables)
+            kept = {*names.last.values(), *names.end.values(), *names.fixed}
+            return small(region.project_out(var for var in region.variables if var not in kept))
+    except UNDECIDED:
+        return None
+
+
+def _union(regions: Sequence[Region | None]) -> Region | None:
+    known = [region for region in regions if region is not None]
+    if len(known) < len(regions) or not known:
+        return None
+    found = known[0]
+    try:
+        for region in known[1:]:
+            found = found | region
+        return small(found)
+    except UNDECIDED:
+        return None
+
+
+def is_plain(term: Term, variables: frozenset[Var]) -> bool:
+    """Whether a term speaks of these variables only, and of no memory."""
+    return term.variables <= variables and not any(isinstance(node, Read) for node in walk(term))
+
+
+def _effect(var: Var, path: Path, step: Region | None, names: Names) -> Effect:
+    term = path.update.get(var, var)
+    if term is var:
+        return _NOTHING
+    added = sub(term, var)
+    if isinstance(added, Const):
+        return Effect(added, added.value, added.value)
+    adds = added if is_plain(added, names.fixed) and not may_lack_value(added) else None
+    least, most = var.type.min, var.type.max
+    low: int | None = None
+    high: int | None = None
+    if step is not None:
+        try:
+            low, high = step.range_of(sub(names.end[var], names.last[var]))
+            least, most = step.range_of(names.end[var])
+        except EmptyRegion:
+            return _NOTHING  # the path is never taken
+        except UNDECIDED:
+            pass
+    if adds is None:
+        low = low if low is not None and low > -_LARGE else None
+        high = high if high is not None and high < _LARGE else None
+    sets = adds is None and (var not in term.variables or low is high is None)
+    return Effect(adds, low, high, sets, least, most)
+
+
+def _hull(effects: Sequence[Effect], var: Var) -> Effect:
+    """What one of several iterations does."""
+    adds = effects[0].adds if all(effect.adds is effects[0].adds for effect in effects) else None
+    sets = any(effect.sets for effect in effects)
+    least = _least((e.least if e.sets else var.type.min for e in effects), var.type.min)
+    most = _most((e.most if e.sets else var.type.max for e in effects), var.type.max)
+    low = _least((effect.low for effect in effects), None)
+    high = _most((effect.high for effect in effects), None)
+    return Effect(adds, low, high, sets, least, most)
+
+
+def _least(bounds: Iterable[int | None], otherwise: int | None) -> int | None:
+    found = list(bounds)
+    known = [bound for bound in found if bound is not None]
+    return min(known) if known and len(known) == len(found) else otherwise
+
+
+def _most(bounds: Iterable[int | None], otherwise: int | None) -> int | None:
+    found = list(bounds)
+    known = [bound for bound in found if bound is not None]
+    return max(known) if known and len(known) == len(found) else otherwise
+
+
+# -- many iterations --------------------------------------------------------------------------------------------------
+
+
+def value_after(var: Var, groups: Sequence[Group], counts: Mapping[Var, Term]) -> Term | None:
+    """The value of a variable after so many iterations of each group, where each of them adds the same."""
+    parts: list[Term] = [var]
+    for group in groups:
+        adds = group.effects[var].adds
+        if adds is None:
+            return None
+        parts.append(mul(adds, counts[group.counter]))
+    return add(*parts)
+
+
+def after(groups: Sequence[Group], counts: Mapping[Var, Term], values: Mapping[Var, Var]) -> Condition:
+    """What holds of the ``values`` of the state's variables after ``counts`` iterations of each group, which are at
+    least 0; nothing that is not linear.
+    """
+    return conjunction(part for var, value in values.items() for part in _after(var, value, groups, counts))
+
+
+def _after(var: Var, value: Var, groups: Sequence[Group], counts: Mapping[Var, Term]) -> Iterable[Condition]:
+    effects = [(counts[group.counter], group.effects[var]) for group in groups]
+    setting = [count for count, effect in effects if effect.sets]
+    moved = _moved(value, var, [(count, effect) for count, effect in effects if not effect.sets])
+    if not setting:
+        return moved
+    set_to = [effect for _, effect in effects if effect.sets]
+    moving = [(c, e) for c, e in effects if not e.sets]
+    often = add(*setting)
+    return (
+        *_moved(value, var, effects),
+        disjunction(
+            (
+                conjunction((equals_zero(often), *moved)),
+                conjunction((greater_equal(often, ONE), *_since_set(value, set_to, moving))),
+            )
+        ),
+    )
+
+
+def _moved(value: Term, begun: Term, effects: Sequence[tuple[Term, Effect]]) -> list[Condition]:
+    """Where each iteration adds something."""
+    found: list[Condition] = []
+    if all(isinstance(effect.adds, Const) for _, effect in effects):
+        return [equal(value, add(begun, *(mul(e.adds, count) for count, e in effects if e.adds is not None)))]
+    if all(effect.low is not None for _, effect in effects):
+        found.append(greater_equal(value, add(begun, *(scale(c, e.low) for c, e in effects if e.low is not None))))
+    if all(effect.high is not None for _, effect in effects):
+        found.append(less_equal(value, add(begun, *(scale(c, e.high) for c, e in effects if e.high is not None))))
+    return found
+
+
+def _since_set(value: Term, setting: Sequence[Effect], moving: Sequence[tuple[Term, Effect]]) -> list[Condition]:
+    """Where some iteration sets the variable: between the ends of what is set, moved by what may come after."""
+    found: list[Condition] = []
+    least = _least((effect.least for effect in setting), None)
+    most = _most((effect.most for effect in setting), None)
+    if least is not None and all(effect.low is not None for _, effect in moving):
+        down = [scale(count, min(effect.low or 0, 0)) for count, effect in moving]
+        found.append(greater_equal(value, add(const(least), *down)))
+    if most is not None and all(effect.high is not None for _, effect in moving):
+        up = [scale(count, max(effect.high or 0, 0)) for count, effect in moving]
+        found.append(less_equal(value, add(const(most), *up)))
+    return found
