@@ -19,8 +19,8 @@ Conditions for people
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
-    ``feasible(condition)``: False means surely not. ``is_quasi_affine(node)``: whether regions can speak of a term or
-    a condition.
+    ``feasible(condition)``: False means surely not. ``Intervals(conditions)``: what follows from them at once.
+    ``is_quasi_affine(node)``: whether regions can speak of a term or a condition.
 Beyond Presburger
     ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`;
     ``load_solver`` before processes are forked.
@@ -37,6 +37,7 @@ from __future__ import annotations
 from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
 from loopless.logic.feasible import feasible
+from loopless.logic.intervals import Intervals
 from loopless.logic.least import (
     First,
     Pieces,
@@ -63,6 +64,7 @@ __all__ = [
     "BudgetExceeded",
     "EmptyRegion",
     "First",
+    "Intervals",
     "Model",
     "NotPresburger",
     "Outcome",
