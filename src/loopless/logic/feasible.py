@@ -9,7 +9,7 @@ from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, metered
 from loopless.logic.intervals import Intervals
 from loopless.logic.smt import Answer, satisfiable
-from loopless.logic.translate import NotPresburger, frame_of
+from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
 from loopless.terms import (
     FALSE,
@@ -170,12 +170,11 @@ def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
             found = satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer
             if found is not Answer.UNKNOWN:
                 return found is Answer.YES, True
-        try:
-            return not _is_empty(group), True
-        except NotPresburger:
-            pass
-        except BudgetExceeded:
-            return True, granted == OPERATIONS
+        if is_quasi_affine(group):
+            try:
+                return not _is_empty(group), True
+            except BudgetExceeded:
+                return True, granted == OPERATIONS
         try:
             relaxed = over_approximation(group).condition
             if relaxed is FALSE or _is_empty(relaxed):
