@@ -20,6 +20,7 @@ Conditions for people
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
     ``feasible(condition)``: False means surely not. ``Intervals(conditions)``: what follows from them at once.
+    ``independent(conditions)``: conjunctions of them that have nothing in common.
     ``is_quasi_affine(node)``: whether regions can speak of a term or a condition.
 Beyond Presburger
     ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`;
@@ -36,7 +37,7 @@ from __future__ import annotations
 
 from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
-from loopless.logic.feasible import feasible
+from loopless.logic.feasible import feasible, independent
 from loopless.logic.intervals import Intervals
 from loopless.logic.least import (
     First,
@@ -83,6 +84,7 @@ __all__ = [
     "first_exit",
     "for_all",
     "greatest",
+    "independent",
     "is_quasi_affine",
     "last",
     "least",

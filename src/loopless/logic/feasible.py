@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from loopless.logic.abstraction import over_approximation
@@ -55,12 +55,12 @@ def feasible(condition: Condition, *, solver: bool = True) -> bool:
     found = _known.get((condition, solver))
     if found is not None:
         return found
-    return all(_group_feasible(group, solver=solver) for group in _groups(conjuncts(condition)))
+    return all(_group_feasible(group, solver=solver) for group in independent(conjuncts(condition)))
 
 
-def _groups(parts: Sequence[Condition]) -> Iterable[Condition]:
-    """Conjunctions that share no variable or memory object: each can be fulfilled for itself."""
-    if len(parts) == 1:
+def independent(parts: Sequence[Condition]) -> Sequence[Condition]:
+    """The conjunctions of ``parts`` that share no variable or memory object: each can be fulfilled for itself."""
+    if len(parts) <= 1:
         return parts
     home: dict[str, list[Condition]] = {}
     for part in parts:

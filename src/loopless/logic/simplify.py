@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless.logic.engine import BudgetExceeded, budget
-from loopless.logic.feasible import feasible
+from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
-from loopless.logic.translate import NotPresburger, is_quasi_affine
+from loopless.logic.translate import is_quasi_affine
 from loopless.terms import (
     TRUE,
     And,
@@ -116,14 +116,23 @@ def _presburger_parts(context: Condition) -> Condition:
 
 
 def _simplified(condition: Condition, given: Condition) -> Condition:
-    try:
-        region = Region.of(condition)
-    except NotPresburger:
+    if not is_quasi_affine(condition):
         return _by_parts(condition, given)
     if _follows(condition, given):
         return TRUE
-    found = region.gist(Region.of(given)).joined()
-    short = (found & Region.universe(found.variables)).condition()
+    # What has nothing in common is no shorter together, and alternatives would multiply.
+    parts = conjuncts(condition)
+    groups = independent(parts) if given is TRUE else [condition]
+    if len(groups) == 1:
+        return _shortened(condition, given)
+    place = {part: at for at, part in enumerate(parts)}
+    found = [(place[conjuncts(group)[0]], one) for group in groups for one in conjuncts(_shortened(group, given))]
+    return conjunction(one for _, one in sorted(found, key=lambda pair: place.get(pair[1], pair[0])))
+
+
+def _shortened(condition: Condition, given: Condition) -> Condition:
+    region = Region.of(condition).gist(Region.of(given)).joined()
+    short = (region & Region.universe(region.variables)).condition()
     return shorter(_pruned(condition, given), short)
 
 
