@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from loopless.automaton.conditions import changing_variables, is_from_outside, variables_from_outside
 from loopless.graphs import reachable
-from loopless.logic import Region, independent, over_approximation
+from loopless.logic import Region, has_point, independent, over_approximation
 from loopless.paths import LoopPaths, Path
 from loopless.terms import INTEGERS, Condition, Term, Var, conjunction, conjuncts, equal, substitute, text
 
@@ -106,7 +106,8 @@ class View:
         found = Region.universe(())
         # What has nothing in common is taken by itself: alternatives of values that are dropped do not multiply.
         for part in independent(conjuncts(substitute(relaxed.condition, names))):
-            found &= Region.of(part).project_out(dropped).coalesce()
+            if not part.variables <= dropped or not has_point(part):
+                found &= Region.of(part).project_out(dropped).coalesce()
         return found, precision
 
     def _opaque(self, term: Term) -> Var:

@@ -19,7 +19,8 @@ Conditions for people
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
-    ``feasible(condition)``: False means surely not. ``Intervals(conditions)``: what follows from them at once.
+    ``feasible(condition)``: False means surely not; ``has_point(condition)``: True means surely.
+    ``Intervals(conditions)``: what follows from them at once.
     ``independent(conditions)``: conjunctions of them that have nothing in common.
     ``is_quasi_affine(node)``: whether regions can speak of a term or a condition.
 Beyond Presburger
@@ -58,6 +59,7 @@ from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify
 from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
+from loopless.logic.witness import has_point
 
 __all__ = [
     "DEFAULT_OPERATIONS",
@@ -84,6 +86,7 @@ __all__ = [
     "first_exit",
     "for_all",
     "greatest",
+    "has_point",
     "independent",
     "is_quasi_affine",
     "last",

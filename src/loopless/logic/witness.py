@@ -59,6 +59,11 @@ def is_found(group: Condition, known: Intervals) -> bool:
     return any(search.climbs_to_one(point) for point in search.starts())
 
 
+def has_point(condition: Condition) -> bool:
+    """True only if surely some values within the types' ranges fulfil ``condition``."""
+    return is_near_ends(condition, {}) or is_found(condition, Intervals((condition,)))
+
+
 @dataclass(slots=True)
 class _Point:
     """Values of variables, between ``low`` and ``high``, and what memory holds: ``held`` but for a few places."""
