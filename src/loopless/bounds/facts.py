@@ -44,7 +44,7 @@ FAR: Final = 1 << 20
 """Values that differ by more than this have nothing to do with each other. A guess."""
 
 _SPLIT: Final = 10_000
-"""Terms of which it is remembered what they have beside a constant. A guess."""
+"""Terms of which it is remembered what they are made of. A guess."""
 
 _N = TypeVar("_N", Term, Condition)
 
@@ -144,8 +144,7 @@ class Intervals:
     def unwrapped(self, node: _N, facts: Facts) -> _N:
         """The node without reductions into a type's range of what surely lies there."""
         for _ in range(_NESTED):
-            wraps = [part for part in walk(node) if isinstance(part, Wrap)]
-            replaced: dict[Term, Term] = {part: part.arg for part in wraps if self._fits(part, facts)}
+            replaced: dict[Term, Term] = {part: part.arg for part in _wraps_in(node) if self._fits(part, facts)}
             if not replaced:
                 return node
             node = replace_terms(node, replaced)
@@ -335,6 +334,11 @@ def factors(condition: Compare) -> list[Compare]:
         args = atom.args
         parts = {"bit_and": args, "shr": args[:1], "floor_div": args[:1], "trunc_div": args[:1]}.get(atom.op, ())
     return [claim for part in parts if isinstance(claim := not_zero(part), Compare)]
+
+
+@lru_cache(_SPLIT)
+def _wraps_in(node: Term | Condition) -> tuple[Wrap, ...]:
+    return tuple(part for part in walk(node) if isinstance(part, Wrap))
 
 
 @lru_cache(_SPLIT)
