@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from logic.quasi_affine import I4, I8, U, X, Z, check, condition, points, window
 from loopless import logic
 from loopless import terms as t
-from loopless.logic import smt
+from loopless.logic import Intervals, smt
+from loopless.logic.witness import is_found, is_near_ends
 from loopless.terms import Condition, EvaluationError, Var
 
 Y = Var("y", I4)
-U32 = t.IntType(32, signed=False)
+U32, I32 = t.IntType(32, signed=False), t.IntType(32)
+A, B = Var("a", I32), Var("b", I32)
+H = Var("h", t.IntType(16, signed=False))
 TRIPLE = (U, X, Y)
 
 
@@ -82,7 +85,8 @@ def test_products_are_refuted_by_their_range_or_by_the_solver() -> None:
     square = t.mul(Z, Z)
     assert not logic.feasible(t.conjunction((t.less(square, t.const(-1)), t.greater(Z, t.const(3)))), solver=False)
     other = Var("n", t.INTEGERS)
-    signs = t.conjunction((t.greater(Z, t.const(0)), t.greater(other, t.const(0)), t.less(t.mul(Z, other), t.const(0))))
+    positive = t.greater(Z, t.const(0)), t.greater(other, t.const(0))
+    signs = t.conjunction((*positive, t.less(t.add(t.mul(Z, other), t.const(1)), t.add(Z, other))))
     assert logic.feasible(signs, solver=False)
     assert not logic.feasible(signs)
 
@@ -113,7 +117,8 @@ def test_an_exhausted_budget_leaves_the_question_undecided_and_unremembered() ->
     hard = t.conjunction(
         t.equal(t.mod(t.add(t.scale(Z, i), Var("p", t.INTEGERS)), t.const(2 * i + 3)), t.const(i)) for i in range(1, 7)
     )
-    impossible = t.conjunction((hard, t.equal(t.mod(t.add(Z, Var("p", t.INTEGERS)), t.const(5)), t.const(2))))
+    twice = t.scale(t.add(Z, Var("p", t.INTEGERS)), 2)
+    impossible = t.conjunction((hard, t.equal(t.mod(twice, t.const(5)), t.const(1))))
     with logic.budget(50):
         assert logic.feasible(impossible)
     assert not logic.feasible(impossible)
@@ -149,7 +154,9 @@ AT_POINTS = [
 
 
 @pytest.mark.parametrize(("asked", "expected"), AT_POINTS, ids=[str(number) for number in range(len(AT_POINTS))])
-def test_points_that_are_moved_until_all_holds(asked: Condition, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_that_are_moved_until_all_holds(
+    asked: Condition, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where a point is found no engine is asked; and none is found where there is none."""
     module = sys.modules[logic.feasible.__module__]
     monkeypatch.setattr(module, "_known", {})
@@ -161,8 +168,71 @@ def test_points_that_are_moved_until_all_holds(asked: Condition, expected: bool,
 @check(150, st.lists(condition((X, Y), depth=1), min_size=1, max_size=4))
 def test_a_point_is_found_only_where_there_is_one(parts: list[Condition]) -> None:
     whole = t.conjunction(parts)
-    if not isinstance(whole, t.Truth) and sys.modules[logic.feasible.__module__]._is_witnessed(whole, {}):
+    if not isinstance(whole, t.Truth) and (is_near_ends(whole, {}) or is_found(whole, Intervals((whole,)))):
         assert fulfilled(whole, (X, Y))
+
+
+SEARCHED: list[Condition] = [
+    t.conjunction((t.greater_equal(t.wrap(A, U32), t.const(40)), t.less(t.wrap(t.sub(A, B), U32), t.const(9)),
+                   t.less(B, t.const(-5)))),
+    t.conjunction((t.not_equal(t.operation("bit_and", (A, t.sub(A, t.const(1)))), t.const(0)), t.less(A, t.const(100)))),
+    t.conjunction((t.equal(t.operation("bit_and", (A, t.const(16))), t.const(0)),
+                   t.not_equal(t.operation("bit_and", (A, t.const(64))), t.const(0)))),
+    t.conjunction((t.less_equal(t.wrap(A, U32), t.const(31)), t.less_equal(A, t.const(16)),
+                   t.greater_equal(t.operation("shl", (H, t.wrap(A, U32))), t.const(1 << 31)))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", SEARCHED, ids=[str(number) for number in range(len(SEARCHED))])
+def test_points_that_a_search_finds(asked: Condition, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[logic.feasible.__module__]
+    monkeypatch.setattr(module, "_known", {})
+    monkeypatch.setattr(module, "_by_isl", lambda *_, **__: pytest.fail("isl is asked"))
+    assert logic.feasible(asked)
+
+
+@check(300, st.lists(condition((X, Y), depth=1), min_size=1, max_size=4), condition((X, Y), depth=1))
+def test_intervals_tell_what_follows(parts: list[Condition], claim: Condition) -> None:
+    """What intervals say holds at all points at which the conditions do."""
+    known = Intervals(parts)
+    asked = [node for part in (*parts, claim) for node in t.walk(part) if isinstance(node, t.Term)]
+    decided = known.decides(claim)
+    for point in points((X, Y)):
+        try:
+            if not all(t.holds(part, point) for part in parts):
+                continue
+            assert known.possible
+            assert decided is None or decided is t.holds(claim, point)
+        except EvaluationError:
+            continue
+        for term in asked:
+            try:
+                value = t.evaluate(term, point)
+            except EvaluationError:
+                continue
+            low, high = known.range_of(term)
+            assert (low is None or low <= value) and (high is None or value <= high)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        t.conjunction((t.less(A, B), t.equal(A, t.const((1 << 31) - 1)))),
+        t.conjunction((t.less_equal(t.wrap(A, U32), t.const(31)), t.less(A, t.const(0)))),
+        t.conjunction((t.less_equal(t.add(A, B), t.const(7)), t.greater_equal(t.add(A, B), t.const(9)))),
+        t.conjunction((t.disjunction((t.less(A, B), t.less(B, t.const(3)))), t.equal(A, B), t.greater(A, t.const(2)))),
+        t.conjunction((t.less_equal(t.operation("shl", (H, t.wrap(A, U32))), t.const(-1)), t.equal(A, t.const(3)))),
+    ],
+)  # fmt: skip
+def test_what_intervals_refute(asked: Condition) -> None:
+    assert not Intervals((asked,)).possible
+
+
+def test_intervals_of_deep_terms() -> None:
+    term: t.Term = A
+    for number in range(3000):
+        term = t.wrap(t.add(t.wrap(term, U32), t.const(number + 1)), I32)
+    assert Intervals((t.greater(term, t.const(3)),)).possible
 
 
 def _climb(top: int) -> Condition:
@@ -170,8 +240,7 @@ def _climb(top: int) -> Condition:
     module = sys.modules["loopless.logic.feasible"]
     places = [Var(f"x{at}", U32) for at in range(module.MANY + 4)]
     steps = [
-        t.disjunction((t.equal(b, t.add(a, t.const(1))), t.equal(b, t.add(a, t.const(2)))))
-        for a, b in pairwise(places)
+        t.disjunction((t.equal(b, t.add(a, t.const(1))), t.equal(b, t.add(a, t.const(2))))) for a, b in pairwise(places)
     ]
     return t.conjunction((t.equal(places[0], t.const(0)), *steps, t.equal(places[-1], t.const(top))))
 
@@ -180,7 +249,8 @@ def _climb(top: int) -> Condition:
 def test_conditions_on_many_variables_are_put_to_the_solver_first(asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["loopless.logic.feasible"]
     monkeypatch.setattr(module, "_known", {})
-    monkeypatch.setattr(module, "_is_witnessed", lambda *_: False)
+    monkeypatch.setattr(module, "is_near_ends", lambda *_: False)
+    monkeypatch.setattr(module, "is_found", lambda *_: False)
     if asked:
         monkeypatch.setattr(module, "_is_empty", lambda _: pytest.fail("sets were asked"))
     else:

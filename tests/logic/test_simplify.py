@@ -20,7 +20,7 @@ N, M = Var("n", t.IntType(32)), Var("m", t.IntType(32))
 
 @check(120, condition(PAIR), condition(PAIR, depth=1))
 def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> None:
-    simple = logic.simplify(c, context, PAIR)
+    simple = logic.simplify(c, context)
     for p in points(PAIR):
         if t.holds(context, p):
             assert t.holds(simple, p) == t.holds(c, p)

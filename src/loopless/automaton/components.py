@@ -154,7 +154,9 @@ class _Follower:
         order = len(members)
         entered = {i: self.view.behaviour(self._path(i)).where for i in members}
         for _ in members:
-            entered = self._next(entered, edges)
+            before, entered = entered, self._next(entered, edges)
+            if _same(before, entered):
+                break  # further rounds change nothing either
         if not entered:
             if any(self._comes_back(i, edges, len(members)) for i in members):
                 return Component(names, order, Pattern.PERIODIC)
@@ -235,3 +237,7 @@ class _Follower:
     def _overlap(self, i: int, j: int) -> bool:
         a, b = (self.view.behaviour(self._path(member)).where for member in (i, j))
         return not a.disjoint(b)
+
+
+def _same(a: Mapping[int, Region], b: Mapping[int, Region]) -> bool:
+    return a.keys() == b.keys() and all(a[i].is_equal(b[i]) for i in a)

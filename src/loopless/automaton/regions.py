@@ -10,9 +10,9 @@ from enum import IntEnum
 
 from loopless.automaton.conditions import changing_variables, is_from_outside, variables_from_outside
 from loopless.graphs import reachable
-from loopless.logic import Region, over_approximation
+from loopless.logic import Region, has_point, independent, over_approximation
 from loopless.paths import LoopPaths, Path
-from loopless.terms import INTEGERS, Condition, Term, Var, conjunction, equal, substitute, text
+from loopless.terms import INTEGERS, Condition, Term, Var, conjunction, conjuncts, equal, substitute, text
 
 
 class Precision(IntEnum):
@@ -103,7 +103,12 @@ class View:
                 dropped.add(var)
                 from_outside = is_from_outside(term, self.unknowns, self.changing)
                 precision = max(precision, Precision.INPUT if from_outside else Precision.LOGIC)
-        return Region.of(substitute(relaxed.condition, names)).project_out(dropped), precision
+        found = Region.universe(())
+        # What has nothing in common is taken by itself: alternatives of values that are dropped do not multiply.
+        for part in independent(conjuncts(substitute(relaxed.condition, names))):
+            if not part.variables <= dropped or not has_point(part):
+                found &= Region.of(part).project_out(dropped).coalesce()
+        return found, precision
 
     def _opaque(self, term: Term) -> Var:
         var = Var(f"({text(term)})", INTEGERS)

@@ -13,7 +13,7 @@ from typing import Final
 
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
-from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, first_exit
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first_exit
 from loopless.paths import Path
 from loopless.recurrences import Closed, solve
 from loopless.terms import (
@@ -27,6 +27,7 @@ from loopless.terms import (
     add,
     at_most_zero,
     between,
+    conjunction,
     const,
     equal,
     ite,
@@ -35,6 +36,7 @@ from loopless.terms import (
     negate,
     range_of,
     sub,
+    substitute,
     walk,
     wrap,
 )
@@ -101,8 +103,13 @@ class Runs:
         self._endings: dict[tuple[str, str], Ending | None] = {}
 
     def follows(self, source: Path, target: Path) -> bool:
-        """Whether some iteration of ``source`` may lead to ``target``. Raises :class:`BudgetExceeded`."""
-        return not self._after(self.view.behaviour(source)).disjoint(self.view.behaviour(target).where)
+        """Whether some iteration of ``source`` may lead to ``target``."""
+        fresh = {var: Var(f"{var.name} next", var.type) for var in self.view.unknowns}
+        try:
+            then = substitute(target.condition, {**fresh, **source.update})
+        except TermTooLarge:
+            return True
+        return feasible(conjunction((source.condition, then)), solver=False)
 
     def _after(self, a: Behaviour) -> Region:
         """Where one iteration may lead."""

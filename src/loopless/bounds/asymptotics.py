@@ -131,9 +131,10 @@ class _Classes:
                 # What stands in memory is an input that has no name here.
                 return CONSTANT if (term.type.width or LONG) <= SHORT else None
             case Aggregate() if term.kind == "first" or counted(term) is not None:
-                if range_of(term.outside[0])[0] == range_of(term.outside[0])[1] and reads_on(term):
-                    return None if sign > 0 else CONSTANT  # what is read decides, and its size has no name
-                return self.towards(term.outside[0], 1) if sign > 0 else CONSTANT
+                length = term.outside[0]
+                if sign > 0 and isinstance(length, Const) and length.value >= LARGE:
+                    return None  # what is read decides, and its size has no name
+                return self.towards(length, 1) if sign > 0 else CONSTANT
             case Op():
                 return self._operator(term, sign)
             case _:

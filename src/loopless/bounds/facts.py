@@ -6,8 +6,9 @@ claim minus one fact has an interval that decides it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from loopless.bounds.quotients import NESTED, divisors, undivided, without_quotients
@@ -41,6 +42,9 @@ MAX_FACTS: Final = 48
 
 FAR: Final = 1 << 20
 """Values that differ by more than this have nothing to do with each other. A guess."""
+
+_SPLIT: Final = 10_000
+"""Terms of which it is remembered what they are made of. A guess."""
 
 _N = TypeVar("_N", Term, Condition)
 
@@ -106,11 +110,41 @@ class Intervals:
                 high += coefficient * end
         return high
 
+    def follow_from_one(self, term: Term, limit: int, facts: Iterable[tuple[Term, int]]) -> bool:
+        """Whether ``term`` ≤ ``limit`` follows from one of the facts, each a term with its greatest value: see
+        :meth:`most_between`. What the term's own summands come to is worked out once.
+        """
+        own = polynomial(term)
+        tops = {monomial: self._top(monomial, coefficient) for monomial, coefficient in own.items()}
+        without_end = sum(top is None for top in tops.values())
+        total = sum(top for top in tops.values() if top is not None)
+        for fact, most in facts:
+            high, lacking = total + most, without_end
+            for monomial, coefficient in polynomial(fact).items():
+                before = own.get(monomial, 0)
+                if before:
+                    top = tops[monomial]
+                    high, lacking = (high, lacking - 1) if top is None else (high - top, lacking)
+                if before != coefficient:
+                    top = self._top(monomial, before - coefficient)
+                    if top is None:
+                        lacking = len(own) + 1
+                        break
+                    high += top
+            if not lacking and high <= limit:
+                return True
+        return False
+
+    def _top(self, monomial: Monomial, coefficient: int) -> int | None:
+        """The greatest value of a summand."""
+        least, greatest = self._range_of(monomial)
+        end = greatest if coefficient > 0 else least
+        return None if end is None else coefficient * end
+
     def unwrapped(self, node: _N, facts: Facts) -> _N:
         """The node without reductions into a type's range of what surely lies there."""
         for _ in range(_NESTED):
-            wraps = [part for part in walk(node) if isinstance(part, Wrap)]
-            replaced: dict[Term, Term] = {part: part.arg for part in wraps if self._fits(part, facts)}
+            replaced: dict[Term, Term] = {part: part.arg for part in _wraps_in(node) if self._fits(part, facts)}
             if not replaced:
                 return node
             node = replace_terms(node, replaced)
@@ -161,13 +195,11 @@ class Facts:
         exact = self.most.get(linear)
         if exact is not None and exact + constant <= 0:
             return True
-        for fact, most in self.most.items():
-            if fact is linear or fact.variables.isdisjoint(linear.variables):
-                continue
-            high = intervals.most_between(linear, fact)
-            if high is not None and high + most + constant <= 0:
-                return True
-        return False
+        variables = linear.variables
+        facts = [
+            pair for pair in self.most.items() if pair[0] is not linear and not pair[0].variables.isdisjoint(variables)
+        ]
+        return bool(facts) and intervals.follow_from_one(linear, -constant, facts)
 
     def most_of(self, term: Term, intervals: Intervals) -> int | None:
         """The greatest value of a term, as far as one fact, intervals, and what quotients are tell; None where they do
@@ -304,6 +336,12 @@ def factors(condition: Compare) -> list[Compare]:
     return [claim for part in parts if isinstance(claim := not_zero(part), Compare)]
 
 
+@lru_cache(_SPLIT)
+def _wraps_in(node: Term | Condition) -> tuple[Wrap, ...]:
+    return tuple(part for part in walk(node) if isinstance(part, Wrap))
+
+
+@lru_cache(_SPLIT)
 def split(term: Term) -> tuple[Term, int]:
     """A term as what it has beside a constant, and the constant."""
     if isinstance(term, Const):

@@ -181,7 +181,10 @@ class PointsTo:
         """The target of a pointer-typed operand."""
         match value:
             case ir.Local():
-                return self.targets.setdefault(value.name, Target())
+                found = self.targets.get(value.name)
+                if found is None:
+                    found = self.targets[value.name] = Target()
+                return found
             case ir.GlobalRef():
                 return Target({(Base("global", value.name), 0)})
             case ir.AddressOf():

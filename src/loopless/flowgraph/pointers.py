@@ -33,6 +33,8 @@ _OF_POINTERS = frozenset({
     "invoke", "va_arg",
 })  # fmt: skip
 """Instructions of which :func:`_transfer` learns something; of others where their result is a pointer."""
+_TOUCHING = frozenset(("load", "store", "call", "invoke", "cmpxchg", "atomicrmw", "va_arg"))
+"""Instructions that read or write memory."""
 
 
 def analyse(function: ir.Function, module: ir.Module, *, apart: bool = True) -> PointsTo:
@@ -179,6 +181,8 @@ def _transfer(instruction: ir.Instruction, state: _State, module: ir.Module) -> 
 
 def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
     """Note objects whose pointers this instruction touches other than one by one."""
+    if instruction.op not in _TOUCHING:
+        return False
     before = len(state.mixed) + sum(map(len, state.overwritten.values()))
     match instruction.op:
         case "load":

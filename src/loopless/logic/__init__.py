@@ -19,8 +19,10 @@ Conditions for people
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
-    ``feasible(condition)``: False means surely not. ``is_quasi_affine(node)``: whether regions can speak of a term or
-    a condition.
+    ``feasible(condition)``: False means surely not; ``has_point(condition)``: True means surely.
+    ``Intervals(conditions)``: what follows from them at once.
+    ``independent(conditions)``: conjunctions of them that have nothing in common.
+    ``is_quasi_affine(node)``: whether regions can speak of a term or a condition.
 Beyond Presburger
     ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`;
     ``load_solver`` before processes are forked.
@@ -36,7 +38,8 @@ from __future__ import annotations
 
 from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
-from loopless.logic.feasible import feasible
+from loopless.logic.feasible import feasible, independent
+from loopless.logic.intervals import Intervals
 from loopless.logic.least import (
     First,
     Pieces,
@@ -56,6 +59,7 @@ from loopless.logic.region import EmptyRegion, Region
 from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify
 from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
+from loopless.logic.witness import has_point
 
 __all__ = [
     "DEFAULT_OPERATIONS",
@@ -63,6 +67,7 @@ __all__ = [
     "BudgetExceeded",
     "EmptyRegion",
     "First",
+    "Intervals",
     "Model",
     "NotPresburger",
     "Outcome",
@@ -81,6 +86,8 @@ __all__ = [
     "first_exit",
     "for_all",
     "greatest",
+    "has_point",
+    "independent",
     "is_quasi_affine",
     "last",
     "least",

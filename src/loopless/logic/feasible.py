@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from collections.abc import Sequence
 from typing import Final
 
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, metered
+from loopless.logic.intervals import Intervals
 from loopless.logic.smt import Answer, satisfiable
-from loopless.logic.translate import NotPresburger, frame_of
+from loopless.logic.translate import frame_of, is_quasi_affine
+from loopless.logic.witness import is_found, is_near_ends
 from loopless.terms import (
     FALSE,
+    Aggregate,
     And,
     Compare,
     Condition,
-    EvaluationError,
-    IntType,
-    Or,
     Read,
     Sum,
-    Term,
     Truth,
     Var,
     conjuncts,
-    evaluate,
-    holds,
-    polynomial,
+    walk,
     walk_inside,
 )
 
@@ -62,12 +57,12 @@ def feasible(condition: Condition, *, solver: bool = True) -> bool:
     found = _known.get((condition, solver))
     if found is not None:
         return found
-    return all(_group_feasible(group, solver=solver) for group in _groups(conjuncts(condition)))
+    return all(_group_feasible(group, solver=solver) for group in independent(conjuncts(condition)))
 
 
-def _groups(parts: Sequence[Condition]) -> Iterable[Condition]:
-    """Conjunctions that share no variable or memory object: each can be fulfilled for itself."""
-    if len(parts) == 1:
+def independent(parts: Sequence[Condition]) -> Sequence[Condition]:
+    """The conjunctions of ``parts`` that share no variable or memory object: each can be fulfilled for itself."""
+    if len(parts) <= 1:
         return parts
     home: dict[str, list[Condition]] = {}
     for part in parts:
@@ -101,8 +96,13 @@ def _group_feasible(group: Condition, *, solver: bool) -> bool:
     if found is None:
         intervals: _Intervals = {}
         found = _by_intervals(group, intervals)
-        if found is None and _is_witnessed(group, intervals):
+        # what loops find in memory is not worked out at points: there may be much of it
+        tried = not any(isinstance(node, Aggregate) for node in walk(group))
+        if found is None and tried and is_near_ends(group, intervals):
             found = True
+        if found is None:
+            known = Intervals((group,))
+            found = False if not known.possible else True if tried and is_found(group, known) else None
         certain = found is not None
         if found is None:
             found, certain = _by_isl(group, solver=solver)
@@ -148,115 +148,6 @@ def _by_intervals(group: Condition, bounds: _Intervals) -> bool | None:
     return True if plain else None
 
 
-_FAR: Final = 1 << 20
-"""Where a variable has no bound, it is tried so far away."""
-_REPAIRS: Final = 6
-"""So often a point is moved beyond once for each part. A guess."""
-
-
-def _is_witnessed(group: Condition, bounds: _Intervals) -> bool:
-    """Whether the condition holds at one of a few points, or near one: that costs a tenth of what isl takes to find
-    one.
-    """
-    variables = sorted(group.variables)
-    parts = conjuncts(group)
-    wanted = dict.fromkeys(variables, 0)
-    for part in parts:
-        if isinstance(part, Compare) and part.relation == "le" and isinstance(part.term, Sum):
-            for monomial, coefficient in part.term.items:
-                for atom, _ in monomial:
-                    if isinstance(atom, Var):
-                        wanted[atom] += 1 if coefficient > 0 else -1
-    ends = {v: bounds.get(v, (v.type.min, v.type.max)) for v in variables}
-    low = {v: -_FAR if least is None else least for v, (least, _) in ends.items()}
-    high = {v: _FAR if most is None else most for v, (_, most) in ends.items()}
-    speaking: dict[Var, list[int]] = {v: [] for v in variables}
-    for at, part in enumerate(parts):
-        for variable in part.variables:
-            speaking[variable].append(at)
-    for held in (0, 1):
-        near = {v: min(max(held, low[v]), high[v]) for v in variables}
-        # Each variable at the end that most inequalities prefer.
-        preferred = {v: low[v] if wanted[v] > 0 else high[v] if wanted[v] < 0 else near[v] for v in variables}
-        if any(_leads_to_one(parts, speaking, _Point(values, low, high, held)) for values in (near, preferred)):
-            return True
-    return False
-
-
-@dataclass(slots=True)
-class _Point:
-    """Values of variables, between ``low`` and ``high``, and what memory holds: ``held`` but for a few places."""
-
-    values: dict[Var, int]
-    low: Mapping[Var, int]
-    high: Mapping[Var, int]
-    held: int
-    memory: dict[tuple[str, int, IntType], int] = field(default_factory=dict)
-
-    def content(self, array: str, offset: int, type: IntType) -> int:
-        """What a place in memory holds."""
-        return self.memory.get((array, offset, type), self.held if type.holds(self.held) else 0)
-
-    def fulfils(self, part: Condition) -> bool:
-        """Whether the condition holds here."""
-        return holds(part, self.values, self.content)
-
-    def move(self, part: Condition) -> Term | None:
-        """Change one value so that a comparison holds, or one of several; what was changed, None where nothing can."""
-        if isinstance(part, Or):
-            return next((moved for some in part.args if (moved := self.move(some)) is not None), None)
-        if not isinstance(part, Compare):
-            return None
-        value = evaluate(part.term, self.values, self.content)
-        for monomial, coefficient in polynomial(part.term).items():
-            if len(monomial) != 1 or monomial[0][1] != 1 or (part.relation == "eq" and value % coefficient):
-                continue
-            # The least step by which the term comes to 0, or below.
-            step = -value // coefficient if coefficient > 0 or part.relation == "eq" else -(-value // -coefficient)
-            for by in (1, -1) if part.relation == "ne" else (step,):
-                if self._add(monomial[0][0], by):
-                    return monomial[0][0]
-        return None
-
-    def _add(self, atom: Term, by: int) -> bool:
-        if isinstance(atom, Var):
-            moved = self.values[atom] + by
-            if not self.low[atom] <= moved <= self.high[atom]:
-                return False
-            self.values[atom] = moved
-            return True
-        if not isinstance(atom, Read):
-            return False
-        place = atom.array, evaluate(atom.offset, self.values, self.content), atom.type
-        moved = self.content(*place) + by
-        if atom.type.holds(moved):
-            self.memory[place] = moved
-        return atom.type.holds(moved)
-
-
-def _leads_to_one(parts: Sequence[Condition], speaking: Mapping[Var, Sequence[int]], point: _Point) -> bool:
-    """Whether all parts hold at the point, or at one near it: where one does not hold, something that it is about is
-    moved so that it does, and so on. ``speaking``: by variables, the parts that speak of them.
-    """
-    unknown = list(range(len(parts)))  # a heap: the first that fails is moved
-    try:
-        for _ in range(len(parts) + _REPAIRS):
-            while unknown and point.fulfils(parts[unknown[0]]):
-                heappop(unknown)
-            if not unknown:
-                return True
-            moved = point.move(parts[unknown[0]])
-            if moved is None:
-                return False
-            # What does not speak of the variable that was moved holds as before.
-            for at in speaking[moved] if isinstance(moved, Var) else range(len(parts)):
-                if at not in unknown:
-                    heappush(unknown, at)
-    except (EvaluationError, ArithmeticError):
-        pass
-    return False
-
-
 def _single(part: Compare) -> tuple[str, Var, int, int] | None:
     """(relation, v, ±1, k) where the part is ±v + k ~ 0."""
     term = part.term
@@ -283,12 +174,11 @@ def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
             found = satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer
             if found is not Answer.UNKNOWN:
                 return found is Answer.YES, True
-        try:
-            return not _is_empty(group), True
-        except NotPresburger:
-            pass
-        except BudgetExceeded:
-            return True, granted == OPERATIONS
+        if is_quasi_affine(group):
+            try:
+                return not _is_empty(group), True
+            except BudgetExceeded:
+                return True, granted == OPERATIONS
         try:
             relaxed = over_approximation(group).condition
             if relaxed is FALSE or _is_empty(relaxed):

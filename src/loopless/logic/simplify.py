@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless.logic.engine import BudgetExceeded, budget
+from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
-from loopless.logic.translate import NotPresburger, is_quasi_affine
+from loopless.logic.translate import is_quasi_affine
 from loopless.terms import (
     TRUE,
     And,
@@ -15,10 +16,10 @@ from loopless.terms import (
     Condition,
     Node,
     Or,
-    Var,
     conjunction,
     conjuncts,
     disjunction,
+    negate,
     text,
     walk,
 )
@@ -27,19 +28,15 @@ OPERATIONS: Final = 2_000_000
 """The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
 
 
-def simplify(
-    condition: Condition, context: Condition = TRUE, variables: Iterable[Var] = (), *, operations: int = OPERATIONS
-) -> Condition:
+def simplify(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
     """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, in fewer words.
 
     Parts that are not Presburger, or cost more than ``operations``, stay as they are, and so does what does not get
     shorter: the words of the source are kept where they are as good. ``context`` is used as far as it is Presburger.
-    ``variables`` may name further variables; those of the two conditions need not be named.
     """
     try:
         with budget(operations):
-            given = presburger_part(context)
-            return _simplified(condition, given.over(variables))
+            return _simplified(condition, _presburger_parts(context))
     except BudgetExceeded:
         return condition
 
@@ -48,11 +45,10 @@ def pruned(condition: Condition, *, operations: int = OPERATIONS) -> Condition:
     """``condition`` without the parts that its other parts and the types say anyway: quicker than :func:`simplify`,
     and enough for what the logic has once written down.
     """
-    try:
-        with budget(operations):
-            return _pruned(condition, Region.universe(()))
-    except (BudgetExceeded, NotPresburger):
+    if not is_quasi_affine(condition):
         return condition
+    with budget(operations):
+        return _pruned(condition, TRUE)
 
 
 def expanded(condition: Condition, context: Condition = TRUE) -> Condition:
@@ -112,22 +108,42 @@ def _expanded_disjunction(condition: Or, given: Region) -> Condition:
 
 def presburger_part(context: Condition) -> Region:
     """What the Presburger conjuncts of the context say: less than it says, which is sound where it is a premise."""
-    return Region.of(conjunction(part for part in conjuncts(context) if is_quasi_affine(part)))
+    return Region.of(_presburger_parts(context))
 
 
-def _simplified(condition: Condition, given: Region) -> Condition:
-    try:
-        region = Region.of(condition)
-    except NotPresburger:
+def _presburger_parts(context: Condition) -> Condition:
+    return conjunction(part for part in conjuncts(context) if is_quasi_affine(part))
+
+
+def _simplified(condition: Condition, given: Condition) -> Condition:
+    if not is_quasi_affine(condition):
         return _by_parts(condition, given)
-    if given.is_subset(region):
+    if _follows(condition, given):
         return TRUE
-    found = region.gist(given).joined()
-    short = (found & Region.universe(found.variables)).condition()
+    # What has nothing in common is no shorter together, and alternatives would multiply.
+    parts = conjuncts(condition)
+    groups = independent(parts) if given is TRUE else [condition]
+    if len(groups) == 1:
+        return _shortened(condition, given)
+    place = {part: at for at, part in enumerate(parts)}
+    found = [(place[conjuncts(group)[0]], one) for group in groups for one in conjuncts(_shortened(group, given))]
+    return conjunction(one for _, one in sorted(found, key=lambda pair: place.get(pair[1], pair[0])))
+
+
+def _shortened(condition: Condition, given: Condition) -> Condition:
+    region = Region.of(condition).gist(Region.of(given)).joined()
+    short = (region & Region.universe(region.variables)).condition()
     return shorter(_pruned(condition, given), short)
 
 
-def _pruned(condition: Condition, given: Region) -> Condition:
+def _follows(condition: Condition, *given: Condition) -> bool:
+    """Whether ``condition`` surely holds wherever all that is given does. Mostly that is seen without a set: at a point
+    where it does not, or by intervals.
+    """
+    return not feasible(conjunction((*given, negate(condition))), solver=False)
+
+
+def _pruned(condition: Condition, given: Condition) -> Condition:
     """``condition``, which is Presburger, without the parts that its other parts and ``given`` say anyway."""
     match condition:
         case And():
@@ -138,34 +154,34 @@ def _pruned(condition: Condition, given: Region) -> Condition:
             return condition
 
 
-def _pruned_conjunction(parts: list[Condition], given: Region) -> Condition:
+def _pruned_conjunction(parts: list[Condition], given: Condition) -> Condition:
     for part in parts[::-1]:
         others = [other for other in parts if other is not part]
-        if (given & Region.of(conjunction(others))).is_subset(Region.of(part)):
+        if _follows(part, given, *others):
             parts = others
     for index, part in enumerate(parts):
         if isinstance(part, Or):
             others = [*parts[:index], *parts[index + 1 :]]
-            parts[index] = _pruned(part, given & Region.of(conjunction(others)))
+            parts[index] = _pruned(part, conjunction((given, *others)))
     return conjunction(parts)
 
 
-def _pruned_disjunction(parts: list[Condition], given: Region) -> Condition:
+def _pruned_disjunction(parts: list[Condition], given: Condition) -> Condition:
     for part in parts[::-1]:
         others = [other for other in parts if other is not part]
-        if (given & Region.of(part)).is_subset(Region.of(disjunction(others))):
+        if _follows(disjunction(others), given, part):
             parts = others
     return disjunction(_pruned(part, given) for part in parts)
 
 
-def _by_parts(condition: Condition, given: Region) -> Condition:
+def _by_parts(condition: Condition, given: Condition) -> Condition:
     match condition:
         case And():
             plain, others = _sorted_out(condition.args)
             if plain:
                 simple = _simplified(conjunction(plain), given)
                 # What the other conjuncts are needed for is only where the plain ones hold.
-                given = given & Region.of(conjunction(plain))
+                given = conjunction((given, *plain))
                 return conjunction((simple, *(_by_parts(part, given) for part in others)))
             return conjunction(_by_parts(part, given) for part in others)
         case Or():
@@ -178,16 +194,8 @@ def _by_parts(condition: Condition, given: Region) -> Condition:
 
 def _sorted_out(parts: Iterable[Condition]) -> tuple[list[Condition], list[Condition]]:
     """The Presburger parts and the others."""
-    plain: list[Condition] = []
-    others: list[Condition] = []
-    for part in parts:
-        try:
-            Region.of(part)
-        except NotPresburger:
-            others.append(part)
-        else:
-            plain.append(part)
-    return plain, others
+    found = {part: is_quasi_affine(part) for part in parts}
+    return [part for part, plain in found.items() if plain], [part for part, plain in found.items() if not plain]
 
 
 def shorter(first: Condition, second: Condition) -> Condition:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Store
-from loopless.logic import BudgetExceeded, NotPresburger, Region
+from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
 from loopless.paths.joining import join
@@ -24,10 +24,13 @@ from loopless.terms import (
     Var,
     Wrap,
     add,
+    at_most_zero,
+    between,
     conjunction,
     floor_div,
     mod,
     neg,
+    negate,
     polynomial,
     product,
     replace_terms,
@@ -112,9 +115,7 @@ def loop_paths(
     assumptions += [assumption for assumption in body.assumptions if assumption not in assumptions]
     assumptions += _calls(graph, loop)
     assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
-    return LoopPaths(
-        loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters
-    )
+    return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
 
 
 def _executed(body: Callable[[frozenset[Var]], Body]) -> tuple[Body, list[Finished[State]]]:
@@ -332,10 +333,7 @@ def _merge(
 
 
 def _numbered(paths: Iterable[Path], prefix: str) -> tuple[Path, ...]:
-    return tuple(
-        replace(p, id=f"{prefix}{i}")
-        for i, p in enumerate(paths, start=1)
-    )
+    return tuple(replace(p, id=f"{prefix}{i}") for i, p in enumerate(paths, start=1))
 
 
 def simplest(term: Term, condition: Condition) -> Term:
@@ -350,20 +348,19 @@ def _with_floors(term: Term, condition: Condition) -> Term:
     floors: dict[Term, Term] = {}
     for node in walk(term):
         if isinstance(node, Op) and node.op in ("trunc_div", "trunc_rem") and isinstance(node.args[1], Const):
-            low, high = _range_under(node.args[0], condition)
             floor = floor_div if node.op == "trunc_div" else mod
-            if node.args[1].value > 0 and low is not None and low >= 0:
+            if node.args[1].value <= 0:
+                continue
+            if _follows(at_most_zero(neg(node.args[0])), condition):
                 floors[node] = floor(*node.args)
-            elif node.args[1].value > 0 and high is not None and high <= 0:
+            elif _follows(at_most_zero(node.args[0]), condition):
                 floors[node] = neg(floor(neg(node.args[0]), node.args[1]))
     return replace_terms(term, floors) if floors else term
 
 
-def _range_under(term: Term, condition: Condition) -> tuple[int | None, int | None]:
-    try:
-        return Region.of(condition, condition.variables | term.variables).range_of(term)
-    except (NotPresburger, BudgetExceeded, ValueError):
-        return None, None
+def _follows(claim: Condition, condition: Condition) -> bool:
+    """Whether ``claim`` holds wherever ``condition`` does, as far as that is quickly seen."""
+    return claim is TRUE or not feasible(conjunction((condition, negate(claim))), solver=False)
 
 
 def without_wraps(term: Term, condition: Condition) -> Term:
@@ -371,16 +368,14 @@ def without_wraps(term: Term, condition: Condition) -> Term:
     found = [node for node in walk(term) if isinstance(node, Wrap)]
     if not found:
         return term
-    replaced = {wrapped: wrapped.arg for wrapped in found if _fits_under(wrapped, condition)}
+    known = Intervals((condition,))
+    replaced = {wrapped: wrapped.arg for wrapped in found if _fits_under(wrapped, condition, known)}
     return _strip(term, replaced) if replaced else term
 
 
-def _fits_under(wrapped: Wrap, condition: Condition) -> bool:
-    low, high = _range_under(wrapped.arg, condition)
-    least, most = wrapped.type.min, wrapped.type.max
-    assert least is not None
-    assert most is not None
-    return low is not None and high is not None and least <= low and high <= most
+def _fits_under(wrapped: Wrap, condition: Condition, known: Intervals) -> bool:
+    inside = between(wrapped.type.min, wrapped.arg, wrapped.type.max)
+    return known.decides(inside) is True or _follows(inside, condition)
 
 
 def _strip(term: Term, replaced: Mapping[Wrap, Term]) -> Term:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
 
 from loopless.flowgraph.model import (
@@ -71,6 +72,11 @@ MAX_DEGREE: Final = 2
 """Conditions of a higher degree are not put to Z3, which may take seconds beyond."""
 MAX_QUESTIONS: Final = 12
 """Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
+
+
+_REMEMBERED: Final = 10_000
+"""Conjuncts of path conditions of which it is remembered what they are made of: path conditions grow by one at a time.
+A guess."""
 
 
 class TooManyPaths(Exception):
@@ -302,7 +308,7 @@ class Execution(ABC, Generic[_S]):
     def _feasible(self, condition: Condition) -> bool:
         found = self.known.get(condition)
         if found is None:
-            self._comparisons += sum(1 for node in walk(condition) if isinstance(node, Compare))
+            self._comparisons += len(frozenset[Compare]().union(*map(_comparisons, conjuncts(condition))))
             if self._comparisons > MAX_COMPARISONS:
                 return self.beyond()
             found = self.known[condition] = feasible(condition, solver=self._worth_solving(condition))
@@ -312,8 +318,7 @@ class Execution(ABC, Generic[_S]):
         """Whether Z3 is asked where isl cannot tell: a few times, and for low degrees only, since it may take seconds
         beyond. A path kept though it is infeasible costs less.
         """
-        sums = [node for node in walk(condition) if isinstance(node, Sum)]
-        degree = max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)
+        degree = max(map(_degree, conjuncts(condition)), default=0)
         if degree <= 1:
             return True
         self._questions += 1
@@ -346,6 +351,17 @@ class Execution(ABC, Generic[_S]):
             return first
         lines = tuple(dict.fromkeys(line for state in group for line in state.lines))
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
+
+
+@lru_cache(_REMEMBERED)
+def _comparisons(part: Condition) -> frozenset[Compare]:
+    return frozenset(node for node in walk(part) if isinstance(node, Compare))
+
+
+@lru_cache(_REMEMBERED)
+def _degree(part: Condition) -> int:
+    sums = (node for node in walk(part) if isinstance(node, Sum))
+    return max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)
 
 
 def line_of(loc: Loc | None) -> int:

@@ -10,8 +10,9 @@ Conjuncts = tuple[Condition, ...]
 def join(alternatives: list[Conjuncts]) -> Conjuncts:
     """Conjuncts equivalent to "some of ``alternatives`` holds"."""
     current = [tuple(dict.fromkeys(parts)) for parts in alternatives]
+    apart: set[tuple[Conjuncts, Conjuncts]] = set()
     while True:
-        resolved = _resolve_some(current)
+        resolved = _resolve_some(current, apart)
         if resolved is None:
             break
         current = resolved
@@ -25,27 +26,35 @@ def join(alternatives: list[Conjuncts]) -> Conjuncts:
     return (*common, *conjuncts(either))
 
 
-def _resolve_some(alternatives: list[Conjuncts]) -> list[Conjuncts] | None:
-    """Combine one pair that differs in a single complementary conjunct; None where there is none."""
+def _resolve_some(alternatives: list[Conjuncts], apart: set[tuple[Conjuncts, Conjuncts]]) -> list[Conjuncts] | None:
+    """Combine one pair that differs in a single complementary conjunct; None where there is none. ``apart``: the pairs
+    that are known not to be one; it grows.
+    """
+    sets = [frozenset(parts) for parts in alternatives]
     for i, a in enumerate(alternatives):
         for j in range(i + 1, len(alternatives)):
-            combined = _resolve(a, alternatives[j])
+            b = alternatives[j]
+            if (a, b) in apart:
+                continue
+            combined = _resolve(a, b, sets[i] - sets[j], sets[j] - sets[i])
             if combined is not None:
                 return [*alternatives[:i], combined, *alternatives[i + 1 : j], *alternatives[j + 1 :]]
+            apart.add((a, b))
     return None
 
 
-def _resolve(a: Conjuncts, b: Conjuncts) -> Conjuncts | None:
-    only_a = [part for part in a if part not in b]
-    only_b = [part for part in b if part not in a]
+def _resolve(
+    a: Conjuncts, b: Conjuncts, only_a: frozenset[Condition], only_b: frozenset[Condition]
+) -> Conjuncts | None:
     if not only_a:
         return a
     if not only_b:
         return b
-    if negate(conjunction(only_a)) is conjunction(only_b):
-        return tuple(part for part in a if part in b)
-    if len(only_a) == 1 and len(only_b) == 1 and negate(only_a[0]) is only_b[0]:
-        return tuple(part for part in a if part in b)
+    if len(only_a) > 1 and len(only_b) > 1:
+        return None  # the negation of several is one
+    first = conjunction(part for part in a if part in only_a)
+    if negate(first) is conjunction(part for part in b if part in only_b):
+        return tuple(part for part in a if part not in only_a)
     return None
 
 

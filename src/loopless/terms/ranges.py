@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import assert_never
 
 from loopless.terms import curves, powers
-from loopless.terms.nodes import NAMED_FUNCTIONS, Aggregate, Const, Ite, Node, Op, Read, Sum, Term, Var, Wrap, walk
+from loopless.terms.nodes import (
+    NAMED_FUNCTIONS,
+    Aggregate,
+    Const,
+    Ite,
+    Monomial,
+    Node,
+    Op,
+    Read,
+    Sum,
+    Term,
+    Var,
+    Wrap,
+    walk,
+)
 
 Range = tuple[int | None, int | None]
 """Least and greatest value, both included; None where there is no bound."""
@@ -30,6 +45,11 @@ def range_of(term: Term) -> Range:
     return found
 
 
+def range_from(term: Term, known: Callable[[Term], Range]) -> Range:
+    """Bounds on the values of ``term`` by what is ``known`` of its operands."""
+    return _compute(term, known)
+
+
 def _has_range(node: Node) -> bool:
     return node._range is not None
 
@@ -40,28 +60,33 @@ def _writable(found: Range) -> Range:
     return low, high
 
 
-def _compute(term: Term) -> Range:
+def _known(node: Node) -> Range:
+    found: Range = node._range
+    return found
+
+
+def _compute(term: Term, known: Callable[[Term], Range] = _known) -> Range:
     match term:
         case Const():
             return term.value, term.value
         case Var() | Read() | Wrap():
             own = (term.type.min, term.type.max)
             if isinstance(term, Wrap) and term.type.width is None:
-                return _known(term.arg)
+                return known(term.arg)
             return own
         case Sum():
             total: Range = (0, 0)
             for monomial, coefficient in term.items:
-                total = _add(total, _scale(_monomial(monomial), coefficient))
+                total = _add(total, _scale(_monomial(monomial, known), coefficient))
             return total
         case Ite():
-            return _union(_known(term.then), _known(term.otherwise))
+            return _union(known(term.then), known(term.otherwise))
         case Aggregate():
-            return _aggregate(term)
+            return _aggregate(term, known)
         case Op():
             if term.op in NAMED_FUNCTIONS:
-                return _named(term.op, [_known(arg) for arg in term.args])
-            return _operator(term.op, [_known(arg) for arg in term.args])
+                return _named(term.op, [known(arg) for arg in term.args])
+            return _operator(term.op, [known(arg) for arg in term.args])
         case _:
             raise AssertionError(type(term))
 
@@ -101,8 +126,8 @@ def _named(op: str, args: list[Range]) -> Range:
             return _union((0, 0), _scale(summand, max(count[1], 0)))
 
 
-def _aggregate(term: Aggregate) -> Range:
-    most = _known(term.outside[0])[1]
+def _aggregate(term: Aggregate, known: Callable[[Term], Range]) -> Range:
+    most = known(term.outside[0])[1]
     most = None if most is None else max(most, 0)
     match term.kind:
         case "first":
@@ -116,13 +141,13 @@ def _aggregate(term: Aggregate) -> Range:
                 0 if high is not None and high <= 0 else None if high is None or most is None else high * most,
             )
         case "least" | "greatest":
-            start, value = _known(term.outside[1]), range_of(_term(term.inside[0]))
+            start, value = known(term.outside[1]), range_of(_term(term.inside[0]))
             low, high = _union(start, value)
             return (low, start[1]) if term.kind == "least" else (start[0], high)
         case _:
             number = term.outside[1]
             assert isinstance(number, Const)
-            return _union(_known(term.outside[2 + number.value]), range_of(_term(term.inside[number.value])))
+            return _union(known(term.outside[2 + number.value]), range_of(_term(term.inside[number.value])))
 
 
 def _term(node: Node) -> Term:
@@ -163,11 +188,6 @@ def _first_positive(args: list[Range]) -> Range:
     return (earliest if lead > 0 else -1), None
 
 
-def _known(node: Node) -> Range:
-    found: Range = node._range
-    return found
-
-
 def _add(a: Range, b: Range) -> Range:
     low = None if a[0] is None or b[0] is None else a[0] + b[0]
     high = None if a[1] is None or b[1] is None else a[1] + b[1]
@@ -197,10 +217,10 @@ def _multiply(a: Range, b: Range) -> Range:
     return EVERYTHING
 
 
-def _monomial(monomial: tuple[tuple[Term, int], ...]) -> Range:
+def _monomial(monomial: Monomial, known: Callable[[Term], Range]) -> Range:
     result: Range = (1, 1)
     for atom, exponent in monomial:
-        base = _known(atom)
+        base = known(atom)
         if exponent % 2 == 0:
             base = _even_power(base)
             exponent //= 2

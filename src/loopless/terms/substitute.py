@@ -36,7 +36,8 @@ def substitute(node: Node, bindings: Mapping[Var, Term]) -> Node:
     """
     if isinstance(node, Var):
         return bindings.get(node, node)
-    if bindings.keys().isdisjoint(node.variables):
+    bindings = {variable: bindings[variable] for variable in node.variables if variable in bindings}
+    if not bindings:
         return node
     done = _known(bindings)
     found = done.get(node)
@@ -105,7 +106,7 @@ def aggregate(kind: str, outside: tuple[Term, ...], bound: tuple[Var, ...], insi
     return Aggregate(kind, outside, names, inside)
 
 
-_MOST_BINDINGS = 128
+_MOST_BINDINGS = 1024
 _MOST_NODES = 20_000
 _recent: dict[frozenset[tuple[Var, Term]], dict[Node, Node]] = {}
 

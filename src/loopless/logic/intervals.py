@@ -1,0 +1,291 @@
+"""Where terms lie if some conditions hold, by intervals alone: what follows at once, and what cannot be.
+
+Each comparison bounds its linear form and, by where the other summands lie, each summand; a bound on a reduction that
+changes nothing is one on what is reduced. That is repeated a few times (hull consistency: Benhamou, Goualard,
+Granvilliers, Puget, Revising Hull and Box Consistency, ICLP 1999). It decides most of what is asked of path conditions
+at a fraction of what sets cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from loopless.terms import (
+    NAMED_FUNCTIONS,
+    And,
+    Compare,
+    Condition,
+    Const,
+    IntType,
+    Monomial,
+    Op,
+    Or,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+    conjuncts,
+    range_of,
+)
+from loopless.terms.ranges import EVERYTHING, Range, range_from
+
+_ROUNDS: Final = 4
+"""So often all conditions are looked at while some of them still tell something new. A guess."""
+
+_MOST_DEEP: Final = 40
+"""Operands that lie deeper count as anything in their types' ranges."""
+
+_WINDOWS: Final = 4
+"""A reduction that may add more multiples of the modulus than this says nothing of what is reduced. A guess."""
+
+_Form = tuple[tuple[Monomial, int], ...]
+"""A sum without its constant, the first coefficient positive."""
+_DIVISIONS: Final = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
+_POWERS: Final = frozenset(("shl", "shr", "pow"))
+
+
+class Intervals:
+    """What some conditions say of terms. ``possible``: False only if surely nothing fulfils them."""
+
+    def __init__(self, parts: Iterable[Condition] = ()) -> None:
+        self.possible = True
+        self._ends: dict[Term, Range] = {}
+        self._forms: dict[_Form, Range] = {}
+        self._found: dict[Term, Range] = {}
+        """Ranges worked out in this round: perhaps not the best that is known by now, but right."""
+        self._narrowed = True
+        self._depth = 0
+        still_open = [part for whole in parts for part in conjuncts(whole)]
+        for _ in range(_ROUNDS):
+            if not self._narrowed or not self.possible:
+                break
+            self._narrowed = False
+            self._found.clear()
+            still_open = [part for part in still_open if not self._take(part)]
+        self._found.clear()
+
+    def range_of(self, term: Term) -> Range:
+        """Bounds on ``term`` where the conditions hold."""
+        if isinstance(term, Const):
+            return term.value, term.value
+        if isinstance(term, Var):
+            return self._ends.get(term) or (term.type.min, term.type.max)
+        found = self._found.get(term)
+        if found is None:
+            if self._depth >= _MOST_DEEP or not self.possible:
+                return range_of(term)
+            self._depth += 1
+            found = _both(self._by_operands(term), self._ends.get(term, EVERYTHING))
+            self._depth -= 1
+            self._found[term] = found
+            self._check(found)
+        return found
+
+    def decides(self, condition: Condition) -> bool | None:
+        """True where ``condition`` holds wherever all that is known does, False where it holds nowhere there."""
+        match condition:
+            case Truth():
+                return condition.value
+            case Compare():
+                return self._compared(condition.relation, condition.term)
+            case And():
+                found = [self.decides(arg) for arg in condition.args]
+                return False if False in found else None if None in found else True
+            case Or():
+                found = [self.decides(arg) for arg in condition.args]
+                return True if True in found else None if None in found else False
+            case _:
+                return None
+
+    def _compared(self, relation: str, term: Term) -> bool | None:
+        low, high = self.range_of(term)
+        above, below = low is not None and low > 0, high is not None and high < 0
+        if relation == "le":
+            return False if above else True if high is not None and high <= 0 else None
+        equal = False if above or below else True if low == high == 0 else None
+        return equal if relation == "eq" or equal is None else not equal
+
+    def _may_lack_value(self, term: Term) -> bool:
+        """Whether a term may have no value: it is then taken for any in its range, whatever its operands are."""
+        if not isinstance(term, Op):
+            return False
+        if term.op in NAMED_FUNCTIONS:
+            return True
+        least = 1 if term.op in _DIVISIONS else 0 if term.op in _POWERS else None
+        if least is None:
+            return False
+        low, high = self.range_of(term.args[-1])
+        return (low is None or low < least) and (least == 0 or high is None or high >= 0)
+
+    def _by_operands(self, term: Term) -> Range:
+        if isinstance(term, Sum):
+            return self._range_of_sum(term)
+        if self._may_lack_value(term):
+            return range_of(term)
+        if isinstance(term, Wrap):
+            inside = self.range_of(term.arg)
+            return inside if _lies_in(inside, (term.type.min, term.type.max)) else range_of(term)
+        return range_from(term, self.range_of)
+
+    def _range_of_sum(self, term: Sum) -> Range:
+        low: int | None = 0
+        high: int | None = 0
+        for monomial, factor in term.items:
+            least, most = _scaled(self._range_of(monomial), factor)
+            low = None if low is None or least is None else low + least
+            high = None if high is None or most is None else high + most
+        if self._forms:
+            form, sign, constant = _form(term)
+            known = self._forms.get(form)
+            if known is not None:
+                return _both((low, high), _moved(_scaled(known, sign), constant))
+        return low, high
+
+    def _range_of(self, monomial: Monomial) -> Range:
+        if not monomial:
+            return 1, 1
+        if len(monomial) == 1 and monomial[0][1] == 1:
+            return self.range_of(monomial[0][0])
+        return range_from(Sum(((monomial, 1),)), self.range_of)
+
+    # -- what a condition tells ---------------------------------------------------------------------------------------
+
+    def _take(self, part: Condition) -> bool:
+        """Learn what ``part`` says; whether it has no more to say."""
+        match part:
+            case Compare(relation="ne"):
+                return self._unequal(part.term)
+            case Compare():
+                decided = self._compared(part.relation, part.term)
+                if decided is None:
+                    self._bound(part.term, (0 if part.relation == "eq" else None, 0))
+                self.possible = self.possible and decided is not False
+                return decided is not None
+            case And():
+                taken = [self._take(arg) for arg in part.args]  # all of them, whatever the first says
+                return all(taken)
+            case Or():
+                left = [arg for arg in part.args if self.decides(arg) is not False]
+                self.possible = self.possible and bool(left)
+                return len(left) == 1 and self._take(left[0])
+            case _:
+                self.possible = self.possible and self.decides(part) is not False
+                return True
+
+    def _unequal(self, term: Term) -> bool:
+        low, high = self.range_of(term)
+        if low == high == 0:
+            self.possible = False
+        elif low == 0:
+            self._bound(term, (1, None))
+        elif high == 0:
+            self._bound(term, (None, -1))
+        return (low is not None and low >= 0) or (high is not None and high <= 0)
+
+    def _bound(self, term: Term, ends: Range) -> None:
+        """``term`` lies between ``ends``."""
+        if not isinstance(term, Sum):
+            self._narrow(term, ends)
+            return
+        form, sign, constant = _form(term)
+        low, high = _scaled(_moved(ends, -constant), sign)
+        if len(form) > 1:
+            ends_of_form = _both(self._forms.get(form, EVERYTHING), (low, high))
+            if self._forms.get(form) != ends_of_form:
+                self._forms[form] = ends_of_form
+                self._narrowed = True
+                self._check(ends_of_form)
+        ranges = [_scaled(self._range_of(monomial), factor) for monomial, factor in form]
+        for at, (monomial, factor) in enumerate(form):
+            if len(monomial) != 1 or monomial[0][1] != 1:
+                continue
+            others = ranges[:at] + ranges[at + 1 :]
+            least = _total(least for least, _ in others)
+            most = _total(most for _, most in others)
+            above = None if high is None or least is None else high - least
+            below = None if low is None or most is None else low - most
+            if factor < 0:
+                below, above = (None if above is None else -above), (None if below is None else -below)
+            size = abs(factor)
+            inside = (None if below is None else -(-below // size)), (None if above is None else above // size)
+            self._narrow(monomial[0][0], inside)
+
+    def _narrow(self, atom: Term, ends: Range) -> None:
+        before = self.range_of(atom)
+        now = _both(before, ends)
+        if now == before or isinstance(atom, Const):
+            return
+        self._ends[atom] = now
+        self._found.pop(atom, None)
+        self._narrowed = True
+        self._check(now)
+        if isinstance(atom, Wrap) and self._depth < _MOST_DEEP:
+            self._depth += 1
+            self._bound(atom.arg, _reduced_into(atom.type, self.range_of(atom.arg), now))
+            self._depth -= 1
+
+    def _check(self, ends: Range) -> None:
+        if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
+            self.possible = False
+
+
+def _form(term: Sum) -> tuple[_Form, int, int]:
+    """(f, s, c) where the term is s·f + c."""
+    constant = next((factor for monomial, factor in term.items if not monomial), 0)
+    form = tuple(item for item in term.items if item[0])
+    if not form or form[0][1] > 0:
+        return form, 1, constant
+    return tuple((monomial, -factor) for monomial, factor in form), -1, constant
+
+
+def _lies_in(a: Range, b: Range) -> bool:
+    above = b[0] is None or (a[0] is not None and a[0] >= b[0])
+    return above and (b[1] is None or (a[1] is not None and a[1] <= b[1]))
+
+
+def _reduced_into(type: IntType, inside: Range, ends: Range) -> Range:
+    """Where a number in ``inside`` must lie that a type reduces into ``ends``."""
+    if type.width is None:
+        return ends
+    lowest, modulus = type.min, 1 << type.width
+    if lowest is None or None in inside or None in ends:
+        return EVERYTHING
+    least, most = inside
+    assert least is not None
+    assert most is not None
+    first, last = (least - lowest) // modulus, (most - lowest) // modulus
+    if last - first >= _WINDOWS:
+        return EVERYTHING
+    found = []
+    for window in range(first, last + 1):
+        low, high = _both(inside, _moved(ends, window * modulus))
+        if low is not None and high is not None and low <= high:
+            found += [low, high]
+    return (min(found), max(found)) if found else (most + 1, least - 1)
+
+
+def _moved(ends: Range, by: int) -> Range:
+    return (None if ends[0] is None else ends[0] + by), (None if ends[1] is None else ends[1] + by)
+
+
+def _total(ends: Iterable[int | None]) -> int | None:
+    found = 0
+    for end in ends:
+        if end is None:
+            return None
+        found += end
+    return found
+
+
+def _scaled(ends: Range, factor: int) -> Range:
+    low = None if ends[0] is None else ends[0] * factor
+    high = None if ends[1] is None else ends[1] * factor
+    return (low, high) if factor >= 0 else (high, low)
+
+
+def _both(a: Range, b: Range) -> Range:
+    low = a[0] if b[0] is None else b[0] if a[0] is None else max(a[0], b[0])
+    high = a[1] if b[1] is None else b[1] if a[1] is None else min(a[1], b[1])
+    return low, high
