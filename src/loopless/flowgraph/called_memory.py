@@ -13,7 +13,7 @@ def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
     declared = None if name is None else module.functions.get(name)
     if name is None or (declared is not None and not declared.is_declaration):
         return False
-    return effect_of(name) in (Effect.ALLOCATES, Effect.MOVES)
+    return effect_of(name, module.stubs) in (Effect.ALLOCATES, Effect.MOVES)
 
 
 def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> Target | None:
@@ -25,7 +25,7 @@ def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module)
     if name in POINTS_INTO_FIRST and instruction.operands:
         found = state.of(instruction.operands[0]).moved(None)
         return Target(found.places | {(NULL, None)}, found.unknown)
-    known = library_function(name)
+    known = library_function(name, module.stubs)
     at = known.returns_argument if known is not None else None
     return state.of(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
 
@@ -40,7 +40,7 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     if name.startswith("llvm."):
         return "ignored"
     declared = module.functions.get(name)
-    effect = effect_of(name) if declared is None or declared.is_declaration else None
+    effect = effect_of(name, module.stubs) if declared is None or declared.is_declaration else None
     if effect is not None:
         return {
             Effect.NONE: "ignored",

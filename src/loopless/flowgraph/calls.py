@@ -78,7 +78,7 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     if gone is not None and kind != "defined":
         t.end = gone  # what it changes on the way out, nothing here sees
         return
-    if effect_of(name) is Effect.ALLOCATES and (function is None or function.is_declaration):
+    if effect_of(name, t.memory.module.stubs) is Effect.ALLOCATES and (function is None or function.is_declaration):
         _allocate(t, instruction, name)
         return
     t.callees.add(name)
@@ -103,7 +103,7 @@ _PERHAPS: Final = frozenset({"fgets", "fread", "time", "strtol", "strtoul", "str
 
 def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None:
     """What a library function reads or writes through must live, and what it writes must not be constant."""
-    known = library_function(name)
+    known = library_function(name, t.memory.module.stubs)
     if known is None or known.effect is Effect.NONE:
         return
     plain = name.removeprefix("__").removesuffix("_chk")

@@ -258,7 +258,7 @@ def _touched(
         return Touched(nothing, frozenset(cells_from(points.of(operands[0]))) if operands else nothing)
     if meaning is not None and meaning is not Meaning.ENTRY:
         return Touched(nothing, nothing)
-    library = library_function(name) if name is not None and stranger else None
+    library = library_function(name, module.stubs) if name is not None and stranger else None
     if library is not None:
         return _of_library(library, operands, points)
     if call_kind(instruction, module) == "ignored":
@@ -353,7 +353,7 @@ def _keeps(
     stranger = declared is None or declared.is_declaration
     if name is not None and (meaning_of(name, defined=not stranger) not in (None, Meaning.ENTRY)):
         return hands_back
-    if name is not None and stranger and library_function(name) is not None:
+    if name is not None and stranger and library_function(name, module.stubs) is not None:
         return hands_back or any(word in name for word in _KEEPING)
     if call_kind(instruction, module) in ("ignored", "reads"):
         return hands_back

@@ -195,7 +195,7 @@ def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> boo
             length = instruction.operands[2]
             _overwrite(instruction.operands[0], length.unsigned if isinstance(length, ir.IntConst) else None, state)
         case "call" | "invoke" if instruction.callee_name is not None:
-            known = library_function(instruction.callee_name)
+            known = library_function(instruction.callee_name, module.stubs)
             for index, operand in enumerate(instruction.operands if known is not None else ()):
                 assert known is not None
                 if _is_pointer(operand) and (index in known.writes or -1 in known.writes):

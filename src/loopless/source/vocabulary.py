@@ -134,7 +134,7 @@ class LibraryFunction:
     ``writes`` are the arguments (from 0) through which it writes; -1 stands for all from the last named one on
     (``scanf``). ``pure``: its result depends on its arguments (and what they point to) only, else the result is an
     unknown at each call. ``returns_argument``: the result is that argument. ``noreturn``: it does not come back.
-    ``prints``: it writes to a file or the terminal.
+    ``prints``: it writes to a file or the terminal. ``anywhere``: what it reads need not be behind its arguments.
     """
 
     effect: Effect
@@ -143,6 +143,29 @@ class LibraryFunction:
     returns_argument: int | None = None
     noreturn: bool = False
     prints: bool = False
+    anywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """What a user's file says of a function that the program only declares (:mod:`loopless.source.stubs`).
+
+    ``place`` is ``file:line``. ``defined``: by a body, which is then in the module, and nothing else is said here.
+    ``effects``: None where nothing is said of them. ``returns``: the least and the greatest integer result.
+    ``attributes``: those of LLVM that the declaration has besides.
+    """
+
+    name: str
+    place: str
+    defined: bool = False
+    effects: LibraryFunction | None = None
+    returns: tuple[int, int] | None = None
+    attributes: frozenset[str] = frozenset()
+
+    @property
+    def granted(self) -> str:
+        """What is taken for granted where an answer rests on this."""
+        return f"{self.name} is as {'defined' if self.defined else 'declared'} in {self.place}"
 
 
 def _table() -> dict[str, LibraryFunction]:
@@ -264,15 +287,21 @@ What they do to memory is not said. Not here: what calls back (``qsort``, ``atex
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 
-def effect_of(name: str) -> Effect | None:
-    """The effect of a library function on memory, None where it is not known."""
-    found = library_function(name)
+_NO_STUBS: Final[Mapping[str, Stub]] = {}
+
+
+def effect_of(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> Effect | None:
+    """The effect of a library function on memory, or of one that ``stubs`` tell of; None where it is not known."""
+    found = library_function(name, stubs)
     return None if found is None else found.effect
 
 
-def library_function(name: str) -> LibraryFunction | None:
-    r"""All effects of a library function, None where they are not known.
+def library_function(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> LibraryFunction | None:
+    r"""All effects of a library function, or of one that ``stubs`` tell of; None where they are not known.
 
     Headers rename some: glibc to ``__isoc99_scanf``, ``__isoc23_strtol``; macOS to ``\1_fopen``.
     """
+    stub = stubs.get(name)
+    if stub is not None and stub.effects is not None:
+        return stub.effects
     return LIBRARY.get(_RENAMED.sub("", name))
