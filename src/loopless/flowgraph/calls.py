@@ -39,12 +39,16 @@ from loopless.terms import (
     Term,
     Var,
     add,
+    const,
     disjunction,
     equal,
     equals_zero,
     less_equal,
+    mod,
     not_zero,
     product,
+    sub,
+    wrap,
 )
 
 ITSELF: Final = ".itself"
@@ -316,7 +320,21 @@ def _returns_signed(t: Translator, instruction: ir.Instruction, name: str) -> bo
 
 def _finish(t: Translator, instruction: ir.Instruction, value: Value | None) -> None:
     if value is not None:
-        t.define(instruction, value)
+        t.define(instruction, _told(t, instruction, value))
+
+
+def _told(t: Translator, instruction: ir.Instruction, value: Value) -> Value:
+    """The result of a call, by what a stub says of it: between what it lies.
+
+    It is told by the value, which is the same wherever the stub is right: a condition would be one on what is called
+    whether or not anything depends on the result.
+    """
+    stub = t.memory.module.stubs.get(instruction.callee_name or "")
+    if stub is None or stub.returns is None or not isinstance(value, Number):
+        return value
+    least, most = stub.returns
+    term = add(const(least), mod(sub(value.read(signed=least < 0), const(least)), const(most - least + 1)))
+    return Number(term if value.type.width is None else wrap(term, value.type), value.type)
 
 
 def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Pointer, ...]:

@@ -84,7 +84,7 @@ class Stubs:
             if function is None:
                 continue
             if not function.is_declaration:
-                where = f" at {function.loc}" if function.loc is not None else ""
+                where = f" at {function.loc.file}:{function.loc.line}" if function.loc is not None else ""
                 raise SourceError(
                     f"{stub.place} is a stub for {name}, which the program defines itself{where}: a stub is for what the "
                     "program only declares; leave it out"
