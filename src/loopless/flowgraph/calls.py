@@ -100,9 +100,10 @@ _LENGTHS: Final = {
     **dict.fromkeys(("bzero", "explicit_bzero", "snprintf", "vsnprintf"), 1),
 }
 """Library functions that write nothing where this argument is 0."""
-_PERHAPS: Final = frozenset({"fgets", "fread", "time", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof",
-                             "strtold", "scanf", "sscanf", "fscanf", "read", "recv"})  # fmt: skip
-"""Library functions that need not write at all, for reasons that are not in their arguments."""
+_SURELY: Final = frozenset(_LENGTHS) - {"read", "recv"} | {
+    "strcpy", "strcat", "strncat", "stpcpy", "gets", "sprintf", "vsprintf", "gettimeofday"
+}  # fmt: skip
+"""Library functions that write at all, but for a length of 0: others need not, for reasons not in their arguments."""
 
 
 def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None:
@@ -116,7 +117,7 @@ def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None
             alive(t, operand, instruction.loc)
     at = _LENGTHS.get(plain)
     length = t.number(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
-    if plain in _PERHAPS or (at is not None and length is None):
+    if plain not in _SURELY or (at is not None and length is None):
         return
     nothing = equals_zero(length.read(signed=False)) if length is not None else FALSE
     for index in known.writes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
@@ -56,7 +56,7 @@ _HARMLESS: Final = (
 """Intrinsics with pointer arguments that read and write nothing."""
 NOT_MAIN: Final = "what is not defined here does not call main"
 """What is taken for granted where a variable that ``main`` changes survives such a call."""
-_KEEPING: Final = ("strto",)
+_KEEPING: Final = ("strto", "wcsto")
 """Library functions that store what they are given in memory, whatever they return."""
 
 
@@ -64,13 +64,14 @@ _KEEPING: Final = ("strto",)
 class Effects:
     """What a call of a function may do to memory that its caller can see: places of parameters (bases of the callee),
     of globals, of what pointers in these point to (formal pointees, with their ``holders``), and outside.
-    ``strange``: it may come to code that is not known. ``keeps``: the parameters whose address may still be known to
+    ``strange``: it may come to code that is not known; ``looks``: to such that writes nothing. ``keeps``: the parameters whose address may still be known to
     somebody when the call is over.
     """
 
     reads: Cells = frozenset()
     writes: Cells = frozenset()
     strange: bool = False
+    looks: bool = False
     keeps: frozenset[str] = frozenset()
     holders: Holders = field(default_factory=dict)
 
@@ -107,11 +108,14 @@ class ModuleFacts:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one call may read and write, in the objects of the caller. ``strange``: it may come to unknown code."""
+    """What one call may read and write, in the objects of the caller. ``strange``: it may come to unknown code.
+    ``looks``: it may read what such code may read, and writes nothing but what is said here.
+    """
 
     reads: Cells
     writes: Cells
     strange: bool = False
+    looks: bool = False
 
 
 @dataclass(slots=True)
@@ -235,10 +239,10 @@ class Caller:
 def touched(instruction: ir.Instruction, caller: Caller, facts: ModuleFacts) -> Touched:
     """What a call may read and write, in the objects of its caller."""
     found = _touched(instruction, caller, facts.module, facts.effects)
-    if not found.strange:
-        return found
     more = facts.strange
     outside = frozenset({ANYTHING_OUTSIDE})
+    if not found.strange:
+        return replace(found, reads=found.reads | outside | more.reads) if found.looks else found
     return Touched(found.reads | outside | more.reads, found.writes | outside | more.writes, strange=True)
 
 
@@ -273,10 +277,13 @@ def _touched(
             reads.update(own.of(found.reads))
             writes.update(own.of(found.writes))
             reads.update(copied(function, operands, points, known))
-        return Touched(frozenset(reads), frozenset(writes), any(effects.get(c, NO_EFFECTS).strange for c in names))
+        inside = [effects.get(callee, NO_EFFECTS) for callee in names]
+        strange, looks = any(e.strange for e in inside), any(e.looks for e in inside)
+        return Touched(frozenset(reads), frozenset(writes), strange, looks)
     given = {cell for operand in operands if _may_point(operand) for cell in whole_objects(points.of(operand))}
-    writes_nothing = call_kind(instruction, module) == "reads"
-    return Touched(frozenset(given), nothing if writes_nothing else frozenset(given), strange=True)
+    if call_kind(instruction, module) == "reads":
+        return Touched(frozenset(given), nothing, looks=True)
+    return Touched(frozenset(given), frozenset(given), strange=True)
 
 
 def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> Touched:
@@ -304,7 +311,7 @@ def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points
         written = index in library.writes or (-1 in library.writes and index > last)
         (writes if written else reads).update(cells_from(points.of(operand)))
         reads.update(cells_from(points.of(operand)) if written else ())  # as strcat does
-    return Touched(frozenset(reads), frozenset(writes))
+    return Touched(frozenset(reads), frozenset(writes), looks=library.anywhere)
 
 
 # -- what is given away -----------------------------------------------------------------------------------------------
@@ -394,13 +401,14 @@ def facts_of(module: ir.Module) -> ModuleFacts:
 
 
 def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> Effects:
-    reads, writes, strange = set(body.reads), set(body.writes), False
+    reads, writes, strange, looks = set(body.reads), set(body.writes), False, False
     caller = Caller(body.function, body.points, module, body.named)
     for instruction in body.calls:
         found = _touched(instruction, caller, module, effects)
         reads |= found.reads
         writes |= found.writes
         strange |= found.strange
+        looks |= found.looks
     body.kept = body.escaped | kept_by(body.calls, body.points, module, module, effects)
     own = {param.name: body.points.parameters[param.name] for param in body.function.params if _points(param)}
     keeps = frozenset(name for name, base in own.items() if base in body.kept)
@@ -410,7 +418,7 @@ def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> 
         collapsed((*before, *seen_by_callers(cells, body.function, body.points, body.named)))
         for before, cells in ((old.reads, reads), (old.writes, writes))
     )
-    return Effects(seen_reads, seen_writes, strange, keeps, holders_of((seen_reads, seen_writes), body.named))
+    return Effects(seen_reads, seen_writes, strange, looks, keeps, holders_of((seen_reads, seen_writes), body.named))
 
 
 def _points(param: ir.Param) -> bool:
