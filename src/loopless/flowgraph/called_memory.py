@@ -30,6 +30,21 @@ def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module)
     return state.of(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
 
 
+def may_hand_back(instruction: ir.Instruction, module: ir.Module) -> bool:
+    """Whether the result of a call may be an address that it was given: a pointer, or an integer as wide as one, but
+    for the integers of library functions, which are lengths and numbers.
+    """
+    result = instruction.type
+    if isinstance(result, ir.PtrT | ir.StructT):
+        return True
+    if not isinstance(result, ir.IntT) or result.bits < module.pointer_bits:
+        return False
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    stranger = declared is None or declared.is_declaration
+    return name is None or not stranger or name in module.stubs or library_function(name) is None
+
+
 def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     """How a call touches memory: "ignored" (not ours), "reads", "block" (memset, memcpy), "defined", "unknown"."""
     name = instruction.callee_name

@@ -20,7 +20,7 @@ from typing import Final
 
 from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.call_graph import Reach, mentioned
-from loopless.flowgraph.called_memory import call_kind
+from loopless.flowgraph.called_memory import call_kind, may_hand_back
 from loopless.flowgraph.cells import (
     ANYTHING_OUTSIDE,
     Cell,
@@ -350,9 +350,7 @@ def _keeps(
     effects: Mapping[str, Effects],
 ) -> bool:  # fmt: skip
     """Whether the address that an argument is may be known to others behind the call, its result included."""
-    name, result = instruction.callee_name, instruction.type
-    width = result.bits if isinstance(result, ir.IntT) else 0
-    hands_back = isinstance(result, ir.PtrT | ir.StructT) or width >= module.pointer_bits
+    name, hands_back = instruction.callee_name, may_hand_back(instruction, module)
     if name is not None and name.startswith("llvm."):
         plain = name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove", *_HARMLESS))
         return hands_back or not plain
