@@ -135,8 +135,8 @@ def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: Compil
         command = None if command is None else replace(command, language="c")
         words = [*_words(file, options, command, "c"), *_stand_in(file, named, folder, instead=text)]
         out = folder / "tree.json"
-        words = [word for word in words if word not in ("-S", "-emit-llvm")]
-        parsing = [*words, "-fsyntax-only", "-Xclang", "-ast-dump=json"]
+        # To zig, this writes assembly: else it would link, which takes a minute in a cache of its own.
+        parsing = [*words, "-Xclang", "-ast-dump=json", "-o", str(folder / "none.ll")]
         status, err = run(parsing, folder, None, options.timeout_s, f"compiling {file}", out)
         try:
             return json.loads(out.read_bytes())

@@ -300,25 +300,23 @@ LEAVES: Final = frozenset(
 )
 """Functions of C, POSIX and BSD that never come back to where they are called, whether or not a header says so."""
 
-_FILES: Final = frozenset(
-    (
-        "fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked fileno fseek fseeko fseeko64 ftell ftello ftello64 "
-        "tmpfile tmpfile64 pclose close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate ftruncate64 fchmod "
-        "fchown fchdir umask closedir open open64 openat openat64 creat creat64 faccessat "
-        "unlink unlinkat remove rename renameat symlink mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate "
-        "utime utimes futimes futimens utimensat fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos "
-        "nanosleep pwrite pwrite64 pread pread64 readlink readlinkat stat stat64 fstat fstat64 lstat "
-        "lstat64 fstatat fstatat64 fgetpos clock_gettime clock_getres getrlimit getrusage gethostname fcntl fcntl64 "
-        "pipe pipe2 getcwd uname fread_unlocked fgets_unlocked fwrite_unlocked fputs_unlocked fflush_unlocked "
-        "fputc_unlocked putc_unlocked getppid geteuid getgid getegid"
-    ).split()
+_OF_FILES: Final = (
+    "fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked fileno fseek fseeko fseeko64 ftell ftello "
+    "ftello64 tmpfile tmpfile64 pclose close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate "
+    "ftruncate64 fchmod fchown fchdir umask closedir open open64 openat openat64 creat creat64 faccessat unlink "
+    "unlinkat remove rename renameat symlink mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime "
+    "utimes futimes futimens utimensat fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep "
+    "pwrite pwrite64 pread pread64 readlink readlinkat stat stat64 fstat fstat64 lstat lstat64 fstatat fstatat64 "
+    "fgetpos clock_gettime clock_getres getrlimit getrusage gethostname fcntl fcntl64 pipe pipe2 getcwd uname "
+    "fread_unlocked fgets_unlocked fwrite_unlocked fputs_unlocked fflush_unlocked fputc_unlocked putc_unlocked "
+    "getppid geteuid getgid getegid"
 )
 FROM_OUTSIDE: Final = frozenset(
     {"rand", "random", "lrand48", "mrand48", "drand48", "clock", "getpid", "getuid", "sysconf", "time", "gettimeofday"}
     | {"getchar", "getchar_unlocked", "fgetc", "getc", "fgets", "gets", "fread", "read", "recv", "scanf", "fscanf"}
     | {"putchar", "putchar_unlocked", "fputc", "putc", "fputs", "puts", "fwrite", "write", "fflush", "fclose"}
     | {"printf", "fprintf", "vprintf", "vfprintf", "dprintf", "feof", "ferror"}
-    | _FILES
+    | frozenset(_OF_FILES.split())
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
 
