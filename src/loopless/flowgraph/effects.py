@@ -64,8 +64,8 @@ _KEEPING: Final = ("strto", "wcsto")
 class Effects:
     """What a call of a function may do to memory that its caller can see: places of parameters (bases of the callee),
     of globals, of what pointers in these point to (formal pointees, with their ``holders``), and outside.
-    ``strange``: it may come to code that is not known; ``looks``: to such that writes nothing. ``keeps``: the parameters whose address may still be known to
-    somebody when the call is over.
+    ``strange``: it may come to code that is not known; ``looks``: to such that writes nothing.
+    ``keeps``: the parameters whose address may still be known to somebody when the call is over.
     """
 
     reads: Cells = frozenset()

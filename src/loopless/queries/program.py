@@ -133,7 +133,8 @@ class Function:
         found = {name for name in names if name in known} - {self.code.name}
         bodies = self.program.source.module.functions
         for name in dict.fromkeys(names):
-            found |= {i.callee_name for i in bodies[name].instructions() if i.callee_name in known}
+            called = (i.callee_name for i in bodies[name].instructions())
+            found |= {callee for callee in called if callee is not None and callee in known}
         return tuple(known[name].granted for name in sorted(found))
 
     @property

@@ -122,8 +122,8 @@ def check_file(path: Path) -> Path:
 
 
 def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: CompileCommand | None) -> Any:
-    """What clang's parser makes of ``text`` as the C file ``file``: its syntax tree, as it is in JSON. Where the text is
-    wrong it has what could be read, and :func:`compile_ir` says what is wrong.
+    """What clang's parser makes of ``text`` as the C file ``file``: its syntax tree, as it is in JSON. Where the text
+    is wrong it has what could be read, and :func:`compile_ir` says what is wrong.
 
     Raises:
         SourceError: there is no tree.
@@ -133,7 +133,7 @@ def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: Compil
         folder = Path(scratch)
         named = _no_option(file)
         command = None if command is None else replace(command, language="c")
-        words = [*_words(file, options, command, "c"), *_stand_in(file, named, folder, instead=text)]
+        words = [*_words(options, command, "c"), *_stand_in(file, named, folder, instead=text)]
         out = folder / "tree.json"
         # To zig, this writes assembly: else it would link, which takes a minute in a cache of its own.
         parsing = [*words, "-Xclang", "-ast-dump=json", "-o", str(folder / "none.ll")]
@@ -144,7 +144,7 @@ def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: Compil
             raise SourceError(_explain(err, file, status)) from None
 
 
-def _words(file: Path, options: SourceOptions, command: CompileCommand | None, language: str) -> list[str]:
+def _words(options: SourceOptions, command: CompileCommand | None, language: str) -> list[str]:
     """The compiler and all its words but those that name the file and the output."""
     user, user_model = _user_flags(options.flags)
     model = options.data_model or user_model or (command.data_model if command is not None else None)
@@ -173,7 +173,7 @@ def _compile(
 ) -> str:
     """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
     language = _language(file, command)
-    arguments = _words(file, options, command, language)
+    arguments = _words(options, command, language)
     named = str(file.absolute()) if command is not None else _no_option(file)
     here = folder / file if cwd == folder else file
 

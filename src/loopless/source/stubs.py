@@ -1,8 +1,8 @@
 """What users say of functions that a program only declares: C files with bodies for them, or with annotated prototypes.
 
-A definition is linked into the program and stands for the missing one. A prototype says effects by attributes that C
-compilers know (``const``, ``pure``, ``noreturn``, ``malloc``, ``nonnull``, ``returns_nonnull``, and GCC's ``access``) and
-by macros that every such file begins with:
+A definition is linked into the program and stands for the missing one. A prototype says effects by attributes that
+compilers of C know (``const``, ``pure``, ``noreturn``, ``malloc``, and GCC's ``access``) and by macros that every such
+file begins with:
 
 - ``loopless_returns(least, most)``: between what its integer result lies;
 - ``loopless_only_arguments``: it touches no memory but what its pointer arguments point to;
@@ -86,8 +86,8 @@ class Stubs:
             if not function.is_declaration:
                 where = f" at {function.loc.file}:{function.loc.line}" if function.loc is not None else ""
                 raise SourceError(
-                    f"{stub.place} is a stub for {name}, which the program defines itself{where}: a stub is for what the "
-                    "program only declares; leave it out"
+                    f"{stub.place} is a stub for {name}, which the program defines itself{where}: a stub is for what "
+                    "the program only declares; leave it out"
                 )
             _check_type(stub, self.declared[name], function)
             if stub.defined:
@@ -147,7 +147,9 @@ def read_stubs(files: Iterable[Path], options: SourceOptions, command: CompileCo
                 continue
             before = known.get(stub.name)
             if before is not None:
-                raise SourceError(f"{stub.place} is a second stub for {stub.name}, beside {before.place}: leave one out")
+                raise SourceError(
+                    f"{stub.place} is a second stub for {stub.name}, beside {before.place}: leave one out"
+                )
             known[stub.name], declared[stub.name] = stub, found
         if any(prototype.defined for prototype in prototypes):
             modules.append((str(file), _ANNOTATIONS.sub("", without_keeping(compiled))))
@@ -301,7 +303,9 @@ def _effects(prototype: _Prototype, found: ir.Function, notes: _Notes, place: st
     none, reads = "memory(none)" in found.attributes, bool(found.attributes & {"memory(read)", "readonly"})
     if (none or reads or _READS in said) and any(mode in ("write_only", "read_write") for mode in by_index.values()):
         what = "const" if none else "pure" if reads else "loopless_only_reads_arguments"
-        raise SourceError(f"{place} says of {name} that it writes through an argument and that it is {what}: leave one out")
+        raise SourceError(
+            f"{place} says of {name} that it writes through an argument and that it is {what}: leave one out"
+        )
     if none:
         return LibraryFunction(Effect.NONE, pure=True, noreturn=gone)
     if reads:
@@ -311,8 +315,8 @@ def _effects(prototype: _Prototype, found: ir.Function, notes: _Notes, place: st
         return None
     if "call" in prototype.pointers:
         raise SourceError(
-            f"{place} says what {name} does to its arguments, and one is a pointer to a function, which it may call: give "
-            "it a body"
+            f"{place} says what {name} does to its arguments, and one is a pointer to a function, which it may call: "
+            "give it a body"
         )
     if len(found.params) != len(prototype.pointers) or any(p.byval or p.sret for p in found.params):
         raise SourceError(
@@ -375,8 +379,8 @@ def _check_type(stub: Stub, said: ir.Function, found: ir.Function) -> None:
     )
     if not same:
         raise SourceError(
-            f"{stub.place} gives {stub.name} the type {_type(said)}, and the program declares it as {_type(found)}: make "
-            "them agree"
+            f"{stub.place} gives {stub.name} the type {_type(said)}, and the program declares it as {_type(found)}: "
+            "make them agree"
         )
 
 

@@ -85,7 +85,7 @@ def run(
         SourceError: it could not be started.
     """
     try:
-        with open(os.devnull if out is None else out, "wb") as printed:
+        with Path(os.devnull if out is None else out).open("wb") as printed:
             process = subprocess.Popen(
                 command,
                 cwd=cwd,

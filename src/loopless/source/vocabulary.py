@@ -179,8 +179,12 @@ def _table() -> dict[str, LibraryFunction]:
         LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
     add("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
         LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
-    floats = "sqrt cbrt pow exp exp2 expm1 log log2 log10 log1p logb ilogb sin cos tan asin acos atan atan2 sinh cosh tanh"
-    floats += " asinh acosh atanh floor ceil round trunc fabs fmod remainder hypot fmin fmax fdim fma lround llround lrint"
+    floats = (
+        "sqrt cbrt pow exp exp2 expm1 log log2 log10 log1p logb ilogb sin cos tan asin acos atan atan2 sinh cosh tanh"
+    )
+    floats += (
+        " asinh acosh atanh floor ceil round trunc fabs fmod remainder hypot fmin fmax fdim fma lround llround lrint"
+    )
     floats += " llrint rint nearbyint copysign nextafter scalbn scalbln ldexp erf erfc tgamma"
     add(" ".join(n + s for n in floats.split() for s in ("", "f", "l")), LibraryFunction(Effect.NONE, pure=True))
     add("div ldiv lldiv imaxdiv difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True))
@@ -216,7 +220,10 @@ def _table() -> dict[str, LibraryFunction]:
     add("strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul",
         LibraryFunction(Effect.READS, pure=True))  # fmt: skip
     add("wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True))
-    add("strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold", LibraryFunction(Effect.WRITES, (1,)))
+    add(
+        "strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold",
+        LibraryFunction(Effect.WRITES, (1,)),
+    )
     add("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(Effect.WRITES, (1,)))
     add("wcscpy wcsncpy wcscat wcsncat wmemcpy wmemmove wmemset",
         LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
@@ -276,8 +283,12 @@ RESULTS: Final[Mapping[str, Result]] = {
     **dict.fromkeys(("strlen", "strspn", "strcspn"), Result(0, string=0)),
     **dict.fromkeys(("open", "open64", "openat", "openat64", "creat", "creat64"), Result(-1, 2147483647)),
     **dict.fromkeys(("dup", "dup2", "dup3", "fileno"), Result(-1, 2147483647)),
-    **dict.fromkeys(("close", "fsync", "fdatasync", "ftruncate", "ftruncate64", "stat", "fstat", "lstat"), Result(-1, 0)),
-    **dict.fromkeys(("access", "unlink", "rmdir", "mkdir", "chdir", "chmod", "chown", "fchmod", "fchown"), Result(-1, 0)),
+    **dict.fromkeys(
+        ("close", "fsync", "fdatasync", "ftruncate", "ftruncate64", "stat", "fstat", "lstat"), Result(-1, 0)
+    ),
+    **dict.fromkeys(
+        ("access", "unlink", "rmdir", "mkdir", "chdir", "chmod", "chown", "fchmod", "fchown"), Result(-1, 0)
+    ),
     "isatty": Result(0, 1),
     "strnlen": Result(0, at_most=1),
     **dict.fromkeys(("rand", "random", "lrand48"), Result(0, 2147483647)),
