@@ -343,3 +343,17 @@ def test_what_a_call_only_reads_stays_a_variable(name: str) -> None:
     assert calls and not any(graph.variables[v].is_source for call in calls for v in call.changes)
     if name != "past":  # it reads what the variable holds at that time
         assert [graph.variables[v].shown for call in calls for v in call.reads] == ["c"]
+
+
+def test_a_format_may_write() -> None:
+    """``%n`` stores how much was written; ``%%n`` does not."""
+    text = """
+    #include <stdio.h>
+    int counts(void) { int k = 5; printf("abc%n", &k); return k; }
+    int shows(void) { int k = 5; printf("abc%%n %p", (void *)&k); return k; }
+    """
+    changed = {
+        name: [s for s in statements(flowgraph(text, name), Havoc) if s.origin is Origin.CALL and s.target.name == "k"]
+        for name in ("counts", "shows")
+    }
+    assert changed["counts"] and not changed["shows"]

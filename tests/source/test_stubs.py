@@ -36,7 +36,7 @@ def stubs(tmp_path):
         ("void f(char *, int) __attribute__((access(write_only, 1, 2)));", written(0)),
         ("void f(char *, char *) __attribute__((access(read_only, 1), __access__(__read_write__, 2)));", written(1)),
         ("[[gnu::access(read_only, 2)]] void f(char *, char *);", written(0)),
-        ("void f(const char *, char *const *, const char **) loopless_only_arguments;", written(1, 2)),
+        ("void f(const char *, char *const *, const char **) loopless_only_arguments;", written(2)),
         ("typedef const char *text; void f(text) loopless_only_arguments;", READS),
         ("void f(int) loopless_only_arguments;", LibraryFunction(Effect.NONE)),
         ("void f(const char *, ...) loopless_only_arguments;", written(-1)),

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from loopless.flowgraph.places import NULL, PointsTo, Target
 from loopless.source import ir
-from loopless.source.vocabulary import POINTS_INTO_FIRST, Effect, effect_of, library_function
+from loopless.source.vocabulary import (
+    FORMATS,
+    POINTS_INTO_FIRST,
+    Effect,
+    LibraryFunction,
+    effect_of,
+    library_function,
+)
+
+_COUNTS: Final = re.compile(rb"%[-+ #0-9.*$']*(?:hh|h|ll|l|j|z|t|L|w\d+|wf\d+)?n")
+
+
+def library_at(instruction: ir.Instruction, module: ir.Module) -> LibraryFunction | None:
+    """The effects of the library function, or of one that stubs tell of, that a call is of; None where they are not
+    known. A format with ``%n`` writes what nothing else says; one that is no literal is taken to have none.
+    """
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    if name is None or (declared is not None and not declared.is_declaration):
+        return None
+    at = FORMATS.get(name) if name not in module.stubs else None
+    if at is not None and at < len(instruction.operands):
+        format = instruction.operands[at]
+        held = module.globals.get(format.name) if isinstance(format, ir.GlobalRef) else None
+        text = held.initializer if held is not None else None
+        if isinstance(text, ir.BytesConst) and _COUNTS.search(text.data.replace(b"%%", b"")):
+            return None
+    return library_function(name, module.stubs)
 
 
 def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
@@ -55,15 +85,15 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     if name.startswith("llvm."):
         return "ignored"
     declared = module.functions.get(name)
-    effect = effect_of(name, module.stubs) if declared is None or declared.is_declaration else None
-    if effect is not None:
+    library = library_at(instruction, module)
+    if library is not None:
         return {
             Effect.NONE: "ignored",
             Effect.READS: "reads",
             Effect.ALLOCATES: "ignored",
             Effect.MOVES: "ignored",
             Effect.FREES: "ignored",
-        }.get(effect, "unknown")
+        }.get(library.effect, "unknown")
     if declared is not None:
         if "memory(none)" in declared.attributes:
             return "ignored"

@@ -20,7 +20,7 @@ from typing import Final
 
 from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.call_graph import Reach, mentioned
-from loopless.flowgraph.called_memory import call_kind, may_hand_back
+from loopless.flowgraph.called_memory import call_kind, library_at, may_hand_back
 from loopless.flowgraph.cells import (
     ANYTHING_OUTSIDE,
     Cell,
@@ -36,7 +36,7 @@ from loopless.flowgraph.places import Base, PointsTo, Target
 from loopless.flowgraph.pointers import reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
+from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, meaning_of
 
 _INTERNAL: Final = ("internal", "private")
 REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
@@ -262,7 +262,7 @@ def _touched(
         return Touched(nothing, frozenset(cells_from(points.of(operands[0]))) if operands else nothing)
     if meaning is not None and meaning is not Meaning.ENTRY:
         return Touched(nothing, nothing)
-    library = library_function(name, module.stubs) if name is not None and stranger else None
+    library = library_at(instruction, module)
     if library is not None:
         return _of_library(library, operands, points)
     if call_kind(instruction, module) == "ignored":
@@ -358,7 +358,7 @@ def _keeps(
     stranger = declared is None or declared.is_declaration
     if name is not None and (meaning_of(name, defined=not stranger) not in (None, Meaning.ENTRY)):
         return hands_back
-    if name is not None and stranger and library_function(name, module.stubs) is not None:
+    if name is not None and library_at(instruction, module) is not None:
         return hands_back or any(word in name for word in _KEEPING)
     if call_kind(instruction, module) in ("ignored", "reads"):
         return hands_back

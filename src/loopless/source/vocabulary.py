@@ -256,8 +256,8 @@ LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
 
 Not here: what calls back (``qsort``, ``atexit``), threads, what keeps its argument for later (``setvbuf``, ``strtok``,
 ``putenv``), what returns memory of its own that it writes again (``localtime``, ``strerror``, ``readdir``), what
-changes variables that programs read (``getopt``), and what writes behind pointers in what it is given (``getline``, ``readv``),
-and words that programs take for functions of their own (``send``, ``index``, ``link``).
+changes variables that programs read (``getopt``), what writes behind pointers in what it is given (``getline``,
+``readv``), and words that programs take for functions of their own (``send``, ``index``, ``link``).
 """
 
 
@@ -330,6 +330,13 @@ FROM_OUTSIDE: Final = frozenset(
     | frozenset(_OF_FILES.split())
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
+
+FORMATS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("printf", "vprintf"), 0),
+    **dict.fromkeys(("fprintf", "dprintf", "sprintf", "vfprintf", "vdprintf", "vsprintf", "__printf_chk"), 1),
+    **dict.fromkeys(("snprintf", "vsnprintf", "__fprintf_chk"), 2),
+}
+"""Library functions with a format that may write through further arguments (``%n``), and which argument it is."""
 
 POINTS_INTO_FIRST: Final = frozenset(
     {"strchr", "strrchr", "strstr", "strpbrk", "memchr", "memrchr", "rawmemchr", "strchrnul"}
