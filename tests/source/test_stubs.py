@@ -87,7 +87,7 @@ def test_what_says_nothing_is_no_stub(stubs) -> None:
         ("int f(int *p, int n) __attribute__((access(reads, 1)));", "has none of the modes read_only, write_only"),
         ("int f(int *p, int n) __attribute__((access(none)));", "names no argument; write access(none, 1)"),
         ("int f(int *p, int n) loopless_returns(5, 3);", "loopless_returns(5, 3) is empty"),
-        ("int f(int *p, int n) loopless_returns(0, 1LL << 31);", "does not fit a result of 32 bits"),
+        ("int f(int *p, int n) loopless_returns(0, 1LL << 32);", "does not fit a result of 32 bits"),
         ("int f(int *p, int n) loopless_returns(-1, 0xffffffffu);", "does not fit a result of 32 bits"),
         ("void f(int *p, int n) loopless_returns(0, 1);", "for functions that return an integer"),
         ("int f(int *p, int n) __attribute__((const, access(write_only, 1)));", "writes through an argument and that it is"),
