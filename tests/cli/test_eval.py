@@ -92,7 +92,7 @@ def test_a_stream_is_answered_line_by_line(run, program, answer):
     assert "2" in answers[2]["reason"]
     assert "JSON" in answers[3]["reason"]
     _, document = answer("eval", program, "down", "10")
-    fields = set(document) - {"schema_version", "tool", "command", "assumptions", "errors", "time_ms"}
+    fields = set(document) - {"schema_version", "tool", "command", "errors", "time_ms"}
     assert all(set(a) == fields for a in answers)
     assert document["schema_version"] == SCHEMA_VERSION
 
@@ -124,3 +124,18 @@ def _schema():
     from importlib.resources import files
 
     return json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
+
+
+def test_what_a_stub_says_is_listed(answer, run, tmp_path):
+    """By a single call, on a stream, and in the text."""
+    file, stubs = tmp_path / "p.c", tmp_path / "stubs.c"
+    file.write_text("extern int half(int); int f(int n) { int k = 0; while (n > 0) { n = half(n); k++; } return k; }")
+    stubs.write_text("\nint half(int x) { return x / 2; }")
+    status, document = answer("eval", file, "f", "9", "--stubs", stubs)
+    assert (status, document["return"]) == (0, 4)
+    assert document["assumptions"] == [f"half is as defined in {stubs}:2"]
+    assert f"  assuming\n    half is as defined in {stubs}:2\n" in run("eval", file, "f", "9", "--stubs", stubs).stdout
+    line = json.loads(run("eval", file, "f", "--stubs", stubs, stdin='{"args": [8]}\n').stdout)
+    assert (line["return"], line["assumptions"]) == (4, document["assumptions"])
+    status, document = answer("eval", file, "f", "9")
+    assert (document["status"], document["assumptions"]) == ("unknown", [])

@@ -317,3 +317,43 @@ def test_arguments_are_terms_and_pointers() -> None:
     assert isinstance(pointer, Pointer) and str(pointer.offset) in ("p + 2", "2")
     (why,) = [h.refused for h in statements(g, Havoc) if h.target is float_]
     assert why.reason is Reason.FLOAT
+
+
+READING = """
+#include <stdio.h>
+#include <unistd.h>
+extern int look(const int *) __attribute__((pure));
+static int limit;
+void set(int x) { limit = x; }
+static int deep(int *p, int k) { return k <= 0 ? 0 : look(p) / 2 + deep(p, k / 2); }
+int seen(int n) { int c = 7, i = 0; while (i < n) { look(&c); c = i; i++; } return i + c; }
+int sent(int n) { int c = 7, i = 0; while (i < n) { write(1, &c, 1); c = i; i++; } return i + c; }
+int past(int n) { int i = 0; limit = n; while (i < limit) { int x = i; deep(&x, 3); i++; } return i; }
+"""
+
+
+@pytest.mark.parametrize("name", ["seen", "sent", "past"])
+def test_what_a_call_only_reads_stays_a_variable(name: str) -> None:
+    """Its address was given away, to somebody who does not write, nor keeps it; nor does who calls such functions."""
+    graph = flowgraph(READING, name)
+    shown = {info.shown for var, info in graph.variables.items() if info.is_source}
+    assert {"seen": {"c", "i", "n"}, "sent": {"c", "i", "n"}, "past": {"i", "n", "limit"}}[name] <= shown
+    assert not [s for s in statements(graph, Havoc) if graph.variables[s.target].is_source]
+    calls = [call for call in statements(graph, Call) if call.callee in ("look", "write", "deep")]
+    assert calls and not any(graph.variables[v].is_source for call in calls for v in call.changes)
+    if name != "past":  # it reads what the variable holds at that time
+        assert [graph.variables[v].shown for call in calls for v in call.reads] == ["c"]
+
+
+def test_a_format_may_write() -> None:
+    """``%n`` stores how much was written; ``%%n`` does not."""
+    text = """
+    #include <stdio.h>
+    int counts(void) { int k = 5; printf("abc%n", &k); return k; }
+    int shows(void) { int k = 5; printf("abc%%n %p", (void *)&k); return k; }
+    """
+    changed = {
+        name: [s for s in statements(flowgraph(text, name), Havoc) if s.origin is Origin.CALL and s.target.name == "k"]
+        for name in ("counts", "shows")
+    }
+    assert changed["counts"] and not changed["shows"]

@@ -99,7 +99,7 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
         from loopless.queries.functions import answer_functions
 
         named = [program[name] for name in options.get("functions", ())]
-        functions = [function for function in program.functions if function in named or not named]
+        functions = [function for function in program.functions if function in named or not (named or function.is_stub)]
         for function in functions:
             function.graph()
     share = shared(settings, sum(len(function.loops) for function in functions), LEAST_FOR_SUMMARY_S)

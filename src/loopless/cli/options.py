@@ -61,6 +61,8 @@ def reading(function: _F) -> _F:
         click.option("--data-model", type=click.Choice(["ILP32", "LP64"]), help="Sizes of types; default: the host's."),
         click.option("--integers", type=click.Choice(["machine", "mathematical"]), default="machine",
                      show_default=True, help="Read signed types as their C types or as all integers."),
+        click.option("--stubs", metavar="FILE", multiple=True, type=click.Path(path_type=Path),
+                     help="A C file that says what functions do which the program only declares."),
         click.option("--wrapv", is_flag=True, help="Signed overflow wraps around instead of being undefined."),
     )(function)  # fmt: skip
 
@@ -121,6 +123,7 @@ def settings_of(request: Request, options: Mapping[str, Any]) -> Settings:
         flags=request.flags,
         compile_database=options["database"],
         timeout_s=timeout if timeout is not None else SourceOptions().timeout_s,
+        stubs=tuple(options["stubs"]),
     )
     return Settings(
         source=source,

@@ -91,7 +91,7 @@ class Reach:
             return "", ""
         if defined:
             return name, ""
-        return "", "" if effect_of(name) is not None else self._shown(name)
+        return "", "" if effect_of(name, self.module.stubs) is not None else self._shown(name)
 
     def meant(self, name: str) -> tuple[str, ...]:
         """A name, and what it is an alias of, which may be an alias in turn."""

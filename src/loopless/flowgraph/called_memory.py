@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from loopless.flowgraph.places import NULL, PointsTo, Target
 from loopless.source import ir
-from loopless.source.vocabulary import POINTS_INTO_FIRST, Effect, effect_of, library_function
+from loopless.source.vocabulary import (
+    FORMATS,
+    POINTS_INTO_FIRST,
+    Effect,
+    LibraryFunction,
+    effect_of,
+    library_function,
+)
+
+_COUNTS: Final = re.compile(rb"%[-+ #0-9.*$']*(?:hh|h|ll|l|j|z|t|L|w\d+|wf\d+)?n")
+
+
+def library_at(instruction: ir.Instruction, module: ir.Module) -> LibraryFunction | None:
+    """The effects of the library function, or of one that stubs tell of, that a call is of; None where they are not
+    known. A format with ``%n`` writes what nothing else says; one that is no literal is taken to have none.
+    """
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    if name is None or (declared is not None and not declared.is_declaration):
+        return None
+    at = FORMATS.get(name) if name not in module.stubs else None
+    if at is not None and at < len(instruction.operands):
+        format = instruction.operands[at]
+        held = module.globals.get(format.name) if isinstance(format, ir.GlobalRef) else None
+        text = held.initializer if held is not None else None
+        if isinstance(text, ir.BytesConst) and _COUNTS.search(text.data.replace(b"%%", b"")):
+            return None
+    return library_function(name, module.stubs)
 
 
 def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
@@ -13,7 +43,7 @@ def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
     declared = None if name is None else module.functions.get(name)
     if name is None or (declared is not None and not declared.is_declaration):
         return False
-    return effect_of(name) in (Effect.ALLOCATES, Effect.MOVES)
+    return effect_of(name, module.stubs) in (Effect.ALLOCATES, Effect.MOVES)
 
 
 def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> Target | None:
@@ -25,9 +55,24 @@ def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module)
     if name in POINTS_INTO_FIRST and instruction.operands:
         found = state.of(instruction.operands[0]).moved(None)
         return Target(found.places | {(NULL, None)}, found.unknown)
-    known = library_function(name)
+    known = library_function(name, module.stubs)
     at = known.returns_argument if known is not None else None
     return state.of(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
+
+
+def may_hand_back(instruction: ir.Instruction, module: ir.Module) -> bool:
+    """Whether the result of a call may be an address that it was given: a pointer, or an integer as wide as one, but
+    for the integers of library functions, which are lengths and numbers.
+    """
+    result = instruction.type
+    if isinstance(result, ir.PtrT | ir.StructT):
+        return True
+    if not isinstance(result, ir.IntT) or result.bits < module.pointer_bits:
+        return False
+    name = instruction.callee_name
+    declared = None if name is None else module.functions.get(name)
+    stranger = declared is None or declared.is_declaration
+    return name is None or not stranger or name in module.stubs or library_function(name) is None
 
 
 def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
@@ -40,15 +85,15 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     if name.startswith("llvm."):
         return "ignored"
     declared = module.functions.get(name)
-    effect = effect_of(name) if declared is None or declared.is_declaration else None
-    if effect is not None:
+    library = library_at(instruction, module)
+    if library is not None:
         return {
             Effect.NONE: "ignored",
             Effect.READS: "reads",
             Effect.ALLOCATES: "ignored",
             Effect.MOVES: "ignored",
             Effect.FREES: "ignored",
-        }.get(effect, "unknown")
+        }.get(library.effect, "unknown")
     if declared is not None:
         if "memory(none)" in declared.attributes:
             return "ignored"

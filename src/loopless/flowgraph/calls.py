@@ -39,12 +39,16 @@ from loopless.terms import (
     Term,
     Var,
     add,
+    const,
     disjunction,
     equal,
     equals_zero,
     less_equal,
+    mod,
     not_zero,
     product,
+    sub,
+    wrap,
 )
 
 ITSELF: Final = ".itself"
@@ -78,7 +82,7 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     if gone is not None and kind != "defined":
         t.end = gone  # what it changes on the way out, nothing here sees
         return
-    if effect_of(name) is Effect.ALLOCATES and (function is None or function.is_declaration):
+    if effect_of(name, t.memory.module.stubs) is Effect.ALLOCATES and (function is None or function.is_declaration):
         _allocate(t, instruction, name)
         return
     t.callees.add(name)
@@ -96,14 +100,15 @@ _LENGTHS: Final = {
     **dict.fromkeys(("bzero", "explicit_bzero", "snprintf", "vsnprintf"), 1),
 }
 """Library functions that write nothing where this argument is 0."""
-_PERHAPS: Final = frozenset({"fgets", "fread", "time", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof",
-                             "strtold", "scanf", "sscanf", "fscanf", "read", "recv"})  # fmt: skip
-"""Library functions that need not write at all, for reasons that are not in their arguments."""
+_SURELY: Final = frozenset(_LENGTHS) - {"read", "recv"} | {
+    "strcpy", "strcat", "strncat", "stpcpy", "gets", "sprintf", "vsprintf", "gettimeofday"
+}  # fmt: skip
+"""Library functions that write at all, but for a length of 0: others need not, for reasons not in their arguments."""
 
 
 def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None:
     """What a library function reads or writes through must live, and what it writes must not be constant."""
-    known = library_function(name)
+    known = library_function(name, t.memory.module.stubs)
     if known is None or known.effect is Effect.NONE:
         return
     plain = name.removeprefix("__").removesuffix("_chk")
@@ -112,7 +117,7 @@ def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None
             alive(t, operand, instruction.loc)
     at = _LENGTHS.get(plain)
     length = t.number(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
-    if plain in _PERHAPS or (at is not None and length is None):
+    if plain not in _SURELY or (at is not None and length is None):
         return
     nothing = equals_zero(length.read(signed=False)) if length is not None else FALSE
     for index in known.writes:
@@ -316,7 +321,21 @@ def _returns_signed(t: Translator, instruction: ir.Instruction, name: str) -> bo
 
 def _finish(t: Translator, instruction: ir.Instruction, value: Value | None) -> None:
     if value is not None:
-        t.define(instruction, value)
+        t.define(instruction, _told(t, instruction, value))
+
+
+def _told(t: Translator, instruction: ir.Instruction, value: Value) -> Value:
+    """The result of a call, by what a stub says of it: between what it lies.
+
+    It is told by the value, which is the same wherever the stub is right: a condition would be one on what is called
+    whether or not anything depends on the result.
+    """
+    stub = t.memory.module.stubs.get(instruction.callee_name or "")
+    if stub is None or stub.returns is None or not isinstance(value, Number):
+        return value
+    least, most = stub.returns
+    term = add(const(least), mod(sub(value.read(signed=least < 0), const(least)), const(most - least + 1)))
+    return Number(term if value.type.width is None else wrap(term, value.type), value.type)
 
 
 def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Pointer, ...]:

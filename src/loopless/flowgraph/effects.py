@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.call_graph import Reach, mentioned
-from loopless.flowgraph.called_memory import call_kind
+from loopless.flowgraph.called_memory import call_kind, library_at, may_hand_back
 from loopless.flowgraph.cells import (
     ANYTHING_OUTSIDE,
     Cell,
@@ -36,7 +36,7 @@ from loopless.flowgraph.places import Base, PointsTo, Target
 from loopless.flowgraph.pointers import reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, library_function, meaning_of
+from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, meaning_of
 
 _INTERNAL: Final = ("internal", "private")
 REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
@@ -56,7 +56,7 @@ _HARMLESS: Final = (
 """Intrinsics with pointer arguments that read and write nothing."""
 NOT_MAIN: Final = "what is not defined here does not call main"
 """What is taken for granted where a variable that ``main`` changes survives such a call."""
-_KEEPING: Final = ("strto",)
+_KEEPING: Final = ("strto", "wcsto")
 """Library functions that store what they are given in memory, whatever they return."""
 
 
@@ -64,13 +64,14 @@ _KEEPING: Final = ("strto",)
 class Effects:
     """What a call of a function may do to memory that its caller can see: places of parameters (bases of the callee),
     of globals, of what pointers in these point to (formal pointees, with their ``holders``), and outside.
-    ``strange``: it may come to code that is not known. ``keeps``: the parameters whose address may still be known to
-    somebody when the call is over.
+    ``strange``: it may come to code that is not known; ``looks``: to such that writes nothing.
+    ``keeps``: the parameters whose address may still be known to somebody when the call is over.
     """
 
     reads: Cells = frozenset()
     writes: Cells = frozenset()
     strange: bool = False
+    looks: bool = False
     keeps: frozenset[str] = frozenset()
     holders: Holders = field(default_factory=dict)
 
@@ -107,11 +108,14 @@ class ModuleFacts:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one call may read and write, in the objects of the caller. ``strange``: it may come to unknown code."""
+    """What one call may read and write, in the objects of the caller. ``strange``: it may come to unknown code.
+    ``looks``: it may read what such code may read, and writes nothing but what is said here.
+    """
 
     reads: Cells
     writes: Cells
     strange: bool = False
+    looks: bool = False
 
 
 @dataclass(slots=True)
@@ -235,10 +239,10 @@ class Caller:
 def touched(instruction: ir.Instruction, caller: Caller, facts: ModuleFacts) -> Touched:
     """What a call may read and write, in the objects of its caller."""
     found = _touched(instruction, caller, facts.module, facts.effects)
-    if not found.strange:
-        return found
     more = facts.strange
     outside = frozenset({ANYTHING_OUTSIDE})
+    if not found.strange:
+        return replace(found, reads=found.reads | outside | more.reads) if found.looks else found
     return Touched(found.reads | outside | more.reads, found.writes | outside | more.writes, strange=True)
 
 
@@ -258,7 +262,7 @@ def _touched(
         return Touched(nothing, frozenset(cells_from(points.of(operands[0]))) if operands else nothing)
     if meaning is not None and meaning is not Meaning.ENTRY:
         return Touched(nothing, nothing)
-    library = library_function(name) if name is not None and stranger else None
+    library = library_at(instruction, module)
     if library is not None:
         return _of_library(library, operands, points)
     if call_kind(instruction, module) == "ignored":
@@ -273,10 +277,13 @@ def _touched(
             reads.update(own.of(found.reads))
             writes.update(own.of(found.writes))
             reads.update(copied(function, operands, points, known))
-        return Touched(frozenset(reads), frozenset(writes), any(effects.get(c, NO_EFFECTS).strange for c in names))
+        inside = [effects.get(callee, NO_EFFECTS) for callee in names]
+        strange, looks = any(e.strange for e in inside), any(e.looks for e in inside)
+        return Touched(frozenset(reads), frozenset(writes), strange, looks)
     given = {cell for operand in operands if _may_point(operand) for cell in whole_objects(points.of(operand))}
-    writes_nothing = call_kind(instruction, module) == "reads"
-    return Touched(frozenset(given), nothing if writes_nothing else frozenset(given), strange=True)
+    if call_kind(instruction, module) == "reads":
+        return Touched(frozenset(given), nothing, looks=True)
+    return Touched(frozenset(given), frozenset(given), strange=True)
 
 
 def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> Touched:
@@ -304,7 +311,7 @@ def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points
         written = index in library.writes or (-1 in library.writes and index > last)
         (writes if written else reads).update(cells_from(points.of(operand)))
         reads.update(cells_from(points.of(operand)) if written else ())  # as strcat does
-    return Touched(frozenset(reads), frozenset(writes))
+    return Touched(frozenset(reads), frozenset(writes), looks=library.anywhere)
 
 
 # -- what is given away -----------------------------------------------------------------------------------------------
@@ -343,9 +350,7 @@ def _keeps(
     effects: Mapping[str, Effects],
 ) -> bool:  # fmt: skip
     """Whether the address that an argument is may be known to others behind the call, its result included."""
-    name, result = instruction.callee_name, instruction.type
-    width = result.bits if isinstance(result, ir.IntT) else 0
-    hands_back = isinstance(result, ir.PtrT | ir.StructT) or width >= module.pointer_bits
+    name, hands_back = instruction.callee_name, may_hand_back(instruction, module)
     if name is not None and name.startswith("llvm."):
         plain = name.startswith(("llvm.memset", "llvm.memcpy", "llvm.memmove", *_HARMLESS))
         return hands_back or not plain
@@ -353,7 +358,7 @@ def _keeps(
     stranger = declared is None or declared.is_declaration
     if name is not None and (meaning_of(name, defined=not stranger) not in (None, Meaning.ENTRY)):
         return hands_back
-    if name is not None and stranger and library_function(name) is not None:
+    if name is not None and library_at(instruction, module) is not None:
         return hands_back or any(word in name for word in _KEEPING)
     if call_kind(instruction, module) in ("ignored", "reads"):
         return hands_back
@@ -394,13 +399,14 @@ def facts_of(module: ir.Module) -> ModuleFacts:
 
 
 def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> Effects:
-    reads, writes, strange = set(body.reads), set(body.writes), False
+    reads, writes, strange, looks = set(body.reads), set(body.writes), False, False
     caller = Caller(body.function, body.points, module, body.named)
     for instruction in body.calls:
         found = _touched(instruction, caller, module, effects)
         reads |= found.reads
         writes |= found.writes
         strange |= found.strange
+        looks |= found.looks
     body.kept = body.escaped | kept_by(body.calls, body.points, module, module, effects)
     own = {param.name: body.points.parameters[param.name] for param in body.function.params if _points(param)}
     keeps = frozenset(name for name, base in own.items() if base in body.kept)
@@ -410,7 +416,7 @@ def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> 
         collapsed((*before, *seen_by_callers(cells, body.function, body.points, body.named)))
         for before, cells in ((old.reads, reads), (old.writes, writes))
     )
-    return Effects(seen_reads, seen_writes, strange, keeps, holders_of((seen_reads, seen_writes), body.named))
+    return Effects(seen_reads, seen_writes, strange, looks, keeps, holders_of((seen_reads, seen_writes), body.named))
 
 
 def _points(param: ir.Param) -> bool:

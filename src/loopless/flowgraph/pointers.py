@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from loopless.flowgraph.called_memory import allocates, call_kind, handed_back
+from loopless.flowgraph.called_memory import allocates, call_kind, handed_back, may_hand_back
 from loopless.flowgraph.members import Member, members
 from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import (
@@ -199,7 +199,7 @@ def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> boo
             length = instruction.operands[2]
             _overwrite(instruction.operands[0], length.unsigned if isinstance(length, ir.IntConst) else None, state)
         case "call" | "invoke" if instruction.callee_name is not None:
-            known = library_function(instruction.callee_name)
+            known = library_function(instruction.callee_name, module.stubs)
             for index, operand in enumerate(instruction.operands if known is not None else ()):
                 assert known is not None
                 if _is_pointer(operand) and (index in known.writes or -1 in known.writes):
@@ -402,9 +402,7 @@ def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bo
     pointers = [op for op in instruction.operands if _is_pointer(op)]
     if call_kind(instruction, module) in ("ignored", "reads", "block"):
         # A function that changes nothing may still hand its argument back.
-        width = instruction.type.bits if isinstance(instruction.type, ir.IntT) else 0
-        hands_back = isinstance(instruction.type, ir.PtrT | ir.StructT) or width >= module.pointer_bits
-        return _escape(state, pointers) if hands_back else False
+        return _escape(state, pointers) if may_hand_back(instruction, module) else False
     before = len(state.lent)
     for pointer in pointers:
         state.lent |= _reachable(state, state.of(pointer))
@@ -423,12 +421,35 @@ def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> 
             kind = call_kind(instruction, module)
             state.defined_calls |= kind == "defined"
             state.unknown_calls |= kind == "unknown"
-            if kind in ("reads", "block"):
+            if kind == "block" or (kind == "reads" and _is_computed(instruction)):
                 _touch(state, instruction.operands)
+            elif kind == "reads":
+                # What the call may read of variables is told by what is known around the function.
+                state.unknown_calls |= any(_may_hold_variables(op, state, module) for op in instruction.operands)
         case "cmpxchg" | "atomicrmw" | "va_arg":
             _touch(state, instruction.operands)
         case _:
             pass
+
+
+def _is_computed(instruction: ir.Instruction) -> bool:
+    """Whether the result of a call that reads is worked out from memory where it is interpreted (``strlen``): that must
+    have there what is read.
+    """
+    known = library_function(instruction.callee_name or "")
+    return known is not None and known.pure
+
+
+def _may_hold_variables(operand: ir.Value, state: PointsTo, module: ir.Module) -> bool:
+    if not _is_pointer(operand):
+        return False
+    bases = (base for base, _ in state.of(operand).places if base.kind != "null")
+    return any(base.kind != "global" or not _is_constant(base.name, module) for base in bases)
+
+
+def _is_constant(name: str, module: ir.Module) -> bool:
+    found = module.globals.get(name)
+    return found is not None and found.constant
 
 
 def _touch(state: PointsTo, operands: Iterable[ir.Value]) -> None:

@@ -110,7 +110,9 @@ class Truths:
 
     def _is_library_write(self, name: str) -> bool:
         declared = self.memory.module.functions.get(name)
-        return effect_of(name) is Effect.WRITES and (declared is None or declared.is_declaration)
+        if declared is not None and not declared.is_declaration:
+            return False
+        return effect_of(name, self.memory.module.stubs) is Effect.WRITES
 
     def _is_truth(self, value: ir.Value) -> bool:
         if isinstance(value, ir.IntConst):

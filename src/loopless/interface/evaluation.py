@@ -59,6 +59,11 @@ class Evaluation(Shown):
         """Why the call does not end in the ordinary way, or is not known."""
         return self.found.reason
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted, one sentence each."""
+        return self.found.assumptions
+
     def to_dict(self) -> dict[str, Any]:
         """The fields of the JSON of ``loopless eval``."""
         return evaluation_json(self.found)

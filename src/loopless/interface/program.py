@@ -363,7 +363,8 @@ class Program(Shown):
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
-        return tuple(loop for function in self.functions for loop in function.loops if loop.inlined_from is None)
+        own = (function for function in self.functions if not function._found.is_stub)  # noqa: SLF001
+        return tuple(loop for function in own for loop in function.loops if loop.inlined_from is None)
 
     def __iter__(self) -> Iterator[Function]:
         return iter(self.functions)
@@ -407,7 +408,8 @@ class Program(Shown):
 
     def bound(self, method: str = "all") -> tuple[FunctionBound, ...]:
         """The bounds of all functions with loops, in their order; several are worked on at once."""
-        functions = [function for function in self.functions if function.loops]
+        own = (function for function in self.functions if not function._found.is_stub)  # noqa: SLF001
+        functions = [function for function in own if function.loops]
         _bound(functions, method)
         return tuple(function.bound(method) for function in functions)
 
@@ -440,7 +442,8 @@ def load(paths: Iterable[Path | str] | Path | str, settings: Settings | None = N
 
     ``options`` are fields of :class:`loopless.Settings` (``mathematical``, ``wrapv``, ``loop_timeout_s``,
     ``loop_memory_mb``, ``timeout_s``, ``workers``, ``sandboxed``) and of the compiler's (``data_model`` "ILP32" or
-    "LP64", ``clang``, ``flags``, ``compile_database``). They change ``settings``. ``timeout_s`` counts for reading the
+    "LP64", ``clang``, ``flags``, ``compile_database``, ``stubs``: C files that say what functions do which the program
+    only declares). They change ``settings``. ``timeout_s`` counts for reading the
     program and for each question.
 
     Raises:

@@ -29,6 +29,10 @@ def changed(settings: Settings, changes: Mapping[str, Any], *, loaded: bool = Fa
         raise UsageError(f"flags are a list, as [{of_source['flags']!r}]")
     if "flags" in of_source:
         of_source["flags"] = tuple(of_source["flags"])
+    if isinstance(of_source.get("stubs"), str | Path):
+        raise UsageError(f"stubs are a list of files, as [{str(of_source['stubs'])!r}]")
+    if "stubs" in of_source:
+        of_source["stubs"] = tuple(Path(file) for file in of_source["stubs"])
     if of_source.get("compile_database") is not None:
         of_source["compile_database"] = Path(of_source["compile_database"])
     found = replace(settings, **{name: value for name, value in changes.items() if name in _OF_SETTINGS})

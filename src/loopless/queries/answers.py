@@ -112,6 +112,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
     answer = attempted(lambda: _answer(function, name, question))
     if isinstance(answer, Overrun):
         answer = LoopAnswer(name, refused=answer.refused(name.place), trouble=answer.traceback)
+    answer = replace(answer, assumptions=(*answer.assumptions, *function.stubs))
     return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
 
 

@@ -193,7 +193,7 @@ def _names_of(graph: Flowgraph) -> dict[Var, str]:
 
 
 def _granted(function: Function, graph: Flowgraph, known: Known) -> tuple[str, ...]:
-    return (*graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
+    return (*function.stubs, *graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
 
 
 def bound_function(

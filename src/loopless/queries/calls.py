@@ -141,7 +141,8 @@ def _evaluate(
 ) -> Evaluation:
     until = time.monotonic() + seconds if seconds is not None else None
     found = prepared.evaluator.run(arguments, nondet, max_steps=1 << 62, deadline=until)
-    return replace(found, globals=dict(found.globals), iterations=dict(found.iterations))
+    granted = prepared.function.stubs if found.status != "unknown" else ()
+    return replace(found, globals=dict(found.globals), iterations=dict(found.iterations), assumptions=granted)
 
 
 def _outcomes(function: Function, settings: Settings, until: float | None) -> dict[str, Outcome]:

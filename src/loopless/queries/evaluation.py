@@ -32,7 +32,7 @@ class Evaluation:
     loop, but for loops in which the run ended by a summary: that does not count them then, and for inner loops whose
     iterations the summary of the loop around them does not give. ``by``: "summary" where no
     loop was iterated, else "interpretation". ``jumped``: the loops that a summary passed over; ``iterated``: those that
-    ran. ``whole``: whether the summary of the function gave it all.
+    ran. ``whole``: whether the summary of the function gave it all. ``assumptions``: what it takes for granted.
     """
 
     status: str
@@ -46,6 +46,7 @@ class Evaluation:
     iterated: frozenset[str] = field(default_factory=frozenset)
     nondet_used: int = 0
     whole: bool = False
+    assumptions: tuple[str, ...] = ()
 
 
 class Evaluator:

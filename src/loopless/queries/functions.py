@@ -94,7 +94,10 @@ def outcomes_of(answers: Sequence[LoopAnswer]) -> dict[str, Outcome]:
 
 def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAnswer:
     if isinstance(result, FunctionAnswer):
-        return result
+        if result.summary is None or not function.stubs:
+            return result
+        granted = (*result.summary.assumptions, *function.stubs)
+        return replace(result, summary=replace(result.summary, assumptions=granted))
     refused = result.refused(function.place)
     return FunctionAnswer(
         function.name, function.place, refused=refused, time_ms=1000 * result.seconds, trouble=result.traceback

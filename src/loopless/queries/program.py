@@ -119,6 +119,25 @@ class Function:
         return found if isinstance(found, Refused) or not self.is_as_written else with_cells(found)
 
     @property
+    def is_stub(self) -> bool:
+        """Whether it is not of the program, but of what users say of functions that the program only declares."""
+        return self.code.loc is not None and self.code.loc.file in self.program.stub_files
+
+    @functools.cached_property
+    def stubs(self) -> tuple[str, ...]:
+        """What answers about it take for granted: what users say of the functions that its calls may come to."""
+        known = self.program.source.module.stubs
+        if not known:
+            return ()
+        names = (self.code.name, *self.program.reach.of((self.code.name,)).names)
+        found = {name for name in names if name in known} - {self.code.name}
+        bodies = self.program.source.module.functions
+        for name in dict.fromkeys(names):
+            called = (i.callee_name for i in bodies[name].instructions())
+            found |= {callee for callee in called if callee is not None and callee in known}
+        return tuple(known[name].granted for name in sorted(found))
+
+    @property
     def is_as_written(self) -> bool:
         """Whether the flowgraph is the function itself, not a recursion as a loop."""
         return self.graph() is self._written
@@ -228,8 +247,13 @@ class Program:
         return self.source.files
 
     @functools.cached_property
+    def stub_files(self) -> frozenset[str]:
+        """The files that say what functions do which the program only declares."""
+        return frozenset(str(file) for file in self.settings.source.stubs)
+
+    @functools.cached_property
     def functions(self) -> tuple[Function, ...]:
-        """The defined functions, by file in the order given, then by line."""
+        """The defined functions, by file in the order given, then by line; those of stubs are the last."""
         order = {file: index for index, file in enumerate(self.files)}
 
         def place(code: SourceFunction) -> tuple[int, str, int, int]:
@@ -289,7 +313,8 @@ class Program:
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
-        return tuple(loop for f in self.functions for loop in f.loops if loop.id.inlined_from is None)
+        own = (function for function in self.functions if not function.is_stub)
+        return tuple(loop for f in own for loop in f.loops if loop.id.inlined_from is None)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"source": self.source, "settings": self.settings}

@@ -91,7 +91,7 @@ class Returning:
         if found is not None:
             return Return(str(self._leaves.get(found, "")), found in self._certain)
         reason = self._of_unknown(name)
-        known = library_function(name)
+        known = library_function(name, self._module.stubs)
         known_to = name in COMES_BACK or (known is not None and not known.noreturn)
         return self._told(reason, certain=known_to)
 
@@ -164,7 +164,7 @@ class Returning:
 
     def _of_unknown(self, name: str | None) -> _Reason | None:
         """Why a call of what is not defined need not return: it may call back what the program hands out."""
-        if name is None or name.startswith("llvm.") or effect_of(name) is not None:
+        if name is None or name.startswith("llvm.") or effect_of(name, self._module.stubs) is not None:
             return None
         if meaning_of(name) is not None or name == "asm" or name in COMES_BACK:
             return None

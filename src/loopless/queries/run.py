@@ -135,7 +135,9 @@ class _Asked:
             for name in dict.fromkeys((*copies, *uses))
         }
         code = self.world.source.inlined.functions[function.code.name]
-        self.world.counts[function.code.name] = CallCounts(loops, graph, widths(code), bound.assumptions)
+        # What users say of functions holds wherever they are called; the entry function lists it.
+        granted = tuple(text for text in bound.assumptions if text not in function.stubs)
+        self.world.counts[function.code.name] = CallCounts(loops, graph, widths(code), granted)
         return bound
 
     def _tree(self, name: str) -> CallCounts | None:

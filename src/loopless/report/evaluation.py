@@ -17,6 +17,7 @@ def evaluation_json(found: Evaluation) -> dict[str, Any]:
         "iterations": {name: found.iterations[name] for name in sorted(found.iterations)},
         "by": found.by,
         "reason": found.reason or None,
+        "assumptions": list(found.assumptions),
     }
 
 
@@ -30,6 +31,7 @@ def failed_json(reason: str) -> dict[str, Any]:
         "iterations": {},
         "by": None,
         "reason": reason,
+        "assumptions": [],
     }
 
 
@@ -56,4 +58,5 @@ def evaluation_text(found: Evaluation) -> str:
     lines += [f"  {found.iterations[name]} iterations of {name}" for name in sorted(found.iterations)]
     if found.status != "unknown":
         lines.append(f"  by {found.by}")
+    lines += ["  assuming", *(f"    {text}" for text in found.assumptions)] if found.assumptions else []
     return "\n".join(lines)

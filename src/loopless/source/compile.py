@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from loopless.errors import SourceError
 from loopless.source import folding, marks, scopes
@@ -58,7 +59,8 @@ class SourceOptions:
     ``data_model`` ``ILP32`` or ``LP64``, or None for the host's; ``clang`` the user's own compiler; ``flags`` further
     flags for it; ``compile_database`` a ``compile_commands.json`` or its directory; ``inline`` whether to make the
     inlined module; ``timeout_s`` the limit for each compilation and for LLVM's work, in seconds; ``traps`` makes
-    undefined operations trap (for running the code, not for reading it).
+    undefined operations trap (for running the code, not for reading it). ``stubs`` are C files that say what functions
+    do which the program only declares (:mod:`loopless.source.stubs`).
     """
 
     data_model: DataModel | None = None
@@ -68,12 +70,18 @@ class SourceOptions:
     inline: bool = True
     timeout_s: float = 60.0
     traps: bool = False
+    stubs: tuple[Path, ...] = ()
 
 
-def compile_ir(source: Path | str, options: SourceOptions | None = None, command: CompileCommand | None = None) -> str:
+def compile_ir(
+    source: Path | str,
+    options: SourceOptions | None = None,
+    command: CompileCommand | None = None,
+    instead: bytes | None = None,
+) -> str:
     """The LLVM assembly of a C or C++ file (a ``Path``) or of C text (a ``str``).
 
-    ``command`` is what a compile database says about the file.
+    ``command`` is what a compile database says about the file. ``instead``: the text that is compiled as that file.
 
     Raises:
         SourceError: the file is missing, empty, not C or C++, or does not compile.
@@ -85,7 +93,7 @@ def compile_ir(source: Path | str, options: SourceOptions | None = None, command
             folder = Path(scratch)
             if isinstance(source, Path):
                 cwd = command.directory if command is not None else None
-                return _compile(check_file(source), folder, cwd, options, command)
+                return _compile(check_file(source), folder, cwd, options, command, instead)
             (folder / "input.c").write_text(source, encoding="utf-8")
             return _compile(Path("input.c"), folder, folder, options, command)
     except OSError as e:
@@ -113,17 +121,38 @@ def check_file(path: Path) -> Path:
     return path
 
 
-def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions, command: CompileCommand | None) -> str:
-    """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
-    language = _language(file, command)
+def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: CompileCommand | None) -> Any:
+    """What clang's parser makes of ``text`` as the C file ``file``: its syntax tree, as it is in JSON. Where the text
+    is wrong it has what could be read, and :func:`compile_ir` says what is wrong.
+
+    Raises:
+        SourceError: there is no tree.
+        LimitError: the compiler took too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="loopless-") as scratch:
+        folder = Path(scratch)
+        named = _no_option(file)
+        command = None if command is None else replace(command, language="c")
+        words = [*_words(options, command, "c"), *_stand_in(file, named, folder, instead=text)]
+        out = folder / "tree.json"
+        # To zig, this writes assembly: else it would link, which takes a minute in a cache of its own.
+        parsing = [*words, "-Xclang", "-ast-dump=json", "-o", str(folder / "none.ll")]
+        status, err = run(parsing, folder, None, options.timeout_s, f"compiling {file}", out)
+        try:
+            return json.loads(out.read_bytes())
+        except (ValueError, RecursionError):  # the status tells nothing: zig looks in vain for an object file
+            raise SourceError(_explain(err, file, status)) from None
+
+
+def _words(options: SourceOptions, command: CompileCommand | None, language: str) -> list[str]:
+    """The compiler and all its words but those that name the file and the output."""
     user, user_model = _user_flags(options.flags)
     model = options.data_model or user_model or (command.data_model if command is not None else None)
     compiler = clang_command(options.clang, model, cxx=language.startswith("c++"))
     if command is not None and command.target and model is None:
         compiler += ["-target", command.target if options.clang is not None else zig_target(command.target)]
-    named = str(file.absolute()) if command is not None else _no_option(file)
-    here = folder / file if cwd == folder else file
-    arguments = [
+    return [
+        *compiler,
         *(command.flags if command is not None else ()),
         *user,
         *_SHAPE,
@@ -132,6 +161,21 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         "-x",
         language,
     ]
+
+
+def _compile(
+    file: Path,
+    folder: Path,
+    cwd: Path | None,
+    options: SourceOptions,
+    command: CompileCommand | None,
+    instead: bytes | None = None,
+) -> str:
+    """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
+    language = _language(file, command)
+    arguments = _words(options, command, language)
+    named = str(file.absolute()) if command is not None else _no_option(file)
+    here = folder / file if cwd == folder else file
 
     def made(words: Sequence[str], out: Path) -> tuple[str, str, int]:
         """The module, empty where there is none, the compiler's messages and its status."""
@@ -145,39 +189,51 @@ def _compile(file: Path, folder: Path, cwd: Path | None, options: SourceOptions,
         return text, err, status
 
     def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:
-        whole = [*compiler, *arguments, *words, "-o", str(out)]
+        whole = [*arguments, *words, "-o", str(out)]
         status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
         good = status == 0 and out.exists()
         return out.read_text(encoding="utf-8", errors="replace") if good else "", err, status
 
-    odd = _ODD_NAME.search(file.name) is not None
-    text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "out.ll")
+    odd = instead is not None or _ODD_NAME.search(file.name) is not None
+    text, err, status = made(_stand_in(here, named, folder, instead=instead) if odd else [named], folder / "out.ll")
     if not text:
         raise SourceError(_explain(err, file, status))
     own = _OWN_ENDING.findall(text)
     if own:  # to be read as the program defines them
         arguments += [f"-fno-builtin-{name}" for name in own]
-        text, err, status = made(_stand_in(here, named, folder) if odd else [named], folder / "own.ll")
+        text, err, status = made(_stand_in(here, named, folder, instead=instead) if odd else [named], folder / "own.ll")
         if not text:
             raise SourceError(_explain(err, file, status))
     unused = _UNUSED.findall(err) if language == "c" else ()
     if unused:  # clang leaves them out
-        text = _USERS_TEXT.sub("", made(_stand_in(here, named, folder, unused), folder / "all.ll")[0]) or text
+        text = without_keeping(made(_stand_in(here, named, folder, unused, instead), folder / "all.ll")[0]) or text
     return text
 
 
-def _stand_in(file: Path, named: str, folder: Path, unused: Sequence[str] = ()) -> list[str]:
+def _stand_in(
+    file: Path, named: str, folder: Path, unused: Sequence[str] = (), instead: bytes | None = None
+) -> list[str]:
     """Make a copy of the file in ``folder`` that calls itself ``named``, as the compiler would; the words that name it.
 
-    ``unused``: functions that one more function at its end, :data:`_USER`, names, so that the compiler keeps them.
+    ``unused``: functions that one more function at its end (:func:`keeping`) names, so that the compiler keeps them.
+    ``instead``: what stands in the copy instead of the file's text.
     """
     copy = folder / "stand-in.c"
     escaped = named.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    text = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    uses = "".join(f" (void)&{name};" for name in unused)
-    user = f"__attribute__((nodebug)) void {_USER}(void) {{{uses} }}\n" if unused else ""
-    copy.write_bytes(b'#line 1 "' + os.fsencode(escaped) + b'"\n' + text + b"\n" + user.encode())
+    text = (file.read_bytes() if instead is None else instead).removeprefix(b"\xef\xbb\xbf")
+    copy.write_bytes(b'#line 1 "' + os.fsencode(escaped) + b'"\n' + text + b"\n" + keeping(unused).encode())
     return ["-iquote", str(Path(named).parent), str(copy)]  # includes stand beside the file, not beside its copy
+
+
+def keeping(names: Sequence[str]) -> str:
+    """A function of C that names others, so that the compiler writes them; empty where there are none."""
+    uses = "".join(f" (void)&{name};" for name in names)
+    return f"__attribute__((nodebug)) void {_USER}(void) {{{uses} }}\n" if names else ""
+
+
+def without_keeping(text: str) -> str:
+    """The module without that function."""
+    return _USERS_TEXT.sub("", text)
 
 
 def _no_option(file: Path) -> str:

@@ -26,6 +26,7 @@ from loopless.source.ir_types import VectorT as VectorT
 from loopless.source.ir_types import VoidT as VoidT
 from loopless.source.layout import DataLayout
 from loopless.source.loc import Loc as Loc
+from loopless.source.vocabulary import Stub
 
 # --------------------------------------------------------------------------------------------------------- values
 
@@ -388,6 +389,7 @@ class Module:
     """One module. ``aliases`` maps an alias to what it stands for, one of ``ifuncs`` to the function that chooses it.
 
     ``folded_overflows``: (file name, line) of constant expressions whose signed overflow the compiler has folded.
+    ``stubs``: what users say of functions, by their names.
     """
 
     name: str
@@ -400,6 +402,7 @@ class Module:
     text: str = field(repr=False, default="")
     folded_overflows: frozenset[tuple[str, int]] = frozenset()
     ifuncs: frozenset[str] = frozenset()
+    stubs: Mapping[str, Stub] = field(default_factory=dict)
 
     @property
     def pointer_bits(self) -> int:

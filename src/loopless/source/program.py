@@ -13,6 +13,7 @@ from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
 from loopless.source.reader import read_module
+from loopless.source.stubs import NO_STUBS, Stubs, read_stubs
 from loopless.source.worker import WORKER
 
 
@@ -48,16 +49,31 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
     parts = [(_shown(f, options), _content(f, options, database)) for f in files]
     names = {str(p): str(f) for f in files for p in (f.resolve(), os.path.normpath(f.absolute()))}
+    what = ", ".join(str(f) for f in files)
     text = _link(parts, files, options)
     module = read_module(text, names)
     _check_target(module, files, options)
+    stubs = _stubs(files, options, database)
+    if bodies := stubs.linked(module):
+        text = WORKER.link([(what, text), *bodies], options.timeout_s)
+        names |= {str(p): str(f) for f in options.stubs for p in (f.resolve(), os.path.normpath(f.absolute()))}
+        module = read_module(text, names)
+    module = stubs.told(module)
     inlined = module
     if options.inline and (chosen := choose(module)):
-        what = ", ".join(str(f) for f in files)
-        inlined = read_module(WORKER.inline(text, chosen, options.timeout_s, what), names)
+        inlined = stubs.told(read_module(WORKER.inline(text, chosen, options.timeout_s, what), names))
     model = "LLP64" if "windows" in module.triple else {32: "ILP32", 64: "LP64"}.get(module.pointer_bits, "other")
     shown = tuple(str(f) for f in files)
     return Program(module, inlined, shown, module.triple, module.pointer_bits, model, options)
+
+
+def _stubs(files: Sequence[Path], options: SourceOptions, database: CompileDatabase | None) -> Stubs:
+    """What the files of stubs say, compiled for the target of the program."""
+    if not options.stubs:
+        return NO_STUBS
+    first = next((file for file in files if file.suffix not in IR_SUFFIXES), None)
+    command = database.command(first) if database is not None and first is not None else None
+    return read_stubs(options.stubs, options, command)
 
 
 def _shown(file: Path, options: SourceOptions) -> str:

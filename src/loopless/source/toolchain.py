@@ -74,25 +74,29 @@ def environment(cache: Path) -> dict[str, str]:
     }
 
 
-def run(command: Sequence[str], folder: Path, cwd: Path | None, timeout_s: float, what: str) -> tuple[int, str]:
-    """Run a compiler, ``folder`` its scratch space; its exit status and what it printed on stderr.
+def run(
+    command: Sequence[str], folder: Path, cwd: Path | None, timeout_s: float, what: str, out: Path | None = None
+) -> tuple[int, str]:
+    """Run a compiler, ``folder`` its scratch space; its exit status and what it printed on stderr. What it prints on
+    stdout goes to the file ``out``.
 
     Raises:
         LimitError: it took longer than ``timeout_s`` (its whole process group is ended then).
         SourceError: it could not be started.
     """
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        with Path(os.devnull if out is None else out).open("wb") as printed:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
     except OSError as e:
         raise SourceError(f"cannot run {command[0]}: {e.strerror or e}") from None
     with process:

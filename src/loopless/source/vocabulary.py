@@ -134,7 +134,7 @@ class LibraryFunction:
     ``writes`` are the arguments (from 0) through which it writes; -1 stands for all from the last named one on
     (``scanf``). ``pure``: its result depends on its arguments (and what they point to) only, else the result is an
     unknown at each call. ``returns_argument``: the result is that argument. ``noreturn``: it does not come back.
-    ``prints``: it writes to a file or the terminal.
+    ``prints``: it writes to a file or the terminal. ``anywhere``: what it reads need not be behind its arguments.
     """
 
     effect: Effect
@@ -143,6 +143,29 @@ class LibraryFunction:
     returns_argument: int | None = None
     noreturn: bool = False
     prints: bool = False
+    anywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """What a user's file says of a function that the program only declares (:mod:`loopless.source.stubs`).
+
+    ``place`` is ``file:line``. ``defined``: by a body, which is then in the module, and nothing else is said here.
+    ``effects``: None where nothing is said of them. ``returns``: the least and the greatest integer result.
+    ``attributes``: those of LLVM that the declaration has besides.
+    """
+
+    name: str
+    place: str
+    defined: bool = False
+    effects: LibraryFunction | None = None
+    returns: tuple[int, int] | None = None
+    attributes: frozenset[str] = frozenset()
+
+    @property
+    def granted(self) -> str:
+        """What is taken for granted where an answer rests on this."""
+        return f"{self.name} is as {'defined' if self.defined else 'declared'} in {self.place}"
 
 
 def _table() -> dict[str, LibraryFunction]:
@@ -156,27 +179,68 @@ def _table() -> dict[str, LibraryFunction]:
         LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
     add("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
         LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
-    floats = "sqrt cbrt pow exp exp2 log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh floor ceil round"
-    floats += " trunc fabs fmod hypot fmin fmax lround llround lrint llrint rint nearbyint copysign"
+    floats = (
+        "sqrt cbrt pow exp exp2 expm1 log log2 log10 log1p logb ilogb sin cos tan asin acos atan atan2 sinh cosh tanh"
+    )
+    floats += (
+        " asinh acosh atanh floor ceil round trunc fabs fmod remainder hypot fmin fmax fdim fma lround llround lrint"
+    )
+    floats += " llrint rint nearbyint copysign nextafter scalbn scalbln ldexp erf erfc tgamma"
     add(" ".join(n + s for n in floats.split() for s in ("", "f", "l")), LibraryFunction(Effect.NONE, pure=True))
-    add("rand random lrand48 mrand48 drand48 clock getpid getuid sysconf", LibraryFunction(Effect.NONE))
-    add("srand srandom srand48 sleep usleep", LibraryFunction(Effect.NONE))
+    add("div ldiv lldiv imaxdiv difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True))
+    add("frexp frexpf frexpl modf modff modfl", LibraryFunction(Effect.WRITES, (1,)))
+    add("rand random lrand48 mrand48 drand48 clock getpid getppid getuid geteuid getgid getegid sysconf",
+        LibraryFunction(Effect.NONE))  # fmt: skip
+    add("srand srandom srand48 sleep usleep sched_yield", LibraryFunction(Effect.NONE))
+    add("__errno_location __error ___errno __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc",
+        LibraryFunction(Effect.NONE))  # fmt: skip
     add("getchar getchar_unlocked", LibraryFunction(Effect.NONE))
-    add("fgetc getc ungetc feof ferror fclose", LibraryFunction(Effect.NONE))
-    add("putchar putchar_unlocked fputc putc fflush", LibraryFunction(Effect.NONE, prints=True))
-    add("printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf write",
+    add("fgetc getc ungetc feof ferror fclose fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked",
+        LibraryFunction(Effect.NONE))  # fmt: skip
+    add("clearerr clearerr_unlocked fileno fileno_unlocked fseek fseeko fseeko64 ftell ftello ftello64 rewind",
+        LibraryFunction(Effect.NONE))  # fmt: skip
+    add("flockfile funlockfile ftrylockfile tmpfile tmpfile64 pclose", LibraryFunction(Effect.NONE))
+    add("close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate ftruncate64 fchmod fchown fchdir umask",
+        LibraryFunction(Effect.NONE))  # fmt: skip
+    add("closedir rewinddir dirfd", LibraryFunction(Effect.NONE))
+    add("putchar putchar_unlocked fputc putc fputc_unlocked putc_unlocked fflush fflush_unlocked",
+        LibraryFunction(Effect.NONE, prints=True))  # fmt: skip
+    add("printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf vdprintf write pwrite pwrite64",
         LibraryFunction(Effect.READS, prints=True))  # fmt: skip
+    add("fputs_unlocked fwrite_unlocked __printf_chk __fprintf_chk", LibraryFunction(Effect.READS, prints=True))
+    add("open open64 openat openat64 creat creat64 faccessat unlink unlinkat remove rename renameat symlink",
+        LibraryFunction(Effect.READS))  # fmt: skip
+    add("mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime utimes futimes futimens utimensat",
+        LibraryFunction(Effect.READS))  # fmt: skip
+    add("fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep",
+        LibraryFunction(Effect.READS))  # fmt: skip
     add("strlen strnlen strcmp strncmp strcasecmp strncasecmp strcoll memcmp bcmp strspn strcspn",
         LibraryFunction(Effect.READS, pure=True))  # fmt: skip
-    add("strchr strrchr strstr strpbrk memchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True))
-    add("strtol strtoul strtoll strtoull strtod strtof strtold", LibraryFunction(Effect.WRITES, (1,)))
+    add("wcslen wcsnlen wcscmp wcsncmp wmemcmp wcsspn wcscspn", LibraryFunction(Effect.READS, pure=True))
+    add("strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul",
+        LibraryFunction(Effect.READS, pure=True))  # fmt: skip
+    add("wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True))
+    add(
+        "strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold",
+        LibraryFunction(Effect.WRITES, (1,)),
+    )
+    add("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(Effect.WRITES, (1,)))
+    add("wcscpy wcsncpy wcscat wcsncat wmemcpy wmemmove wmemset",
+        LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
+    add("mbstowcs wcstombs mbtowc wctomb strxfrm strftime gethostname", LibraryFunction(Effect.WRITES, (0,)))
     add("memcpy memmove strcpy strncpy strcat strncat memset __memcpy_chk __memset_chk __strcpy_chk",
         LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
     add("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(Effect.WRITES, (0,)))
-    add("fgets gets", LibraryFunction(Effect.WRITES, (0,)))
-    add("fread time gettimeofday", LibraryFunction(Effect.WRITES, (0,)))
+    add("fgets gets fgets_unlocked", LibraryFunction(Effect.WRITES, (0,)))
+    add("fread fread_unlocked time gettimeofday uname mktime timegm pipe pipe2 getcwd",
+        LibraryFunction(Effect.WRITES, (0,)))  # fmt: skip
     add("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,)))
-    add("read recv", LibraryFunction(Effect.WRITES, (1,)))
+    add("read recv pread pread64 readlink", LibraryFunction(Effect.WRITES, (1,)))
+    add("stat stat64 fstat fstat64 lstat lstat64 fgetpos clock_gettime clock_getres getrlimit getrusage",
+        LibraryFunction(Effect.WRITES, (1,)))  # fmt: skip
+    add("localtime_r gmtime_r asctime_r ctime_r strerror_r __xpg_strerror_r", LibraryFunction(Effect.WRITES, (1,)))
+    add("fstatat fstatat64 readlinkat", LibraryFunction(Effect.WRITES, (2,)))
+    add("fcntl fcntl64", LibraryFunction(Effect.WRITES, (2, -1)))
     add("scanf", LibraryFunction(Effect.WRITES, (1, -1)))
     add("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1)))
     add("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES))
@@ -188,7 +252,13 @@ def _table() -> dict[str, LibraryFunction]:
 
 
 LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
-"""The common library functions. Not here: what calls back (``qsort``), threads."""
+"""Functions of C (ISO/IEC 9899:2018, clause 7) and POSIX.1-2017, with common ones of glibc, by what these say of them.
+
+Not here: what calls back (``qsort``, ``atexit``), threads, what keeps its argument for later (``setvbuf``, ``strtok``,
+``putenv``), what returns memory of its own that it writes again (``localtime``, ``strerror``, ``readdir``), what
+changes variables that programs read (``getopt``), what writes behind pointers in what it is given (``getline``,
+``readv``), and words that programs take for functions of their own (``send``, ``index``, ``link``).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +281,15 @@ RESULTS: Final[Mapping[str, Result]] = {
     **dict.fromkeys(("fgetc", "getc", "getchar", "getchar_unlocked", "ungetc"), Result(-1, 255)),
     **dict.fromkeys(("fputc", "putc", "putchar", "putchar_unlocked"), Result(-1, 255)),
     **dict.fromkeys(("strlen", "strspn", "strcspn"), Result(0, string=0)),
+    **dict.fromkeys(("open", "open64", "openat", "openat64", "creat", "creat64"), Result(-1, 2147483647)),
+    **dict.fromkeys(("dup", "dup2", "dup3", "fileno"), Result(-1, 2147483647)),
+    **dict.fromkeys(
+        ("close", "fsync", "fdatasync", "ftruncate", "ftruncate64", "stat", "fstat", "lstat"), Result(-1, 0)
+    ),
+    **dict.fromkeys(
+        ("access", "unlink", "rmdir", "mkdir", "chdir", "chmod", "chown", "fchmod", "fchown"), Result(-1, 0)
+    ),
+    "isatty": Result(0, 1),
     "strnlen": Result(0, at_most=1),
     **dict.fromkeys(("rand", "random", "lrand48"), Result(0, 2147483647)),
 }
@@ -232,15 +311,37 @@ LEAVES: Final = frozenset(
 )
 """Functions of C, POSIX and BSD that never come back to where they are called, whether or not a header says so."""
 
+_OF_FILES: Final = (
+    "fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked fileno fseek fseeko fseeko64 ftell ftello "
+    "ftello64 tmpfile tmpfile64 pclose close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate "
+    "ftruncate64 fchmod fchown fchdir umask closedir open open64 openat openat64 creat creat64 faccessat unlink "
+    "unlinkat remove rename renameat symlink mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime "
+    "utimes futimes futimens utimensat fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep "
+    "pwrite pwrite64 pread pread64 readlink readlinkat stat stat64 fstat fstat64 lstat lstat64 fstatat fstatat64 "
+    "fgetpos clock_gettime clock_getres getrlimit getrusage gethostname fcntl fcntl64 pipe pipe2 getcwd uname "
+    "fread_unlocked fgets_unlocked fwrite_unlocked fputs_unlocked fflush_unlocked fputc_unlocked putc_unlocked "
+    "getppid geteuid getgid getegid"
+)
 FROM_OUTSIDE: Final = frozenset(
     {"rand", "random", "lrand48", "mrand48", "drand48", "clock", "getpid", "getuid", "sysconf", "time", "gettimeofday"}
     | {"getchar", "getchar_unlocked", "fgetc", "getc", "fgets", "gets", "fread", "read", "recv", "scanf", "fscanf"}
     | {"putchar", "putchar_unlocked", "fputc", "putc", "fputs", "puts", "fwrite", "write", "fflush", "fclose"}
     | {"printf", "fprintf", "vprintf", "vfprintf", "dprintf", "feof", "ferror"}
+    | frozenset(_OF_FILES.split())
 )
 """Library functions whose results come from outside of the program: what it reads, whether it can write."""
 
-POINTS_INTO_FIRST: Final = frozenset({"strchr", "strrchr", "strstr", "strpbrk", "memchr"})
+FORMATS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("printf", "vprintf"), 0),
+    **dict.fromkeys(("fprintf", "dprintf", "sprintf", "vfprintf", "vdprintf", "vsprintf", "__printf_chk"), 1),
+    **dict.fromkeys(("snprintf", "vsnprintf", "__fprintf_chk"), 2),
+}
+"""Library functions with a format that may write through further arguments (``%n``), and which argument it is."""
+
+POINTS_INTO_FIRST: Final = frozenset(
+    {"strchr", "strrchr", "strstr", "strpbrk", "memchr", "memrchr", "rawmemchr", "strchrnul"}
+    | {"wcschr", "wcsrchr", "wcsstr", "wcspbrk", "wmemchr"}
+)
 """Library functions whose result points into what their first argument points to, or is null."""
 
 COMES_BACK: Final = frozenset(
@@ -264,15 +365,21 @@ What they do to memory is not said. Not here: what calls back (``qsort``, ``atex
 _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 
 
-def effect_of(name: str) -> Effect | None:
-    """The effect of a library function on memory, None where it is not known."""
-    found = library_function(name)
+_NO_STUBS: Final[Mapping[str, Stub]] = {}
+
+
+def effect_of(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> Effect | None:
+    """The effect of a library function on memory, or of one that ``stubs`` tell of; None where it is not known."""
+    found = library_function(name, stubs)
     return None if found is None else found.effect
 
 
-def library_function(name: str) -> LibraryFunction | None:
-    r"""All effects of a library function, None where they are not known.
+def library_function(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> LibraryFunction | None:
+    r"""All effects of a library function, or of one that ``stubs`` tell of; None where they are not known.
 
     Headers rename some: glibc to ``__isoc99_scanf``, ``__isoc23_strtol``; macOS to ``\1_fopen``.
     """
+    stub = stubs.get(name)
+    if stub is not None and stub.effects is not None:
+        return stub.effects
     return LIBRARY.get(_RENAMED.sub("", name))

@@ -37,6 +37,8 @@ from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, S
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
+from loopless.source.reader import read_module
+from loopless.source.stubs import read_stubs
 from loopless.source.worker import WORKER
 from loopless.stepping import stepping
 
@@ -387,8 +389,16 @@ class NativeOracle:
 
 
 def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, *, ir: bool) -> str:
-    """The text of one module with traps; modules that come as IR get no traps from a compiler."""
+    """The text of one module with traps, the bodies of stubs in it; modules that come as IR get no traps from a
+    compiler.
+    """
     options = replace(options, traps=True)
+    text = _own_ir(program, options, ir=ir)
+    bodies = read_stubs(options.stubs, options).linked(read_module(text, {})) if options.stubs else ()
+    return WORKER.link([("the program", text), *bodies], options.timeout_s) if bodies else text
+
+
+def _own_ir(program: str | Path | Iterable[Path], options: SourceOptions, *, ir: bool) -> str:
     if isinstance(program, str):
         return program if ir else compile_ir(program, options)
     paths = [program] if isinstance(program, Path) else list(program)
