@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, Loop
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
-from loopless.terms import EvaluationError, Var, evaluate, holds
+from loopless.terms import EvaluationError, Valuation, Var
 
 
 def _nothing() -> Mapping[str, int]:
@@ -32,7 +32,8 @@ class Evaluation:
     loop, but for loops in which the run ended by a summary: that does not count them then, and for inner loops whose
     iterations the summary of the loop around them does not give. ``by``: "summary" where no
     loop was iterated, else "interpretation". ``jumped``: the loops that a summary passed over; ``iterated``: those that
-    ran. ``whole``: whether the summary of the function gave it all. ``assumptions``: what it takes for granted.
+    ran. ``whole``: whether the summary of the function gave it all. ``elements``: how many elements of memory summaries
+    read to find what loops do. ``assumptions``: what it takes for granted.
     """
 
     status: str
@@ -47,6 +48,7 @@ class Evaluation:
     nondet_used: int = 0
     whole: bool = False
     assumptions: tuple[str, ...] = ()
+    elements: int = 0
 
 
 class Evaluator:
@@ -117,6 +119,7 @@ class _Trip:
         self.uncounted: set[str] = set()
         self.ended_in: LoopInfo | None = None
         self.whole = False
+        self.elements = 0
 
     def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the function says about the call."""
@@ -143,33 +146,40 @@ class _Trip:
         return jump
 
     def _jump(self, summary: Summary, values: LoopState) -> Jump | None:
-        if not holds(summary.entered, values, values.content):
+        here = Valuation(values, values.content)
+        try:
+            return self._found(summary, here)
+        finally:
+            self.elements += here.elements
+
+    def _found(self, summary: Summary, here: Valuation) -> Jump | None:
+        if not here.holds(summary.entered):
             return None  # the summary says nothing of these values
         for case in summary.cases:
-            if holds(case.when, values, values.content):
-                jump = _leave(summary, case, values)
+            if here.holds(case.when):
+                jump = _leave(summary, case, here)
                 if jump is not None:
                     self.uncounted |= self._evaluator.inside(summary.loop) - jump.iterations.keys()
                 return jump
-        if holds(summary.diverges, values, values.content):
+        if here.holds(summary.diverges):
             self.ended_by_summary, self.ended_in = True, summary.loop
             return Jump(status="diverges", reason=f"the loop {summary.loop.name} never ends from these values")
         for undefined in summary.undefined:
-            if holds(undefined.when, values, values.content):
+            if here.holds(undefined.when):
                 self.ended_by_summary, self.ended_in = True, summary.loop
                 place = f"{summary.loop.file}:{undefined.line}" if undefined.line else summary.loop.file
                 return Jump(status="undefined", reason=f"{undefined.kind.replace('-', ' ')} at {place}")
         return None
 
 
-def _leave(summary: Summary, case: Case, values: LoopState) -> Jump | None:
+def _leave(summary: Summary, case: Case, here: Valuation) -> Jump | None:
     if case.exit.edge is None or not case.exact:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}
     return Jump(
-        {var: evaluate(term, values, values.content) for var, term in case.then.items()},
+        {var: here.evaluate(term) for var, term in case.then.items()},
         (case.exit.block, case.exit.edge),
-        {name: evaluate(count, values, values.content) for name, count in counts.items()},
+        {name: here.evaluate(count) for name, count in counts.items()},
     )
 
 
@@ -206,6 +216,7 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         iterated,
         run.nondet_used,
         trip.whole,
+        elements=trip.elements,
     )
 
 

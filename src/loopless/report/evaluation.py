@@ -16,6 +16,7 @@ def evaluation_json(found: Evaluation) -> dict[str, Any]:
         "globals": {name: found.globals[name] for name in sorted(found.globals)},
         "iterations": {name: found.iterations[name] for name in sorted(found.iterations)},
         "by": found.by,
+        "elements_read": found.elements,
         "reason": found.reason or None,
         "assumptions": list(found.assumptions),
     }
@@ -30,6 +31,7 @@ def failed_json(reason: str) -> dict[str, Any]:
         "globals": {},
         "iterations": {},
         "by": None,
+        "elements_read": 0,
         "reason": reason,
         "assumptions": [],
     }
@@ -57,6 +59,7 @@ def evaluation_text(found: Evaluation) -> str:
     lines += [f"  {name} = {found.globals[name]}" for name in sorted(found.globals)]
     lines += [f"  {found.iterations[name]} iterations of {name}" for name in sorted(found.iterations)]
     if found.status != "unknown":
-        lines.append(f"  by {found.by}")
+        read = f", which read {found.elements} elements of memory" if found.elements else ""
+        lines.append(f"  by {found.by}{read}")
     lines += ["  assuming", *(f"    {text}" for text in found.assumptions)] if found.assumptions else []
     return "\n".join(lines)

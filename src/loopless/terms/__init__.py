@@ -59,7 +59,7 @@ from loopless.terms.conditions import (
     truth,
     with_comparisons,
 )
-from loopless.terms.evaluate import Reader, evaluate, holds, may_lack_value
+from loopless.terms.evaluate import Reader, Valuation, evaluate, holds, may_lack_value
 from loopless.terms.functions import (
     Coefficients,
     coefficients,
@@ -139,6 +139,7 @@ __all__ = [
     "Term",
     "TermTooLarge",
     "Truth",
+    "Valuation",
     "Var",
     "Wrap",
     "add",

@@ -48,10 +48,40 @@ def holds(condition: Condition, values: Mapping[Var, int], reader: Reader | None
     as their range allows. The logic takes them for values that are not known, so that a summary is right whatever they
     are, if they are the same everywhere. Raises :class:`EvaluationError`.
     """
-    try:
-        return _Evaluator(values, reader).truth(condition)
-    except NoValue:
-        return _Evaluator(values, reader, missing).truth(condition)
+    return Valuation(values, reader, missing=missing).holds(condition)
+
+
+class Valuation:
+    """Values of variables, and what memory holds, at which several terms and conditions are evaluated: what they have
+    in common is worked out once.
+    """
+
+    def __init__(self, values: Mapping[Var, int], reader: Reader | None = None, *, missing: int = 0) -> None:
+        """``reader`` answers array reads; ``missing`` as for :func:`holds`."""
+        self.elements = 0
+        """How many elements of memory were read."""
+        self._reader = reader
+        self._missing = missing
+        self._exact = _Evaluator(values, None if reader is None else self._read)
+        self._with_missing: _Evaluator | None = None
+
+    def _read(self, array: str, offset: int, type: IntType) -> int:
+        assert self._reader is not None
+        self.elements += 1
+        return self._reader(array, offset, type)
+
+    def evaluate(self, term: Term) -> int:
+        """As :func:`evaluate`."""
+        return self._exact.value(term)
+
+    def holds(self, condition: Condition) -> bool:
+        """As :func:`holds`."""
+        try:
+            return self._exact.truth(condition)
+        except NoValue:
+            if self._with_missing is None:
+                self._with_missing = _Evaluator(self._exact.values, self._exact.reader, self._missing)
+            return self._with_missing.truth(condition)
 
 
 def may_lack_value(node: Node) -> bool:
