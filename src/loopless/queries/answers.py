@@ -29,6 +29,8 @@ from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
 
+_WORTH_S: Final = 1.0
+"""Where loops have less time than this, none is asked about again that met its limit. A guess."""
 _APPROXIMATING_S: Final = 3.0
 """The time for an approximation where a limit ended the search for something exact. A guess."""
 _SIMPLIFYING: Final = 100_000
@@ -153,6 +155,8 @@ def _with_approximations(
     if not over or not (question.approximate and question.summarize):
         return results
     limits = limits_of(settings, until)
+    if limits.time_s is not None and limits.time_s < _WORTH_S:
+        return results  # the paths alone took that long
     own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
     limits = replace(limits, time_s=own)
     asked = replace(question, exactly=False, merge=False, draw=False)
