@@ -41,7 +41,7 @@ BRANCHES = 40
 
 def unrolled(paths: LoopPaths) -> Outcome:
     """The first iterations of a loop."""
-    if any(path.unknowns or not path.exact for path in paths.all):
+    if paths.counters or any(path.unknowns or not path.exact for path in paths.all):
         return Refused(Reason.NO_CLOSED_FORM, paths.loop.name, "what an iteration does is not known")
     cases: list[Case] = []
     undefined: list[Undefined] = []

@@ -234,7 +234,7 @@ def test_what_is_read_after_a_write_is_not_taken_for_what_was_there(tmp_path):
 def test_a_bound_that_holds_nowhere_is_none(tmp_path):
     """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
     file = tmp_path / "a.c"
-    file.write_text("void f(int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
+    file.write_text("int in(void); void f(int n) { for (int i = 0; i < n; i++) while (in()) ; }")
     program = load([file], Settings(workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
     outer, inner = found.loops
@@ -242,6 +242,19 @@ def test_a_bound_that_holds_nowhere_is_none(tmp_path):
     assert (found.call.upper, found.call.when) == (None, TRUE)
     assert found.call.lower is outer.call.lower
     assert evaluate(found.call.lower, dict.fromkeys(found.call.lower.variables, 7)) == 7
+
+
+def test_an_inner_loop_as_long_as_what_is_read_says(tmp_path):
+    """By element: a[0] iterations, then a[1], ..., none for those below 0."""
+    file = tmp_path / "a.c"
+    file.write_text("void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
+    program = load([file], Settings(workers=1))
+    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    _, inner = found.loops
+    content = (3, -4, 0, 5)
+    values = dict.fromkeys(inner.call.upper.variables, 4)
+    assert evaluate(inner.call.upper, values, lambda _array, offset, _type: content[offset // 4]) == 8
+    assert inner.call.exact
 
 
 def test_no_bound_is_told_of_a_loop_that_never_ends_where_a_run_comes_to_it(tmp_path):

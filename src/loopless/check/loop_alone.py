@@ -214,7 +214,11 @@ def _alone(
     for at, label in enumerate(leaving.values()):
         made[label] = Block(label, (), (), End("return", _code(at, digits)))
     parameters = tuple(Parameter(var.name, var, var.type) for var in variables)
-    infos = {var: VariableInfo(var, var.name, Kind.LOCAL) for var in (*variables, *counters.values())}
+    parts = {var: info.pointer_part for var, info in flowgraph.variables.items()}
+    infos = {
+        var: VariableInfo(var, var.name, Kind.LOCAL, pointer_part=parts.get(var, ""))
+        for var in (*variables, *counters.values())
+    }
     inside = tuple(other for other in flowgraph.loops if other.header in loop.blocks)
     own = tuple(replace(other, parent=None) if other.header == loop.header else other for other in inside)
     return Flowgraph(

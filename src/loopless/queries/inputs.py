@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
 from loopless.queries.bound_answers import FunctionBound
@@ -106,9 +107,10 @@ def not_meant(answers: Iterable[FunctionBound], given: Mapping[str, int] | None)
 
 
 def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
-    """The number that a bound comes to at these values, by the names of the source; None where it does not hold there,
-    or depends on something else.
+    """The number that a bound comes to at these values, by the names of the source, or is at most where it depends on
+    what is read; None where it does not hold there, or depends on something else.
     """
+    term = without_data(term) if term is not None else None
     if term is None:
         return None
     variables = term.variables | when.variables

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
+from loopless.bounds.model import reads
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
 from loopless.queries.costs import CostAnswer
@@ -111,7 +112,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
     if given and bound.call.upper is not None:
         value = number_at(found, bound.call.upper, bound.call.when, given)
-        lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
+        lines.append(f"  at {_given(given)}: {_number(value, bound.call.upper)}")
     lines += claim_conditions(bound.entry if by_entry else bound.call, names)
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
@@ -181,6 +182,13 @@ def claim_conditions(claim: Claim, names: Names) -> list[str]:
     return lines
 
 
+def _number(value: int | None, term: Term) -> str:
+    """The number that a bound comes to."""
+    if value is None:
+        return "not known"
+    return f"at most {value}, whatever it reads" if reads(term) else str(value)
+
+
 def _given(given: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in given.items())
 
@@ -191,7 +199,7 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     lines = [f"{found.name}: {claim_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
     if given and found.call.upper is not None:
         value = number_at(found, found.call.upper, found.call.when, given)
-        lines.append(f"  at {_given(given)}: {'not known' if value is None else value}")
+        lines.append(f"  at {_given(given)}: {_number(value, found.call.upper)}")
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
     lines += claim_conditions(found.call, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopless.flowgraph.model import Flowgraph, MemoryObject
+from loopless.terms import EvaluationError, IntType
 
 
 def object_named(flowgraph: Flowgraph, name: str) -> int:
@@ -20,3 +21,10 @@ def object_named(flowgraph: Flowgraph, name: str) -> int:
 def symbol_of(described: MemoryObject) -> str:
     """What identifies a global in the whole program."""
     return described.symbol or described.name
+
+
+def holding(held: int, type: IntType) -> int:
+    """What is held, if that is a value of the type. Raises :class:`EvaluationError` where it is no truth value."""
+    if not type.holds(held):
+        raise EvaluationError("a byte holds no truth value")
+    return held

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
 from loopless.check.interpreter.memory import Frame, Mark, Storage, World
-from loopless.check.interpreter.naming import object_named, symbol_of
+from loopless.check.interpreter.naming import holding, object_named, symbol_of
 from loopless.check.interpreter.values import Missing, Stop, Value
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
@@ -71,7 +71,7 @@ CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Application | None"]
 can be read; None: interpret it."""
 
 class LoopState(dict[Var, int]):
-    """The values of variables at a loop's header. ``content``: what memory holds there, by the names of objects."""
+    """The values of variables at a loop's header; ``content``: what memory holds there, by the names of objects."""
 
     def __init__(self, values: Mapping[Var, int], content: Reader) -> None:
         super().__init__(values)
@@ -234,15 +234,15 @@ class Activation:
     def _content(self, values: Mapping[Var, int], array: str, offset: int, type: IntType) -> int:
         """What memory holds: an element of the object that the function calls ``array``, or a pointer points to."""
         number = object_named(self.code.flowgraph, array)
-        if number < 0:
-            pointer = self.code.flowgraph.pointer_called(array)
-            number = values.get(pointer, -1) if pointer is not None else -1
+        pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
+        number = number if pointer is None else values.get(pointer, -1)
         if number < 0 or type.width is None:
             raise EvaluationError(f"the content of {array} is not known")
         try:
-            return self.frame.load(number, offset, (type.width + 7) // 8, type.signed)
+            held = self.frame.load(number, offset, (type.width + 7) // 8, type.signed)
         except Stop as stop:
             raise EvaluationError(stop.reason) from None
+        return holding(held, type)
 
     def jump(self, loop: int, values: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]] | None:
         """Ask the hook whether it knows what the loop does from here."""

@@ -34,6 +34,7 @@ from loopless.terms import (
     Condition,
     Const,
     Or,
+    Read,
     Term,
     Var,
     add,
@@ -51,6 +52,7 @@ from loopless.terms import (
     position,
     sub,
     substitute,
+    walk_inside,
 )
 from loopless.terms.knowing import Known, without_implied
 
@@ -294,6 +296,8 @@ def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
         return False
     changing = frozenset(var for path in paths.iterative for var in path.update)
     nodes = [node for path in paths.all for node in (path.condition, *path.update.values())]
+    if any(isinstance(part, Read) and part.type.width == 1 for node in nodes for part in walk_inside(node)):
+        return False  # what is read may be no truth value, where the run ends
     return any(reads_data(node, changing) for node in nodes)
 
 
