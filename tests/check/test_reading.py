@@ -294,7 +294,7 @@ def test_a_run_that_goes_on_is_not_compared_with_what_it_will_read() -> None:
 
 
 def test_a_reader_gives_up_where_a_claim_asks_for_ever() -> None:
-    reader = ClaimReader((Content(1, "a", (BYTE,)), Content(2, "t", (INT,), b"\1\0\0\0", 4)), {"a": b"xyz"}, {"a": frozenset({1})})
+    reader = ClaimReader((Content(1, "a", (BYTE,)), Content(2, "t", (INT,), b"\1\0\0\0", 4)), {"a": b"xyz"}, {"a": frozenset({1})}, {})
     assert reader("t", 0, INT) == 1 and reader("a", 1, BYTE) == ord("y") and not reader.missed
     for at in range(MOST_UNREAD):
         with pytest.raises(Unread):

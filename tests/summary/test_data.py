@@ -10,10 +10,14 @@ import pytest
 
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph, Parameter
+from loopless.logic import BudgetExceeded
+from loopless.paths import LoopPaths
+from loopless.portfolio import Tried
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.program import Function, load
 from loopless.summary import Summary, paths_of, readable, summarize
-from loopless.terms import Aggregate, aggregates_in, text
+from loopless.summary.methods import aggregation
+from loopless.terms import FALSE, Aggregate, aggregates_in, text
 
 PROGRAMS = {
     "find": "int find(const int *a, int n, int x) { int i = 0; while (i < n && a[i] != x) i++; return i; }",
@@ -50,6 +54,10 @@ PROGRAMS = {
     " if (a[m] < x) lo = m + 1; else hi = m; } return lo; }",
     "distinct": "int distinct(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) { int j = 0;"
     " while (j < i && a[j] != a[i]) j++; if (j == i) c++; } return c; }",
+    "held": "static const unsigned char *kept; int held(const unsigned char *q, int n) { kept = q; int c = 0;"
+    " for (int i = 0; i < n; i++) c += kept[i] == 2; return c; }",
+    "either": "int either(const char *a, const char *b, int which) { const char *p = which ? a : b; int n = 0;"
+    " while (*p) { p++; n++; } return n; }",
     "table": "static const unsigned char t[4] = {1, 2, 3, 9}; unsigned table(const unsigned char *p, int n) {"
     " unsigned c = 0; while (n-- > 0) c = (c << 1) + t[*p++ & 3]; return c; }",
 }
@@ -136,6 +144,76 @@ def test_a_search_in_its_own_words(tmp_path: Path) -> None:
     (summary,) = _summaries(_function("find", tmp_path)).values()
     iterations = {text(case.iterations) for case in readable(summary).cases}
     assert iterations == {"0", "n - i", "first(k < n - i: a[i + k] == x)"}
+
+
+def _loop(source: str, folder: Path) -> tuple[Function, Summary]:
+    """The summary of the outermost loop of a function f."""
+    file = folder / "case.c"
+    file.write_text(source, encoding="utf-8")
+    function = load([file])["f"]
+    graph = function.graph()
+    assert isinstance(graph, Flowgraph)
+    outer = next(loop for loop in graph.loops if loop.parent is None)
+    outcome = summarize(paths_of(graph, outer, known=function.inner))  # type: ignore[arg-type]
+    assert isinstance(outcome, Summary)
+    return function, outcome
+
+
+def test_an_endless_sum_may_overflow(tmp_path: Path) -> None:
+    """With anything but zeros it does some day; so it is not said to run for ever."""
+    _, summary = _loop("int f(const unsigned char *a) { int c = 0; for (unsigned i = 0; ; i++) c += a[i & 7]; }", tmp_path)
+    assert summary.diverges is FALSE
+    assert summary.residual
+
+
+def test_a_search_in_a_ring_may_never_end(tmp_path: Path) -> None:
+    """The offset moves on, but not by the same number each time: it comes back."""
+    source = "int f(const unsigned char *a, unsigned n, int x) { unsigned i = 0; while (a[i % 5] != x) i++; return i; }"
+    _, summary = _loop(source, tmp_path)
+    assert not summary.complete
+
+
+def test_a_pointer_may_point_into_the_middle_of_an_object(tmp_path: Path) -> None:
+    """Offsets below 0 are inside then: the index may come to the end of its type."""
+    _, summary = _loop("int f(const char *p, int i) { while (p[i]) i--; return i; }", tmp_path)
+    assert [part.kind for part in summary.undefined] == ["signed-overflow"]
+
+
+def test_iterations_that_count_what_is_written_are_not_told(tmp_path: Path) -> None:
+    """Each round ends the string earlier; the inner loop's count says nothing of what it held at first."""
+    source = "void f(char *s, int n) { for (int i = n; i > 0; i--) { for (unsigned long j = 0; s[j]; j++) ; s[i] = 0; } }"
+    function, summary = _loop(source, tmp_path)
+    assert summary.complete
+    assert all(not case.totals for case in summary.cases)
+    graph = function.graph()
+    assert isinstance(graph, Flowgraph)
+    inner = {loop.name: summarize(paths_of(graph, loop, known=function.inner)) for loop in graph.loops}  # type: ignore[arg-type]
+    evaluator = Evaluator(graph, Interpreter(function.program.source.inlined, graph), lambda loop: inner[loop.name])
+    run = Interpreter(function.program.source.inlined, graph).run([[1] * 9 + [0], 7])
+    assert dict(evaluator.run([[1] * 9 + [0], 7]).iterations) == dict(run.iterations)
+
+
+def test_a_limit_takes_nothing_from_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second look at a loop, without conditions that are not affine, meets a limit."""
+    source = "int f(const int *p, int i, int n) { while (i < n && p[i & 7]) i++; while (p[i & 7] != n) i ^= 5; return i; }"
+    whole = aggregation._Loop.__init__
+
+    def limited(self: aggregation._Loop, paths: LoopPaths, *, affine: bool = False) -> None:
+        if affine:
+            raise BudgetExceeded
+        whole(self, paths, affine=affine)
+
+    file = tmp_path / "case.c"
+    file.write_text(source, encoding="utf-8")
+    function = load([file])["f"]
+    graph = function.graph()
+    assert isinstance(graph, Flowgraph)
+    paths = paths_of(graph, graph.loops[1], known=function.inner)
+    assert isinstance(paths, LoopPaths)
+    without = aggregation.METHOD.run(paths, Tried())
+    assert without.residual  # so that it is looked at again
+    monkeypatch.setattr(aggregation._Loop, "__init__", limited)
+    assert str(aggregation.METHOD.run(paths, Tried())) == str(without)
 
 
 def test_what_guards_a_read_is_not_left_out(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ class Claims:
             return Verdict("outside", compared=False)
         values = [state.get(var, 0) for var in self.variables]
         ended = truth.status not in _UNFINISHED
-        reader = ClaimReader(self._objects, contents, truth.reads if ended else {})
+        reader = ClaimReader(self._objects, contents, truth.reads if ended else {}, state)
         hits: list[tuple[str, object]] = []
         doubtful: list[_Region] = []
         for region in self._regions:

@@ -16,7 +16,7 @@ from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import Frame, World
 from loopless.check.interpreter.values import Stop
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Block, Flowgraph, Load, LoopInfo, MemoryObject
+from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Load, LoopInfo, MemoryObject
 from loopless.terms import (
     NAMED_FUNCTIONS,
     And,
@@ -179,9 +179,17 @@ def _terms(block: Block) -> Iterable[Node]:
                 yield from (term for _, term in value)
 
 
-def countable(condition: Condition) -> bool:
-    """Whether iterations that begin where ``condition`` holds can be counted while the loop is run."""
-    return all(isinstance(n, KNOWN) and not (isinstance(n, Op) and n.op in NAMED_FUNCTIONS) for n in walk(condition))
+def countable(condition: Condition, read: frozenset[str]) -> bool:
+    """Whether iterations that begin where ``condition`` holds can be counted while the loop is run, which reads the
+    objects of the names ``read``.
+    """
+    return all(_is_countable(node, read) for node in walk(condition))
+
+
+def _is_countable(node: Node, read: frozenset[str]) -> bool:
+    if isinstance(node, Read):
+        return node.array in read
+    return isinstance(node, KNOWN) and not (isinstance(node, Op) and node.op in NAMED_FUNCTIONS)
 
 
 def looked_at(flowgraph: Flowgraph, contents: Iterable[Content]) -> dict[int, MemoryObject]:
@@ -229,8 +237,16 @@ class ClaimReader:
     An element that is not there has no value (:class:`Unread`); ``missed`` says that one was asked for.
     """
 
-    def __init__(self, objects: Iterable[Content], contents: Contents, reads: Mapping[str, frozenset[int]]) -> None:
+    def __init__(
+        self,
+        objects: Iterable[Content],
+        contents: Contents,
+        reads: Mapping[str, frozenset[int]],
+        state: Mapping[Var, int],
+    ) -> None:
+        """``state``: the values at the loop's header, where pointers that reads are named after point into objects."""
         objects = tuple(objects)
+        self._pointers = {v.name.removesuffix(OBJECT_PART): n for v, n in state.items() if v.name.endswith(OBJECT_PART)}
         self._held = {content.name: content.held(contents) for content in objects}
         self._names = {content.number: content.name for content in objects}
         self._reads = reads
@@ -248,6 +264,8 @@ class ClaimReader:
             Unread: if the loop did not read it.
             EvaluationError: if the loop reads no such object, or too many elements are asked for that it did not read.
         """
+        if array not in self._held:
+            array = self._names.get(self._pointers.get(array.removeprefix("*"), 0), array)
         if array not in self._held:
             raise EvaluationError(f"the loop reads no {array}")
         return self._element(array, offset, byte_size(type), type.signed)

@@ -100,7 +100,7 @@ class LoopAlone:
 
     def __init__(self, flowgraph: Flowgraph, loop: LoopInfo, paths: Mapping[str, Condition] | None = None) -> None:
         """``paths``: the conditions, on the state at the header, by which iterations are counted. Those that hold terms
-        the interpreter does not know are not counted.
+        the interpreter does not know, or read what pointers point to by the pointers' names, are not counted.
 
         Raises:
             UsageError: if the loop reads inputs, writes memory, reads from unknown objects, or calls functions, so that
@@ -111,7 +111,8 @@ class LoopAlone:
         _refuse_what_is_outside(flowgraph, loop, blocks)
         self.contents: tuple[Content, ...] = read_by(flowgraph, loop, blocks.values())
         """The objects that the loop reads."""
-        self.paths = {name: condition for name, condition in (paths or {}).items() if countable(condition)}
+        read = frozenset(content.name for content in self.contents)
+        self.paths = {name: condition for name, condition in (paths or {}).items() if countable(condition, read)}
         self.variables = tuple(sorted(_occurring(blocks.values()), key=lambda var: var.key))
         """All variables that the loop names."""
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
@@ -214,11 +215,7 @@ def _alone(
     for at, label in enumerate(leaving.values()):
         made[label] = Block(label, (), (), End("return", _code(at, digits)))
     parameters = tuple(Parameter(var.name, var, var.type) for var in variables)
-    parts = {var: info.pointer_part for var, info in flowgraph.variables.items()}
-    infos = {
-        var: VariableInfo(var, var.name, Kind.LOCAL, pointer_part=parts.get(var, ""))
-        for var in (*variables, *counters.values())
-    }
+    infos = {var: VariableInfo(var, var.name, Kind.LOCAL) for var in (*variables, *counters.values())}
     inside = tuple(other for other in flowgraph.loops if other.header in loop.blocks)
     own = tuple(replace(other, parent=None) if other.header == loop.header else other for other in inside)
     return Flowgraph(

@@ -357,6 +357,8 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
     base = t.address(gep.base, instruction.loc)
     parts: list[Term] = [base.offset, const(gep.offset)]
     member = t.memory.points.members.get(instruction.value.name)
+    # of an unsigned index the compiler promises that the address does not wrap around: it counts upwards
+    signed = "nuw" not in instruction.flags or t.memory.options.wrapv
     for index, stride in gep.steps:
         number = t.number(index)
         if number is None:
@@ -365,7 +367,7 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
             number = unknown
         if member is not None and member.count is not None:
             t.check(between(0, number.read(signed=True), member.count - 1), "bounds", instruction.loc)
-        parts.append(scale(number.read(signed=True), stride))
+        parts.append(scale(number.read(signed=signed), stride))
     offset = add(*parts)
     made = Address(base.object, offset)
     target = t.memory.points.of(instruction.value)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.cells import ANYTHING_OUTSIDE, OUTSIDE, Cell, Cells, cells_of
-from loopless.flowgraph.places import Base, PointsTo
+from loopless.flowgraph.places import Base, PointsTo, is_pointer
 from loopless.flowgraph.pointees import POINTEE, content_at_call
 from loopless.source import ir
 
@@ -61,7 +61,7 @@ class CallPlaces:
         if base.kind == "parameter":
             at = next((n for n, param in enumerate(self.callee.params) if param.name == base.name), None)
             operand = self.operands[at] if at is not None and at < len(self.operands) else None
-            if operand is None or not (isinstance(operand, ir.OtherConst) or isinstance(operand.type, ir.PtrT)):
+            if operand is None or not is_pointer(operand):
                 return None
             target = self.points.of(operand)
             return None if target.unknown or not target.places else frozenset(target.living)
@@ -86,7 +86,7 @@ def copied(
 ) -> Iterator[Cell]:
     """What is read to make the callee's own copies of structures."""
     for param, operand in zip(function.params, operands, strict=False):
-        if param.byval is not None and (isinstance(operand, ir.OtherConst) or isinstance(operand.type, ir.PtrT)):
+        if param.byval is not None and is_pointer(operand):
             yield from cells_of(points.of(operand), known.layout.size_of(param.byval))
 
 

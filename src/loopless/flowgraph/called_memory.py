@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from loopless.flowgraph.places import NULL, PointsTo, Target
+from loopless.flowgraph.places import NULL, PointsTo, Target, is_pointer
 from loopless.source import ir
 from loopless.source.vocabulary import (
     FORMATS,
@@ -21,7 +21,8 @@ _COUNTS: Final = re.compile(rb"%[-+ #0-9.*$']*(?:hh|h|ll|l|j|z|t|L|w\d+|wf\d+)?n
 
 def library_at(instruction: ir.Instruction, module: ir.Module) -> LibraryFunction | None:
     """The effects of the library function, or of one that stubs tell of, that a call is of; None where they are not
-    known. A format with ``%n`` writes what nothing else says; one that is no literal is taken to have none.
+    known. A format with ``%n`` writes what nothing else says, and one that is no literal may have it where a pointer
+    comes behind it.
     """
     name = instruction.callee_name
     declared = None if name is None else module.functions.get(name)
@@ -29,12 +30,23 @@ def library_at(instruction: ir.Instruction, module: ir.Module) -> LibraryFunctio
         return None
     at = FORMATS.get(name) if name not in module.stubs else None
     if at is not None and at < len(instruction.operands):
-        format = instruction.operands[at]
-        held = module.globals.get(format.name) if isinstance(format, ir.GlobalRef) else None
-        text = held.initializer if held is not None else None
-        if isinstance(text, ir.BytesConst) and _COUNTS.search(text.data.replace(b"%%", b"")):
+        text = _literal(instruction.operands[at], module)
+        behind = instruction.operands[at + 1 :]
+        if text is None and any(map(is_pointer, behind)):
+            return None
+        if text is not None and _COUNTS.search(text.replace(b"%%", b"")):
             return None
     return library_function(name, module.stubs)
+
+
+def _literal(value: ir.Value, module: ir.Module) -> bytes | None:
+    """The bytes of a string literal; None where they are not known."""
+    held = module.globals.get(value.name) if isinstance(value, ir.GlobalRef) else None
+    if held is None or not held.constant:
+        return None
+    if isinstance(held.initializer, ir.ZeroInit):
+        return b""
+    return held.initializer.data if isinstance(held.initializer, ir.BytesConst) else None
 
 
 def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:

@@ -193,3 +193,8 @@ class PointsTo:
                 return Target({(NULL, None)})
             case _:
                 return Target(unknown=True)
+
+
+def is_pointer(value: ir.Value) -> bool:
+    """Whether a value is an address, or may be."""
+    return isinstance(value, ir.OtherConst) or isinstance(value.type, ir.PtrT)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.called_memory import allocates, call_kind, handed_back, may_hand_back
 from loopless.flowgraph.members import Member, members
-from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target
+from loopless.flowgraph.places import DEAD, HEAP, Access, Base, PointsTo, Target, is_pointer
 from loopless.flowgraph.pointees import (
     Joined,
     alike_by_type,
@@ -148,7 +148,7 @@ def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[Target, 
         if instruction.op not in ("icmp", "sub"):
             continue
         left, right = (numbers.get(o.name, o) if isinstance(o, ir.Local) else o for o in instruction.operands)
-        if _is_pointer(left) and _is_pointer(right):
+        if is_pointer(left) and is_pointer(right):
             yield state.of(left), state.of(right)
 
 
@@ -189,12 +189,12 @@ def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> boo
             _mix_access(instruction.operands[0], instruction.type, state, module)
         case "store":
             _mix_access(instruction.operands[1], instruction.operands[0].type, state, module)
-            if not _is_pointer(instruction.operands[0]):
+            if not is_pointer(instruction.operands[0]):
                 size = module.layout.store_size(instruction.operands[0].type)
                 _overwrite(instruction.operands[1], size, state)
         case "call" | "invoke" if call_kind(instruction, module) == "block":
             for operand in instruction.operands:
-                if _is_pointer(operand):
+                if is_pointer(operand):
                     state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
             length = instruction.operands[2]
             _overwrite(instruction.operands[0], length.unsigned if isinstance(length, ir.IntConst) else None, state)
@@ -202,11 +202,11 @@ def _mix(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> boo
             known = library_function(instruction.callee_name, module.stubs)
             for index, operand in enumerate(instruction.operands if known is not None else ()):
                 assert known is not None
-                if _is_pointer(operand) and (index in known.writes or -1 in known.writes):
+                if is_pointer(operand) and (index in known.writes or -1 in known.writes):
                     _overwrite(operand, None, state)
         case "cmpxchg" | "atomicrmw" | "va_arg":
             for operand in instruction.operands:
-                if _is_pointer(operand):
+                if is_pointer(operand):
                     state.mixed |= {base for base, _ in state.of(operand).places if base.kind == "local"}
                     _overwrite(operand, None, state)
         case _:
@@ -255,7 +255,7 @@ def _moved(instruction: ir.Instruction, state: _State, module: ir.Module) -> boo
         case "ptrtoint" if instruction.result in state.differences:
             return False
         case "ret" | "insertvalue" | "cmpxchg" | "atomicrmw" | "insertelement" | "ptrtoint":
-            return _escape(state, (op for op in instruction.operands if _is_pointer(op)))
+            return _escape(state, (op for op in instruction.operands if is_pointer(op)))
         case "call" | "invoke":
             changed = _call(instruction, state, module)
         case _:
@@ -349,7 +349,7 @@ def _seen_by_others(access: ir.Access | None) -> bool:
 
 def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
     value, address = instruction.operands
-    if not _is_pointer(value):
+    if not is_pointer(value):
         return False
     target, stored = state.of(address), state.of(value)
     changed = False
@@ -399,7 +399,7 @@ def reachable_objects(state: PointsTo, target: Target) -> set[Base]:
 
 
 def _call(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> bool:
-    pointers = [op for op in instruction.operands if _is_pointer(op)]
+    pointers = [op for op in instruction.operands if is_pointer(op)]
     if call_kind(instruction, module) in ("ignored", "reads", "block"):
         # A function that changes nothing may still hand its argument back.
         return _escape(state, pointers) if may_hand_back(instruction, module) else False
@@ -441,7 +441,7 @@ def _is_computed(instruction: ir.Instruction) -> bool:
 
 
 def _may_hold_variables(operand: ir.Value, state: PointsTo, module: ir.Module) -> bool:
-    if not _is_pointer(operand):
+    if not is_pointer(operand):
         return False
     bases = (base for base, _ in state.of(operand).places if base.kind != "null")
     return any(base.kind != "global" or not _is_constant(base.name, module) for base in bases)
@@ -454,7 +454,7 @@ def _is_constant(name: str, module: ir.Module) -> bool:
 
 def _touch(state: PointsTo, operands: Iterable[ir.Value]) -> None:
     for operand in operands:
-        if _is_pointer(operand):
+        if is_pointer(operand):
             target = state.of(operand)
             state.unknown_access |= target.unknown
             state.formal_access |= target.is_formal
@@ -476,7 +476,3 @@ def _access(
         # An address with several possible places cannot be one variable.
         span = state.span(address, place[0]) if place[1] is None else None
         state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits, span))
-
-
-def _is_pointer(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.PtrT) if not isinstance(value, ir.OtherConst) else True

@@ -137,7 +137,7 @@ class Court:
         return judge_all(self.alone, self.claims, inside, max_steps=READING_STEPS if self.alone.contents else STEPS)
 
     def _reader(self, entry: Entry) -> ClaimReader:
-        return ClaimReader(self.alone.contents, entry.contents, {})
+        return ClaimReader(self.alone.contents, entry.contents, {}, entry.values)
 
     def drawn(self, seed: int, count: int, first: Sequence[State] = ()) -> list[Entry]:
         """``count`` entries, after those in ``first`` (by the names of variables) that this loop can be in."""

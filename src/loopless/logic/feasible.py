@@ -13,7 +13,6 @@ from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
 from loopless.terms import (
     FALSE,
-    Aggregate,
     And,
     Compare,
     Condition,
@@ -22,7 +21,6 @@ from loopless.terms import (
     Truth,
     Var,
     conjuncts,
-    walk,
     walk_inside,
 )
 
@@ -96,13 +94,11 @@ def _group_feasible(group: Condition, *, solver: bool) -> bool:
     if found is None:
         intervals: _Intervals = {}
         found = _by_intervals(group, intervals)
-        # what loops find in memory is not worked out at points: there may be much of it
-        tried = not any(isinstance(node, Aggregate) for node in walk(group))
-        if found is None and tried and is_near_ends(group, intervals):
+        if found is None and is_near_ends(group, intervals):
             found = True
         if found is None:
             known = Intervals((group,))
-            found = False if not known.possible else True if tried and is_found(group, known) else None
+            found = False if not known.possible else True if is_found(group, known) else None
         certain = found is not None
         if found is None:
             found, certain = _by_isl(group, solver=solver)

@@ -21,6 +21,7 @@ from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.terms import (
     TRUE,
+    Aggregate,
     Condition,
     EvaluationError,
     IntType,
@@ -154,7 +155,9 @@ def _ask(condition: Condition, kind: Translation, timeout_ms: int, steps: int) -
 
 
 def _checked(condition: Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> Outcome:
-    """The solver's model as ours, if the condition really holds there."""
+    """The solver's model as ours, if the condition really holds there; what aggregates come to no model says."""
+    if any(isinstance(node, Aggregate) for node in walk(condition)):
+        return Outcome(Answer.UNKNOWN)
     values = {variable: translation.number(found, known) for variable, known in translation.variables.items()}
     elements = {
         (array, translation.number(found, offset), type_): translation.number(found, element)

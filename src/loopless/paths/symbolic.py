@@ -166,7 +166,7 @@ class Body(Execution[State]):
             taken = self.under(begun, self.holding(begun, step.when), None)
             if taken is None:
                 continue
-            if not all(self.known_content(node, state) for node in (step.when, *step.then.values())):
+            if not all(self.known_content(node, state) for node in (step.when, *self._used_behind(step))):
                 detail = f"the loop {loop.name} reads memory that the loop around it writes"
                 raise Unreadable(Refused(Reason.MEMORY, place, detail))
             after = self._stepped(taken, step)
@@ -197,10 +197,21 @@ class Body(Execution[State]):
         )
         return replace(state, unknowns=(*state.unknowns, *found)), renamed
 
+    def _used_behind(self, step: InnerStep) -> list[Term]:
+        """The values behind an inner loop that something looks at there."""
+        edge = None if step.exit.edge is None else self.graph.blocks[step.exit.block].edges[step.exit.edge]
+        if edge is None or edge.target not in self.loop.blocks:
+            return list(step.then.values())
+        used = self.live[edge.target].union(*(value.variables for _, value in edge.assigns))
+        return [term for var, term in step.then.items() if var in used]
+
     def _stepped(self, state: State, step: InnerStep) -> State:
         changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}
         values = {**state.values, **changed}
         for name, count in step.counts.items():
+            if not self.known_content(count, state):
+                self.uncounted.add(name)  # it counts what the loop may write
+                continue
             counter = counter_of(name)
             self.counters[counter] = name
             values[counter] = add(values.get(counter, counter), self.inside(state, count))

@@ -212,7 +212,8 @@ class FunctionPaths(Execution[FunctionPath]):
             taken = self.under(state, self.holding(state, case.when), None)
             if taken is None:
                 continue
-            if any(not self.known_content(n, taken) for n in (case.when, *case.then.values(), case.iterations)):
+            said = (case.when, *case.then.values(), case.iterations, *case.totals.values())
+            if not all(self.known_content(node, taken) for node in said):
                 detail = f"the loop {loop.name} reads memory that the function writes"
                 self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue

@@ -16,7 +16,6 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.methods import (
-    acceleration,
     aggregation,
     bounded_unrolling,
     cyclic_modes,
@@ -65,9 +64,7 @@ def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
 
 
 METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
-    earliest_exit.METHOD,
-    acceleration.METHOD,
-    earliest_exit.AFTER_ACCELERATION,
+    *earliest_exit.OF_ONE_PATH,
     aggregation.METHOD,
     Method("parts", "ours", _by_parts, _may_have_parts),
 )

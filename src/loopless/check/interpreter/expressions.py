@@ -141,7 +141,7 @@ class Expressions:
     The methods return an expression; for large terms they first write statements to ``out``.
     """
 
-    def __init__(self, out: Lines, names: Mapping[Var, str], objects: Callable[[str], int | str]) -> None:
+    def __init__(self, out: Lines, names: Mapping[Var, str], objects: Callable[[str], int]) -> None:
         self.out = out
         self.names = names
         self.objects = objects

@@ -89,11 +89,9 @@ class StatementWriter:
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def _object(self, name: str) -> int | str:
-        """The number of the object that a read names, or what holds it where it is named after a pointer."""
-        number = object_named(self.flowgraph, name)
-        pointer = self.flowgraph.pointer_called(name) if number < 0 else None
-        return number if pointer is None else self.names[pointer]
+    def _object(self, name: str) -> int:
+        """The number of the object that a read names."""
+        return object_named(self.flowgraph, name)
 
     def _shared(self) -> tuple[Shared, ...]:
         groups: dict[tuple[int, int], dict[str, Var]] = {}

@@ -1,13 +1,14 @@
 """What follows from that accesses stay inside of objects: where a loop reads, the offset lies in the object.
 
 That is taken for granted of objects whose size is not known (the answer says so), and checked of others before they are
-read. No object is larger than :data:`LARGEST`, so what would be undefined only behind that does not happen, and an
-offset that is reduced modulo 2^64 is what it was before.
+read. Offsets count from where a pointer pointed to at first, which may be in the middle of an object. No object is
+larger than :data:`LARGEST`, so what would be undefined only beyond that does not happen, and an offset that is reduced
+modulo 2^64 is what it was before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,10 +17,12 @@ from loopless.summary.data.possible import possible
 from loopless.terms import (
     And,
     Condition,
+    Const,
     IntType,
     Or,
     Read,
     Term,
+    Var,
     Wrap,
     between,
     conjunction,
@@ -28,6 +31,8 @@ from loopless.terms import (
     not_equal,
     read,
     replace_terms,
+    sub,
+    substitute,
     walk,
     walk_inside,
 )
@@ -82,6 +87,20 @@ def facts_of(path: Path) -> Condition:
     return conjunction(_facts(path))
 
 
+def moves_through_objects(paths: Sequence[Path], update: Mapping[Var, Term]) -> bool:
+    """Whether every iteration reads an object at an offset that ``update`` moves by the same number each time: so the
+    accesses, which stay inside, come to an end.
+    """
+    each = [_reads(path.condition) for path in paths]
+    changing = frozenset(var for path in paths for var in path.update)
+    for part in each[0] if each else ():
+        if all(part in other for other in each[1:]) and part.variables & changing <= update.keys():
+            moved = sub(substitute(part.offset, update), part.offset)
+            if isinstance(moved, Const) and moved.value:
+                return True
+    return False
+
+
 def _reads(condition: Condition) -> dict[Read, None]:
     """What is surely read where the condition is found to hold: not what one of several alternatives reads only."""
     match condition:
@@ -97,7 +116,7 @@ def _reads(condition: Condition) -> dict[Read, None]:
 
 def _facts(path: Path) -> Iterator[Condition]:
     for part in _reads(path.condition):
-        yield between(0, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
+        yield between(-LARGEST - 1, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
 
 
 def _only_outside(path: Path) -> bool:
@@ -116,7 +135,7 @@ def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
                     inner: inner.arg for inner in walk(part.offset) if isinstance(inner, Wrap) and inner.type == _OFFSET
                 }
                 offset = replace_terms(part.offset, wraps)
-                inside = between(0, part.offset, LARGEST)
+                inside = between(-LARGEST - 1, part.offset, LARGEST)
                 if wraps and not possible(conjunction((inside, not_equal(offset, part.offset)))):
                     yield part, read(part.array, offset, part.type)
 

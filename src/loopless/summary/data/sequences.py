@@ -176,15 +176,7 @@ class Sequences:
     def _offered(self, var: Var, extreme: Extreme) -> Term | None:
         """What every iteration offers; None where v does not become the extreme of that and v."""
         paths = self.choices.paths
-        free = {
-            path.id: tuple(part for part in self.choices.rest[path.id] if var not in part.variables) for path in paths
-        }
-        classes: dict[tuple[Condition, ...], list[int]] = {}
-        for number, path in enumerate(paths):
-            classes.setdefault(free[path.id], []).append(number)
-        groups = self._merged(list(classes.values()), var)
-        if groups is None:
-            return None
+        groups = self._groups(var)
         offers: list[tuple[Condition, Term]] = []
         conditions = self._apart(groups, var) if len(groups) > 1 else [TRUE]
         if conditions is None:
@@ -200,23 +192,20 @@ class Sequences:
             offers.append((when, extreme(*others) if others else var))
         return chosen(offers)
 
-    def _merged(self, groups: list[list[int]], var: Var) -> list[list[int]] | None:
-        """Groups of paths of which conditions without ``var`` do not tell one from another become one."""
-        paths = self.choices.paths
-
-        def free(at: int) -> tuple[Condition, ...]:
-            return tuple(part for part in self.choices.rest[paths[at].id] if var not in part.variables)
-
-        merged: list[list[int]] = []
-        for group in groups:
+    def _groups(self, var: Var) -> list[list[int]]:
+        """The paths, by their numbers; in one group those which conditions without ``var`` do not tell apart."""
+        rest = [self.choices.rest[path.id] for path in self.choices.paths]
+        free = [tuple(part for part in parts if var not in part.variables) for parts in rest]
+        groups: list[list[int]] = []
+        for number, own in enumerate(free):
             meeting = [
-                other
-                for other in merged
-                if any(possible(conjunction((self.part.common, *free(a), *free(b)))) for a in group for b in other)
+                group
+                for group in groups
+                if any(own == free[at] or possible(conjunction((self.part.common, *own, *free[at]))) for at in group)
             ]
-            whole = [*group, *(at for other in meeting for at in other)]
-            merged = [other for other in merged if other not in meeting] + [whole]
-        return merged
+            groups = [group for group in groups if group not in meeting]
+            groups.append(sorted([number, *(at for group in meeting for at in group)]))
+        return groups
 
     def _apart(self, groups: list[list[int]], var: Var) -> list[Condition] | None:
         """Conditions without ``var`` that tell groups of paths apart."""

@@ -15,15 +15,15 @@ from typing import Final
 
 from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
-from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.portfolio import LIMITS, Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import Cases, Taken
-from loopless.summary.data.inside import facts_of, inside_objects, read_inside
+from loopless.summary.data.inside import facts_of, inside_objects, moves_through_objects, read_inside
 from loopless.summary.data.measure import most_iterations
 from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_data
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
-from loopless.summary.methods import acceleration, earliest_exit
+from loopless.summary.methods import earliest_exit
 from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.transitions.system import place_of
@@ -32,7 +32,6 @@ from loopless.terms import (
     TRUE,
     ZERO,
     Condition,
-    Const,
     Or,
     Read,
     Term,
@@ -41,7 +40,6 @@ from loopless.terms import (
     between,
     comparisons,
     conjunction,
-    conjuncts,
     const,
     count,
     disjunction,
@@ -50,7 +48,6 @@ from loopless.terms import (
     less,
     negate,
     position,
-    sub,
     substitute,
     walk_inside,
 )
@@ -64,10 +61,9 @@ _SHORTENING: Final = 400_000
 _MANY: Final = 30
 """Conditions with more comparisons than this stay as they are. A guess."""
 
-_SKELETON: Final = (earliest_exit.METHOD, acceleration.METHOD, earliest_exit.AFTER_ACCELERATION)
 _T: Final = position("|t")
 
-ALL: Final = const(1 << 61)
+ALL: Final = const(1 << 62)
 """So many positions that no object has more: a search that surely finds something before an object ends."""
 
 
@@ -112,7 +108,8 @@ class _Loop:
                 self._leave(conjunction((when, path.condition)), path, ZERO, Taken(ZERO, {}, ()))
 
     def _skeleton(self) -> Summary:
-        tried = answered(_SKELETON, self.part.skeleton, self.cases.place, complete=lambda found: found.complete)
+        methods, skeleton = earliest_exit.OF_ONE_PATH, self.part.skeleton
+        tried = answered(methods, skeleton, self.cases.place, complete=lambda found: found.complete)
         if tried.answer is None:
             raise NoAnswer(next(iter(tried.refused), None))
         return tried.answer
@@ -120,25 +117,17 @@ class _Loop:
     def _unbounded(self, when: Condition) -> None:
         """Nothing but what is read bounds the iterations: the end of the object that is read does."""
         within = self._exits_within()
-        if not within:
+        through = moves_through_objects(self.paths.iterative, self.part.update)
+        if not within and not through and not self.summed_up:
             self.cases.diverges.append(when)
             return
-        most = ALL if self._moves_through_an_object() else most_iterations(self.paths, self.inside_objects)
-        if most is not None:
+        most = ALL if through else most_iterations(self.paths, self.inside_objects)
+        if within and most is not None:
             times = self._first(within, most)
             self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
         else:
-            detail = "the loop goes on until it reads a certain value, and nothing says that there is one"
+            detail = "the loop goes on until what it reads ends it, and nothing says that it does"
             self.cases.residual.append(Residual(when, Refused(Reason.INPUT_DEPENDENT, self.cases.place, detail)))
-
-    def _moves_through_an_object(self) -> bool:
-        """Whether every iteration reads, each at another offset of the same object: the accesses stay inside."""
-        for fact in conjuncts(self.inside_objects):
-            for var in sorted(fact.variables & self.part.update.keys()):
-                moved = sub(self.part.update[var], var)
-                if isinstance(moved, Const) and moved.value and fact.variables & self.part.update.keys() == {var}:
-                    return True
-        return False
 
     def _exits_within(self) -> list[Path]:
         """Exits that may be taken while the oblivious part goes on, without those of sums that leave their type."""
@@ -276,19 +265,17 @@ def _is_undefined(path: Path) -> bool:
 
 
 def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+    found: Cases | None = None
     try:
         found = _Loop(paths).run()
         if not found.residual:
             return found.summary(paths)
-    except NoAnswer:
-        found = None
-    try:
         other = _Loop(paths, affine=True).run()
-    except NoAnswer:
-        if found is None:
-            raise
-        return found.summary(paths)
-    return (other if found is None or not other.residual else found).summary(paths)
+    except (NoAnswer, *LIMITS):
+        if found is not None:
+            return found.summary(paths)  # a limit takes nothing from it
+        return _Loop(paths, affine=True).run().summary(paths)
+    return (found if other.residual else other).summary(paths)
 
 
 def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:

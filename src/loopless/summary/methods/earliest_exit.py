@@ -21,6 +21,7 @@ from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.exponential import Candidates, at_entry, candidates_of, comes_first, consequences, total
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, many_wraps
+from loopless.summary.methods import acceleration
 from loopless.summary.methods.acceleration import Solver, needed_by
 from loopless.summary.model import Residual, Summary
 from loopless.summary.transitions.system import place_of
@@ -321,3 +322,6 @@ METHOD = Method("earliest exit", "ours: the least of the exit times of all condi
 
 AFTER_ACCELERATION = replace(METHOD, applies=_applies_after)
 """Else sets and least values say it better, and exit times are for what takes these too many operations."""
+
+OF_ONE_PATH: Final[tuple[Method[LoopPaths, Summary], ...]] = (METHOD, acceleration.METHOD, AFTER_ACCELERATION)
+"""For loops with at most one iterative path, in the order in which they are asked."""
