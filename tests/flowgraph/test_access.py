@@ -10,7 +10,7 @@ import pytest
 
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph import Options
-from loopless.flowgraph.model import Allocate, Check, Havoc, Origin, Store
+from loopless.flowgraph.model import Allocate, Check, Havoc, Load, Origin, Store
 from loopless.refusals import Reason
 from loopless.terms import const
 from runs_of_text import came_out, ends, flowgraph, statements
@@ -308,3 +308,14 @@ define i32 @f(<2 x ptr> %p) {
 """
     found = came_out(text, None)
     assert isinstance(found, str) and found.startswith("unknown")
+
+
+def test_an_unsigned_index_counts_upwards() -> None:
+    """The compiler promises that the address does not wrap around: so -1 as an index is none below the object."""
+    text = "int f(const char *s, unsigned long n) { return s[n]; } int g(const char *s, long n) { return s[n]; }"
+    for name, signed in (("f", False), ("g", True)):
+        graph = flowgraph(text, name)
+        (load,) = statements(graph, Load)
+        (n,) = (var for var in graph.variables if var.name == "n")
+        assert load.address.offset is n
+        assert n.type.signed is signed

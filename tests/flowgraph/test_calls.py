@@ -351,9 +351,15 @@ def test_a_format_may_write() -> None:
     #include <stdio.h>
     int counts(void) { int k = 5; printf("abc%n", &k); return k; }
     int shows(void) { int k = 5; printf("abc%%n %p", (void *)&k); return k; }
+    int given(const char *format) { int k = 5; printf(format, &k); return k; }
+    static char held[] = "abc %p";
+    int mutable(void) { int k = 5; printf(held, &k); return k; }
+    int plain(const char *format) { int k = 5; printf(format, k); return k; }
     """
     changed = {
         name: [s for s in statements(flowgraph(text, name), Havoc) if s.origin is Origin.CALL and s.target.name == "k"]
-        for name in ("counts", "shows")
+        for name in ("counts", "shows", "given", "mutable", "plain")
     }
     assert changed["counts"] and not changed["shows"]
+    assert changed["given"] and changed["mutable"]  # what they hold is not known
+    assert not changed["plain"]  # there is nowhere to write to

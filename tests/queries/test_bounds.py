@@ -231,12 +231,18 @@ def test_what_is_read_after_a_write_is_not_taken_for_what_was_there(tmp_path):
     assert claim.gap is TRUE
 
 
-def test_a_bound_that_holds_nowhere_is_none(tmp_path):
-    """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
+def _of_f(tmp_path, text):
+    """The bounds of a function f."""
     file = tmp_path / "a.c"
-    file.write_text("int in(void); void f(int n) { for (int i = 0; i < n; i++) while (in()) ; }")
+    file.write_text(text)
     program = load([file], Settings(workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
+    return found
+
+
+def test_a_bound_that_holds_nowhere_is_none(tmp_path):
+    """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
+    found = _of_f(tmp_path, "int in(void); void f(int n) { for (int i = 0; i < n; i++) while (in()) ; }")
     outer, inner = found.loops
     assert (inner.call.upper, inner.call.when, inner.call.gap) == (None, TRUE, TRUE)
     assert (found.call.upper, found.call.when) == (None, TRUE)
@@ -246,10 +252,7 @@ def test_a_bound_that_holds_nowhere_is_none(tmp_path):
 
 def test_an_inner_loop_as_long_as_what_is_read_says(tmp_path):
     """By element: a[0] iterations, then a[1], ..., none for those below 0."""
-    file = tmp_path / "a.c"
-    file.write_text("void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
-    program = load([file], Settings(workers=1))
-    (found,) = answer_bounds([program["f"]], "all", program.settings)
+    found = _of_f(tmp_path, "void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
     _, inner = found.loops
     content = (3, -4, 0, 5)
     values = dict.fromkeys(inner.call.upper.variables, 4)

@@ -35,8 +35,8 @@ class ExitClaim(Protocol):
     def edge(self) -> int | None: ...
 
 
-class CaseClaim(Protocol):
-    """One case of a summary."""
+class LeavingClaim(Protocol):
+    """How runs from some states leave."""
 
     @property
     def when(self) -> Condition: ...
@@ -45,11 +45,16 @@ class CaseClaim(Protocol):
     @property
     def exit(self) -> ExitClaim: ...
     @property
-    def exit_path(self) -> str: ...
-    @property
     def iterations(self) -> Term: ...
     @property
     def per_path(self) -> Mapping[str, Term]: ...
+
+
+class CaseClaim(LeavingClaim, Protocol):
+    """One case of a summary."""
+
+    @property
+    def exit_path(self) -> str: ...
     @property
     def totals(self) -> Mapping[str, Term]: ...
     @property
@@ -63,19 +68,9 @@ class RegionClaim(Protocol):
     def when(self) -> Condition: ...
 
 
-class RelationClaim(Protocol):
+class RelationClaim(LeavingClaim, Protocol):
     """One case of an over-approximation: what a run does that leaves so, for some values of ``free``."""
 
-    @property
-    def when(self) -> Condition: ...
-    @property
-    def then(self) -> Mapping[Var, Term]: ...
-    @property
-    def exit(self) -> ExitClaim: ...
-    @property
-    def iterations(self) -> Term: ...
-    @property
-    def per_path(self) -> Mapping[str, Term]: ...
     @property
     def free(self) -> Sequence[Var]: ...
     @property
