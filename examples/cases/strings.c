@@ -2,8 +2,7 @@
 
 // expect loops length 1
 // expect eval length([97, 98, 0]) -> 2
-unsigned long length(const char *s)
-{
+unsigned long length(const char *s) {
     unsigned long n = 0;
     while (s[n])
         n++;
@@ -12,8 +11,7 @@ unsigned long length(const char *s)
 
 // expect eval position([97, 98, 99, 0], 99) -> 2
 // expect eval position([97, 98, 0], 99) -> -1
-int position(const char *s, int c)
-{
+int position(const char *s, int c) {
     for (int i = 0; s[i]; i++)
         if (s[i] == c)
             return i;
@@ -22,8 +20,7 @@ int position(const char *s, int c)
 
 // expect eval in_memory([1, 2, 3], 2, 3) -> -1
 // expect eval in_memory([1, 2, 3], 3, 3) -> 2
-int in_memory(const unsigned char *m, int n, int c)
-{
+int in_memory(const unsigned char *m, int n, int c) {
     int i = 0;
     while (i < n && m[i] != c)
         i++;
@@ -31,8 +28,7 @@ int in_memory(const unsigned char *m, int n, int c)
 }
 
 // expect eval span([98, 97, 98, 99, 0], 97, 98) -> 3
-int span(const char *s, int a, int b)
-{
+int span(const char *s, int a, int b) {
     int n = 0;
     while (s[n] == a || s[n] == b)
         n++;
@@ -41,8 +37,7 @@ int span(const char *s, int a, int b)
 
 // expect eval trimmed([97, 32, 98, 32, 32], 5) -> 3
 // expect eval trimmed([32, 32], 2) -> 0
-int trimmed(const char *s, int n)
-{
+int trimmed(const char *s, int n) {
     while (n > 0 && s[n - 1] == ' ')
         n--;
     return n;
@@ -50,8 +45,7 @@ int trimmed(const char *s, int n)
 
 // expect eval number([49, 50, 120]) -> 12
 // expect eval number([57, 57, 57, 57, 57, 57, 57, 57, 57, 57, 0]) -> undefined
-int number(const char *s)
-{
+int number(const char *s) {
     int v = 0;
     while (*s >= '0' && *s <= '9')
         v = v * 10 + (*s++ - '0');
@@ -59,8 +53,7 @@ int number(const char *s)
 }
 
 // expect eval characters([97, 195, 164, 226, 130, 172, 0]) -> 3
-int characters(const unsigned char *s)
-{
+int characters(const unsigned char *s) {
     int n = 0;
     for (; *s; s++)
         if ((*s & 0xc0) != 0x80)
@@ -69,8 +62,7 @@ int characters(const unsigned char *s)
 }
 
 // expect eval values([97, 61, 98, 61, 99, 59, 61, 0]) -> 1
-int values(const char *s)
-{
+int values(const char *s) {
     int seen = 0, n = 0;
     for (; *s; s++)
         if (*s == ';') {
@@ -82,8 +74,7 @@ int values(const char *s)
 }
 
 // expect eval checksum([1, 2, 3], 3) -> 851975
-unsigned checksum(const unsigned char *p, int n)
-{
+unsigned checksum(const unsigned char *p, int n) {
     unsigned a = 1, b = 0;
     for (int i = 0; i < n; i++) {
         a = (a + p[i]) % 65521;
