@@ -14,9 +14,10 @@ from typing import Final
 
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import Frame, World
-from loopless.check.interpreter.values import Stop
+from loopless.check.interpreter.values import Stop, reduced
 from loopless.errors import UsageError
-from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Load, LoopInfo, MemoryObject
+from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Havoc, Load, LoopInfo, MemoryObject
+from loopless.flowgraph.streams import INPUTS
 from loopless.terms import (
     NAMED_FUNCTIONS,
     And,
@@ -44,6 +45,8 @@ Contents = Mapping[str, bytes]
 MOST_UNREAD: Final = 300
 """An evaluation that asks for more elements that the loop did not read is given up: it may ask for ever."""
 _MOST_STRIDE: Final = 256
+_INPUTS: Final = -1
+"""The number that the inputs have among objects."""
 _PEEK: Final = 1 << 40
 """Added to an object's number where only a condition of a path looks at it, not the loop."""
 KNOWN: Final = (Const, Var, Sum, Wrap, Ite, Op, Read, Compare, And, Or, Truth)
@@ -71,6 +74,17 @@ class Entry:
         """As plain data: variables by name, and the bytes of an object ``a`` as ``a[]``."""
         held = {f"{name}[]": list(content) for name, content in self.contents.items()}
         return {**{var.name: value for var, value in self.values.items()}, **held}
+
+
+INPUT_SIZE: Final = 8
+"""The bytes that an input of the program has as content of :data:`loopless.flowgraph.streams.INPUTS`."""
+
+
+def inputs_of(contents: Contents) -> list[int]:
+    """The inputs of the program, in order."""
+    held = contents.get(INPUTS, b"")
+    whole = len(held) - len(held) % INPUT_SIZE
+    return [int.from_bytes(held[at : at + INPUT_SIZE], "little", signed=True) for at in range(0, whole, INPUT_SIZE)]
 
 
 class Outside(Stop):
@@ -102,7 +116,7 @@ class Content:
 
 
 def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tuple[Content, ...]:
-    """The objects that blocks of a loop without writes read, by their numbers.
+    """The objects that blocks of a loop without writes read, by their numbers, and the inputs of the program.
 
     Raises:
         UsageError: if it reads pointers, integers of ℤ, or from objects that the flowgraph does not number, or if two
@@ -123,6 +137,8 @@ def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tu
     found = tuple(
         _content(flowgraph.objects[number], types[number], strides.get(number, 1)) for number in sorted(types)
     )
+    if any(isinstance(statement, Havoc) for block in blocks for statement in block.statements):
+        found = (*found, Content(_INPUTS, INPUTS, (IntType(8 * INPUT_SIZE),), stride=INPUT_SIZE))
     names = [content.name for content in found]
     if len(set(names)) < len(names):
         raise UsageError(f"{loop.name} depends on more than its variables: it reads two objects of one name")
@@ -188,13 +204,13 @@ def countable(condition: Condition, read: frozenset[str]) -> bool:
 
 def _is_countable(node: Node, read: frozenset[str]) -> bool:
     if isinstance(node, Read):
-        return node.array in read
+        return node.array in read and node.array != INPUTS
     return isinstance(node, KNOWN) and not (isinstance(node, Op) and node.op in NAMED_FUNCTIONS)
 
 
 def looked_at(flowgraph: Flowgraph, contents: Iterable[Content]) -> dict[int, MemoryObject]:
     """The objects as the conditions of paths look at them: in other numbers than those that the loop has."""
-    numbers = {content.number: _PEEK + content.number for content in contents}
+    numbers = {content.number: _PEEK + content.number for content in contents if content.name != INPUTS}
     return {at: replace(flowgraph.objects[own], number=at, symbol="") for own, at in numbers.items()}
 
 
@@ -268,6 +284,8 @@ class ClaimReader:
             array = self._names.get(self._pointers.get(array.removeprefix("*"), 0), array)
         if array not in self._held:
             raise EvaluationError(f"the loop reads no {array}")
+        if array == INPUTS:
+            return reduced(self._element(array, INPUT_SIZE * offset, INPUT_SIZE, signed=True), type)
         return self._element(array, offset, byte_size(type), type.signed)
 
     def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001

@@ -13,13 +13,23 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
-from loopless.check.contents import Content, Contents, Given, Outside, countable, looked_at, read_by
+from loopless.check.contents import (
+    INPUT_SIZE,
+    Content,
+    Contents,
+    Given,
+    Outside,
+    countable,
+    inputs_of,
+    looked_at,
+    read_by,
+)
 from loopless.check.interpreter.codegen import Compiled
 from loopless.check.interpreter.memory import World
 from loopless.check.interpreter.relevance import Relevance
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.interpreter.services import Inputs, Limits, Services
-from loopless.check.interpreter.values import Stop, Value
+from loopless.check.interpreter.services import Limits, Services
+from loopless.check.interpreter.values import Inputs, Stop, UsedUp, Value
 from loopless.check.outcome import Status
 from loopless.errors import UsageError
 from loopless.flowgraph.model import (
@@ -30,14 +40,17 @@ from loopless.flowgraph.model import (
     Edge,
     End,
     Flowgraph,
+    Havoc,
     Kind,
     Load,
     LoopInfo,
     MemoryObject,
+    Origin,
     Parameter,
     Statement,
     VariableInfo,
 )
+from loopless.flowgraph.streams import INPUTS, counter_of
 from loopless.terms import (
     INTEGERS,
     TRUE,
@@ -103,7 +116,7 @@ class LoopAlone:
         the interpreter does not know, or read what pointers point to by the pointers' names, are not counted.
 
         Raises:
-            UsageError: if the loop reads inputs, writes memory, reads from unknown objects, or calls functions, so that
+            UsageError: if the loop writes memory, reads from unknown objects, or calls functions, so that
                 its header's state and the contents of objects do not decide what it does.
         """
         self.loop = loop
@@ -113,13 +126,17 @@ class LoopAlone:
         """The objects that the loop reads."""
         read = frozenset(content.name for content in self.contents)
         self.paths = {name: condition for name, condition in (paths or {}).items() if countable(condition, read)}
-        self.variables = tuple(sorted(_occurring(blocks.values()), key=lambda var: var.key))
-        """All variables that the loop names."""
+        occurring = _occurring(blocks.values())
+        if any(content.name == INPUTS for content in self.contents):
+            occurring |= {counter_of(INPUTS)}
+        self.variables = tuple(sorted(occurring, key=lambda var: var.key))
+        """All variables that the loop names, and the number of inputs that are read, 0 at the header."""
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
         live = Relevance(flowgraph, results=True).at
         used = live[loop.header].union(*(live[flowgraph.blocks[at].edges[index].target] for at, index in loop.exits))
         shown = tuple(v for v in self.variables if v in used)
         self._digits = (*shown, *counters.values())
+        self._reads_inputs = any(content.name == INPUTS for content in self.contents)
         objects = looked_at(flowgraph, self.contents)
         graph = _alone(flowgraph, loop, blocks, (self.variables, self.paths, counters), self._digits, objects)
         relevant = Relevance(graph, results=True).at[loop.header]
@@ -147,18 +164,23 @@ class LoopAlone:
         """
         code = self._code()
         world = World(None, {})
-        services = Services(self._interpreter.compiled, world, Inputs(), Limits(max_steps, deadline))
+        inputs = Inputs(inputs_of(contents))
+        services = Services(self._interpreter.compiled, world, inputs, Limits(max_steps, deadline))
         values: list[Value] = [state.get(var, 0) for var in code.variables]
         frame = Given(world, self.contents, contents)
+        def reads() -> Mapping[str, frozenset[int]]:
+            drawn = {INPUTS: frozenset(range(INPUT_SIZE * services.drawn))} if self._reads_inputs else {}
+            return {**frame.bytes_read(), **drawn}
+
         try:
             result = code.run(services, frame, values)
-        except Outside as outside:
+        except (Outside, UsedUp) as outside:
             iterations = services.iterations.get(self._name, 0)
-            return Truth("outside", iterations=iterations, reason=outside.reason, reads=frame.bytes_read())
+            return Truth("outside", iterations=iterations, reason=outside.reason, reads=reads())
         except Stop as stop:
             line = stop.where.line if stop.where is not None else 0
             iterations = services.iterations.get(self._name, 0)
-            return Truth(stop.status, iterations=iterations, line=line, reason=stop.reason, reads=frame.bytes_read())
+            return Truth(stop.status, iterations=iterations, line=line, reason=stop.reason, reads=reads())
         except (ArithmeticError, ValueError, MemoryError) as error:
             # What no check of the flowgraph guards has no value; the interpreter knows the words for it.
             if self.contents:
@@ -166,7 +188,10 @@ class LoopAlone:
             run = self._interpreter.run([state.get(var, 0) for var in self.variables], max_steps=max_steps)
             return Truth("unknown", reason=run.reason)
         assert isinstance(result, int)
-        return replace(self._decoded(result, services.iterations), reads=frame.bytes_read())
+        found = self._decoded(result, services.iterations)
+        if self._reads_inputs:
+            found = replace(found, values={**found.values, counter_of(INPUTS): services.drawn})
+        return replace(found, reads=reads())
 
     def _code(self) -> Compiled:
         found = self._interpreter.compiled(self._interpreter.flowgraph.name)
@@ -252,6 +277,8 @@ def _nodes(block: Block) -> Iterable[Node]:
                 yield statement.value
             case Check() | Assume():
                 yield statement.condition
+            case Havoc():
+                yield statement.target
             case Load():
                 yield from (statement.target, statement.address.object, statement.address.offset)
             case _:
@@ -272,5 +299,7 @@ def _refuse_what_is_outside(flowgraph: Flowgraph, loop: LoopInfo, blocks: Mappin
         if label in flowgraph.blocked:
             raise UsageError(f"{loop.name}: {flowgraph.blocked[label].detail}")
         for statement in block.statements:
+            if isinstance(statement, Havoc) and statement.origin is Origin.NONDET:
+                continue
             if not isinstance(statement, Assign | Check | Assume | Load):
                 raise UsageError(f"{loop.name} depends on more than its variables: {type(statement).__name__.lower()}")

@@ -45,6 +45,7 @@ class Kind(Enum):
     POINTEE = "pointee"
     TEMPORARY = "temporary"
     FLAG = "flag"
+    READS = "number of values read from a stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class VariableInfo:
     @property
     def is_source(self) -> bool:
         """Whether users know the variable by a name."""
-        return self.kind not in (Kind.TEMPORARY, Kind.FLAG)
+        return self.kind not in (Kind.TEMPORARY, Kind.FLAG, Kind.READS)
 
 
 @dataclass(frozen=True, slots=True)

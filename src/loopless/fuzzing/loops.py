@@ -69,7 +69,9 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     """Summarize one loop as the tool does, and note what came of it."""
     assert subject.graph is not None
     started = time.process_time()
-    paths = paths_of(subject.graph, loop, known=subject.function.inner)
+    graph = subject.function.over_streams
+    assert not isinstance(graph, Refused)
+    paths = paths_of(graph, loop, known=subject.function.inner)
     row.seconds["paths"] = time.process_time() - started
     started = time.process_time()
     outcome: Outcome
@@ -78,7 +80,7 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     else:
         row.paths = len(paths.iterative)
         try:
-            paths, outcome = from_entry(subject.graph, paths, summarize(paths))
+            paths, outcome = from_entry(graph, paths, summarize(paths))
             subject.paths[loop.name] = paths
             row.seconds["summary"] = time.process_time() - started
             if isinstance(outcome, Summary):

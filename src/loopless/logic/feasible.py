@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from loopless.logic.abstraction import over_approximation
-from loopless.logic.engine import BudgetExceeded, budget, metered
+from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
 from loopless.logic.smt import Answer, satisfiable
 from loopless.logic.translate import frame_of, is_quasi_affine
@@ -31,6 +31,9 @@ MANY: Final = 24
 """Z3 is asked first where there are more variables: 30 ms, where one of isl's operations on sets of so many dimensions
 may cost so much that its budget lasts for a second.
 """
+
+LOOKING: Final = 16
+"""The operations that a search for a point is charged with for each conjunct: about as long as such a search takes."""
 
 SOLVER_STEPS: Final = 400_000
 """What Z3 may do for one question that is not Presburger: some 50 ms."""
@@ -62,17 +65,22 @@ def independent(parts: Sequence[Condition]) -> Sequence[Condition]:
     """The conjunctions of ``parts`` that share no variable or memory object: each can be fulfilled for itself."""
     if len(parts) <= 1:
         return parts
-    home: dict[str, list[Condition]] = {}
+    above: dict[str, str] = {}  # a forest over names: those of one tree have something in common
+
+    def root(name: str) -> str:
+        while above[name] != name:
+            above[name] = name = above[above[name]]
+        return name
+
     for part in parts:
-        merged: list[Condition] = []
-        for group in {id(home[name]): home[name] for name in _names(part) if name in home}.values():
-            merged.extend(group)
-        merged.append(part)
-        for member in merged:
-            for name in _names(member):
-                home[name] = merged
-    groups = {id(group): group for group in home.values()}.values()
-    return [group[0] if len(group) == 1 else And(tuple(group)) for group in groups]
+        first, *others = _names(part)
+        head = root(above.setdefault(first, first))
+        for other in others:
+            above[root(above.setdefault(other, other))] = head
+    groups: dict[str, list[Condition]] = {}
+    for part in parts:
+        groups.setdefault(root(_names(part)[0]), []).append(part)
+    return [group[0] if len(group) == 1 else And(tuple(group)) for group in groups.values()]
 
 
 def _names(part: Condition) -> tuple[str, ...]:
@@ -94,8 +102,13 @@ def _group_feasible(group: Condition, *, solver: bool) -> bool:
     if found is None:
         intervals: _Intervals = {}
         found = _by_intervals(group, intervals)
-        if found is None and is_near_ends(group, intervals):
-            found = True
+        if found is None:
+            try:
+                charge(LOOKING * len(conjuncts(group)))
+            except BudgetExceeded:
+                return True
+            if is_near_ends(group, intervals):
+                found = True
         if found is None:
             known = Intervals((group,))
             found = False if not known.possible else True if is_found(group, known) else None

@@ -36,6 +36,10 @@ _REPAIRS: Final = 6
 _LOOKS: Final = 200
 """So often the search looks at a part or a term: some 2 ms. It then finds nine in ten of the points there are to
 questions of two builds; three times as many looks would find half of the others."""
+_EVALUATED: Final = 200
+_EVALUATED_EACH: Final = 8
+"""So often, and so often for each part, parts are found to hold; then the search near a point ends. It takes the square
+of their number else, where each speaks of the same variables. A guess."""
 _PARTS: Final = 32
 """Of more parts than this the search would see too little. A guess."""
 _OTHERS: Final = (0, 1, 2, 3, 8, 32)
@@ -146,6 +150,7 @@ class _Search:
             for variable in part.variables:
                 self.speaking[variable].append(at)
         self.looks = _LOOKS
+        self.evaluated, self.most = 0, _EVALUATED + _EVALUATED_EACH * len(parts)
 
     def starts(self) -> Iterator[_Point]:
         """The points from which a search begins."""
@@ -172,10 +177,13 @@ class _Search:
         unknown = list(range(len(parts)))  # a heap: the first that fails is moved
         try:
             for _ in range(len(parts) + _REPAIRS):
-                while unknown and point.fulfils(parts[unknown[0]]):
+                while unknown and self.evaluated < self.most and point.fulfils(parts[unknown[0]]):
+                    self.evaluated += 1
                     heappop(unknown)
                 if not unknown:
                     return True
+                if self.evaluated >= self.most:
+                    return False
                 moved = point.move(parts[unknown[0]])
                 if moved is None:
                     return False

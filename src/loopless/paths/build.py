@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Store
+from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
@@ -140,13 +141,16 @@ def _where(loop: LoopInfo) -> str:
 
 
 def seen_at_ends(graph: Flowgraph) -> frozenset[Var]:
-    """The variables that the caller of the function sees: globals and pointees."""
+    """The variables that the caller of the function sees: globals and pointees, and how many inputs are read."""
     return frozenset(
         var
         for var, info in graph.variables.items()
-        if info.object is not None
-        and info.object in graph.objects
-        and graph.objects[info.object].kind in ("global", "parameter", "pointee")
+        if counts_inputs(var)
+        or (
+            info.object is not None
+            and info.object in graph.objects
+            and graph.objects[info.object].kind in ("global", "parameter", "pointee")
+        )
     )
 
 
@@ -187,8 +191,8 @@ def default_interest(
 ) -> tuple[Var, ...]:
     """The variables that the loop changes and that are used after it; all that it changes where none is."""
     used = changed & used_behind(graph, loop, live, ends)
-    if not used:
-        used = changed & live[loop.header]
+    if all(counts_inputs(var) for var in used):
+        used |= changed & live[loop.header]
     return tuple(sorted(used, key=_by_name))
 
 

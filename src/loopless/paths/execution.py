@@ -35,6 +35,7 @@ from loopless.paths.model import Exit, Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
+    STREAM,
     FALSE,
     TRUE,
     Compare,
@@ -276,7 +277,8 @@ class Execution(ABC, Generic[_S]):
 
     def known_content(self, node: Node, state: State) -> bool:
         """Whether what ``node`` reads from memory is there from the beginning on, where pointers point to then."""
-        arrays = {part.array for part in walk_inside(node) if isinstance(part, Read)}
+        read = (part.array for part in walk_inside(node) if isinstance(part, Read))
+        arrays = {array for array in read if not array.endswith(STREAM)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
         if any(not o.constant and (self.written.anything or o.number in self.written) for o in held):
             return False

@@ -24,7 +24,20 @@ from loopless.queries.sandbox import Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import Merged, Outcome, Summary, approximated, from_entry, merged, paths_of, readable, summarize
+from loopless.summary import (
+    Merged,
+    Outcome,
+    Residual,
+    Summary,
+    approximated,
+    from_entry,
+    merged,
+    paths_of,
+    readable,
+    relative,
+    relative_paths,
+    summarize,
+)
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, IntType, Var
@@ -198,7 +211,7 @@ def _readable(paths: LoopPaths) -> LoopPaths:
 
 
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
-    graph = function.graph()
+    graph = function.over_streams
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
@@ -220,27 +233,29 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if question.classify:
         answer = _classified(answer, shown_paths)
     shown_paths = _readable(shown_paths)
-    answer = replace(answer, paths=shown_paths)
+    answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
-    ends = leaving(graph, name.info.blocks)
-    if ends and not question.past_calls:
-        return replace(answer, refused=Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)))
-    paths, outcome = found, summarize(found) if question.exactly else _not_asked(name)
-    if assumed is None and question.exactly:
+    ends = None if question.past_calls else _ends_in_calls(graph, name)
+    if ends is not None and not question.approximate:
+        return replace(answer, refused=ends)
+    exactly = question.exactly and ends is None
+    paths, outcome = found, summarize(found) if exactly else ends or _not_asked(name)
+    if assumed is None and exactly:
         paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
         if paths is not found:
-            answer = replace(answer, paths=_readable(paths.uncounted()))
+            answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
     if assumed is not None and isinstance(outcome, Summary):
         outcome = restricted(outcome, assumed)
     if question.approximate:
         told = frozenset(var for var, info in graph.variables.items() if info.is_source)
         outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
+        outcome = _with_lost(outcome, ends)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    summary = readable(outcome, assumed if assumed is not None else TRUE)
+    summary = readable(relative(outcome), assumed if assumed is not None else TRUE)
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
 
@@ -249,24 +264,39 @@ def _not_asked(name: LoopName) -> Outcome:
     return Refused(Reason.BUDGET, name.place, "no exact method was asked")
 
 
+def _ends_in_calls(graph: Flowgraph, name: LoopName) -> Refused | None:
+    """Why a run may end, or go on elsewhere, in a call of the loop; None where all its calls return."""
+    assert name.info is not None
+    ends = leaving(graph, name.info.blocks)
+    return Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)) if ends else None
+
+
+def _with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
+    """What is said of a loop, which knows nothing of runs that end in its calls."""
+    if ends is None or isinstance(outcome, Refused) or outcome.approximation is None:
+        return outcome
+    found = outcome.approximation
+    found = replace(found, may_be_lost=(*found.may_be_lost, Residual(TRUE, ends)))
+    return replace(outcome, approximation=found)
+
+
 def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
     """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
     info, why = answer.loop.info, answer.refused
     if info is None or why is None or why.reason is not Reason.NESTED or question.assume is not None:
         return answer
-    if leaving(graph, info.blocks):
-        return answer
     paths = paths_of(graph, info, _interest(graph, info, question), known=function.inner, approximate=True)
     if isinstance(paths, NoPaths):
         return answer
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
-    summary = approximated(paths, why, TRUE, told)
+    summary = _with_lost(approximated(paths, why, TRUE, told), _ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     own = paths.uncounted()
     names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
-    return replace(answer, paths=_readable(own), summary=readable(summary), refused=None, untyped=why, shown=names)
+    summary = readable(relative(summary))
+    return replace(answer, paths=relative_paths(_readable(own)), summary=summary, refused=None, untyped=why, shown=names)
 
 
 def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:

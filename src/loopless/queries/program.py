@@ -118,6 +118,16 @@ class Function:
         # The locals of a recursion that is read as a loop are others in each of its calls.
         return found if isinstance(found, Refused) or not self.is_as_written else with_cells(found)
 
+    @functools.cached_property
+    def over_streams(self) -> Flowgraph | Refused:
+        """The function whose loops read what comes from outside as streams: for answers about loops, not for running
+        it.
+        """
+        from loopless.flowgraph.streams import with_streams
+
+        found = self.graph()
+        return found if isinstance(found, Refused) else with_streams(found)
+
     @property
     def is_stub(self) -> bool:
         """Whether it is not of the program, but of what users say of functions that the program only declares."""

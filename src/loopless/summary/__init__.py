@@ -21,6 +21,7 @@ from loopless.summary.nests import Known, from_entry, paths_of
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.merging import Merged, Traced, merged
 from loopless.summary.presentation.readable import readable
+from loopless.summary.presentation.relative import relative, relative_paths
 from loopless.summary.rewrite.entry import fixed_by
 
 __all__ = [
@@ -49,6 +50,8 @@ __all__ = [
     "merged",
     "paths_of",
     "readable",
+    "relative",
+    "relative_paths",
     "summarize",
     "summarize_function",
 ]

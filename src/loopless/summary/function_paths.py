@@ -28,6 +28,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.streams import stream_of
 from loopless.graphs import reverse_postorder
 from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return
@@ -261,6 +262,10 @@ class FunctionPaths(Execution[FunctionPath]):
         if reads:
             detail = f"an iteration depends on {reads[0].name}: {reads[0].origin.value}"
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
+        streams = [stream for var in outcome.paths.state if (stream := stream_of(var)) is not None]
+        if streams:
+            detail = f"how often an iteration comes depends on values from outside, {streams[0]}"
+            return Refused(Reason.INPUT_DEPENDENT, self._place(loop.loc), detail)
         for label in self.graph.blocks:
             for statement in self.graph.blocks[label].statements if label in loop.blocks else ():
                 refused = self._beyond(statement)

@@ -82,6 +82,7 @@ from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
     ONE,
+    STREAM,
     TRUE,
     ZERO,
     Aggregate,
@@ -106,7 +107,7 @@ from loopless.terms.nodes import (
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
-from loopless.terms.sequences import count, first, fold, greatest, last, least, opened, position, total
+from loopless.terms.sequences import count, earliest, first, fold, greatest, last, least, opened, position, total
 from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
@@ -117,6 +118,7 @@ __all__ = [
     "INTEGERS",
     "NAMED_FUNCTIONS",
     "ONE",
+    "STREAM",
     "TRUE",
     "ZERO",
     "Aggregate",
@@ -164,6 +166,7 @@ __all__ = [
     "disjunction",
     "disjuncts",
     "divided",
+    "earliest",
     "equal",
     "equals_zero",
     "evaluate",

@@ -236,13 +236,13 @@ class _Evaluator:
                 raise AssertionError(type(term))
 
     def _aggregate(self, term: Aggregate) -> int:
-        length = self.term(term.outside[0])
+        length = None if term.kind == "earliest" else max(self.term(term.outside[0]), 0)
         home = self.home(term)
         key = term.kind, term.bound, term.inside, term.outside[2 if term.kind == "fold" else 1 :]
         found = home.passes.get(key)
         if found is None:
             found = home.passes[key] = _Pass(home, term)
-        return found.value(term, max(length, 0))
+        return found.earliest() if length is None else found.value(term, length)
 
     def home(self, term: Aggregate) -> _Evaluator:  # noqa: ARG002  what is around all has all
         """The outermost evaluation that has all which the elements depend on: there they are remembered."""
@@ -408,13 +408,22 @@ class _Pass:
         number = term.outside[1] if term.kind == "fold" else None
         return number.value if isinstance(number, Const) else 0
 
+    def earliest(self) -> int:
+        """The first position at which the condition holds; the search ends by the limit on elements, not with -1."""
+        while self.hit is None:
+            self._look()
+        return self.hit
+
     def _first(self, length: int) -> int:
         while self.hit is None and self.at < length:
-            self.inside.at([(self.bound[0], self.at)])
-            if self._holds():
-                self.hit = self.at
-            self.at += 1
+            self._look()
         return length if self.hit is None else min(self.hit, length)
+
+    def _look(self) -> None:
+        self.inside.at([(self.bound[0], self.at)])
+        if self._holds():
+            self.hit = self.at
+        self.at += 1
 
     def _step(self, kind: str) -> None:
         self.inside.at([(self.bound[0], self.at), *zip(self.bound[1:], self.now, strict=False)])

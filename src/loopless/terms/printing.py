@@ -11,9 +11,11 @@ from itertools import count, islice
 from typing import assert_never
 
 from loopless.terms.aggregates import counted
-from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial
+from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.nodes import (
+    ONE,
+    STREAM,
     Aggregate,
     And,
     Compare,
@@ -251,8 +253,13 @@ class _Writer:
         inside = [self.text(part) for part in ((condition,) if condition is not None else node.inside)]
         names = [self.bound[variable] for variable in node.bound]
         self.bound = before
-        length = node.outside[0]
-        over = k if isinstance(length, Const) and length.value >= _ENDLESS else f"{k} < {outside[0]}"
+        length = node.outside[0] if node.kind != "earliest" else None
+        if length is None or (isinstance(length, Const) and length.value >= _ENDLESS):
+            over = k
+        elif isinstance(length, Sum) and polynomial(length).get(()) == 1:
+            over = f"{k} <= {self.text(sub(length, ONE))}"
+        else:
+            over = f"{k} < {outside[0]}"
         if node.kind == "fold":
             number = node.outside[1]
             assert isinstance(number, Const)
@@ -286,6 +293,8 @@ class _Writer:
         return f"{op}({self.text(a)}, {self.text(b)})", _ATOM
 
     def _read(self, node: Read) -> str:
+        if node.array.endswith(STREAM):
+            return f"{node.array}[{self.text(node.offset)}]"
         size = ((node.type.width or 8) + 7) // 8
         poly = self._polynomial(node.offset)
         array = node.array.removeprefix("*")

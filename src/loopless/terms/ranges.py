@@ -127,6 +127,8 @@ def _named(op: str, args: list[Range]) -> Range:
 
 
 def _aggregate(term: Aggregate, known: Callable[[Term], Range]) -> Range:
+    if term.kind == "earliest":
+        return -1, None
     most = known(term.outside[0])[1]
     most = None if most is None else max(most, 0)
     match term.kind:

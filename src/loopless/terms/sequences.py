@@ -26,6 +26,11 @@ def first(at: Var, length: Term, condition: Condition) -> Term:
     return aggregate("first", (length,), (at,), (condition,))
 
 
+def earliest(at: Var, condition: Condition) -> Term:
+    """The least position ``at`` of all at which ``condition`` holds; -1 if there is none."""
+    return aggregate("earliest", (), (at,), (condition,))
+
+
 def last(at: Var, length: Term, condition: Condition) -> Term:
     """The greatest position ``at`` < ``length`` at which ``condition`` holds; -1 if there is none."""
     return aggregate("last", (length,), (at,), (condition,))

@@ -250,6 +250,7 @@ DATA_SHAPES: Final = (
 DATA: Final = replace(
     _SCALAR,
     name="data",
+    nondet=0.3,
     types=(CHAR, CHAR, SCHAR, UCHAR, UCHAR, SHORT, USHORT, INT, INT, UINT, LLONG),
     params=(1, 3),
     sequence=2,

@@ -25,6 +25,7 @@ from loopless.check.generator.syntax import (
     Binary,
     Block,
     Break,
+    Call,
     Choice,
     Const,
     Element,
@@ -55,6 +56,8 @@ class Work(Loops):
         """The arrays that are read with indices that are in range by themselves."""
         self.reduced: dict[str, CType] = {}
         """Short arrays, whose indices are masked."""
+        self.drawing = self.pick(0.4, 1.0) if self.chance(profile.nondet) else 0.0
+        """How often an input is taken in place of an element."""
         self.limit = "n"
         self.place = self.pick("same", "same", "same", "double", "back", "next")
 
@@ -70,7 +73,9 @@ class Work(Loops):
         return Const(value) if INT.low <= value <= INT.high else self.literal(value)
 
     def item(self, at: Expr, name: str = "") -> Expr:
-        """An element at the place of index ``at``."""
+        """An element at the place of index ``at``, or an input."""
+        if not name and self.chance(self.drawing):
+            return Call(self.pick("__VERIFIER_nondet_int", "__VERIFIER_nondet_uint", "__VERIFIER_nondet_char"))
         if not name and self.reduced and self.chance(0.2):
             table = self.random.choice(list(self.reduced))
             inner = self.item(at, "a") if self.chance(0.5) else at

@@ -13,9 +13,10 @@ from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
 from loopless.check.interpreter.memory import Frame, Mark, Storage, World
 from loopless.check.interpreter.naming import holding, object_named, symbol_of
-from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
+from loopless.flowgraph.streams import INPUTS, counts_inputs
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
 from loopless.terms import EvaluationError, IntType, Reader, Var
@@ -95,14 +96,6 @@ class _Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
-    """What the program reads: its inputs in order, and what uninitialised variables hold (None: that is unknown)."""
-
-    nondet: Sequence[int] = ()
-    uninitialised: Sequence[int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on one run: taken back edges and calls, a time of :func:`time.monotonic`, the nesting of calls."""
 
@@ -162,12 +155,9 @@ class Services:
         at = self.drawn
         if at >= len(self.nondet):
             name, loc = place
-            raise Stop("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
+            raise UsedUp("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
         self.drawn = at + 1
-        value = self.nondet[at]
-        if width == 1:
-            return int(value != 0)
-        return IntType(width, signed).wrap(value)
+        return reduced(self.nondet[at], IntType(width, signed))
 
     def fresh(self, width: int | None, signed: bool, missing: Missing) -> Value:  # noqa: FBT001
         """What an uninitialised variable holds: the next of the values given for that, or an unknown value."""
@@ -232,7 +222,14 @@ class Activation:
         return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
 
     def _content(self, values: Mapping[Var, int], array: str, offset: int, type: IntType) -> int:
-        """What memory holds: an element of the object that the function calls ``array``, or a pointer points to."""
+        """What memory holds: an element of the object that the function calls ``array``, or a pointer points to; or an
+        input that is still to come.
+        """
+        if array == INPUTS:
+            services = self.services
+            if services.drawn + offset >= len(services.nondet):
+                raise EvaluationError("the inputs are used up")
+            return reduced(services.nondet[services.drawn + offset], type)
         number = object_named(self.code.flowgraph, array)
         pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
         number = number if pointer is None else values.get(pointer, -1)
@@ -263,6 +260,9 @@ class Activation:
             raise ValueError(f"{info.name} has no exit {found.edge}")
         changed = list(values)
         for var, value in found.values.items():
+            if counts_inputs(var):
+                self.services.drawn += value
+                continue
             if not var.type.holds(value):
                 raise ValueError(f"{value} is outside the range of {var.name}")
             changed[code.index[var]] = value

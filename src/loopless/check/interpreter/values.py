@@ -6,10 +6,13 @@ may be copied and forgotten. Only its use does, so a run is ``unknown`` exactly 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from loopless.check.outcome import Status
 from loopless.source.ir import Loc
+from loopless.terms import IntType
 
 
 class Stop(Exception):
@@ -20,6 +23,23 @@ class Stop(Exception):
         self.status: Status = status
         self.reason = reason
         self.where = where
+
+
+class UsedUp(Stop):
+    """The run asks for more inputs than are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the program reads: its inputs in order, and what uninitialised variables hold (None: that is unknown)."""
+
+    nondet: Sequence[int] = ()
+    uninitialised: Sequence[int] | None = None
+
+
+def reduced(value: int, type: IntType) -> int:
+    """An input as one of ``type``, as a native run takes it."""
+    return int(value != 0) if type.width == 1 else type.wrap(value)
 
 
 class Missing:

@@ -15,6 +15,7 @@ from typing import Final
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.data.possible import possible
 from loopless.terms import (
+    STREAM,
     And,
     Condition,
     Const,
@@ -111,7 +112,8 @@ def _reads(condition: Condition) -> dict[Read, None]:
             return {part: None for part in first if all(part in other for other in others)}
         case _:
             chosen = any(isinstance(part, Condition) and part is not condition for part in walk(condition))
-            return {} if chosen else {part: None for part in walk(condition) if isinstance(part, Read)}
+            reads = (part for part in walk(condition) if isinstance(part, Read))
+            return {} if chosen else {part: None for part in reads if not part.array.endswith(STREAM)}
 
 
 def _facts(path: Path) -> Iterator[Condition]:
@@ -130,7 +132,7 @@ def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
     """Reads on the path whose offset is reduced to 64 bits, and the same without that."""
     for node in (path.condition, *path.update.values()):
         for part in walk(node):
-            if isinstance(part, Read):
+            if isinstance(part, Read) and not part.array.endswith(STREAM):
                 wraps: dict[Term, Term] = {
                     inner: inner.arg for inner in walk(part.offset) if isinstance(inner, Wrap) and inner.type == _OFFSET
                 }

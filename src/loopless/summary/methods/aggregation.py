@@ -29,6 +29,8 @@ from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.transitions.system import place_of
 from loopless.terms import (
     FALSE,
+    ONE,
+    STREAM,
     TRUE,
     ZERO,
     Condition,
@@ -43,8 +45,10 @@ from loopless.terms import (
     const,
     count,
     disjunction,
+    earliest,
     equal,
     first,
+    greater_equal,
     less,
     negate,
     position,
@@ -115,19 +119,21 @@ class _Loop:
         return tried.answer
 
     def _unbounded(self, when: Condition) -> None:
-        """Nothing but what is read bounds the iterations: the end of the object that is read does."""
+        """Nothing but what is read bounds the iterations: the end of the object that is read, or a measure that is not
+        oblivious; else they may have no end.
+        """
         within = self._exits_within()
         through = moves_through_objects(self.paths.iterative, self.part.update)
-        if not within and not through and not self.summed_up:
-            self.cases.diverges.append(when)
-            return
         most = ALL if through else most_iterations(self.paths, self.inside_objects)
         if within and most is not None:
             times = self._first(within, most)
             self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
-        else:
-            detail = "the loop goes on until what it reads ends it, and nothing says that it does"
-            self.cases.residual.append(Residual(when, Refused(Reason.INPUT_DEPENDENT, self.cases.place, detail)))
+            return
+        every = [path for path in self.paths.exits if self.inside[path.id] is not FALSE]
+        some = self._shorter(disjunction(self.inside[path.id] for path in every))
+        times = earliest(_T, self._there(some, _T))
+        self._leave_by(every, conjunction((when, greater_equal(times, ZERO))), times, lambda path: self.inside[path.id])
+        self.cases.diverges.append(conjunction((when, less(times, ZERO))))
 
     def _exits_within(self) -> list[Path]:
         """Exits that may be taken while the oblivious part goes on, without those of sums that leave their type."""
@@ -141,13 +147,21 @@ class _Loop:
             return
         within = self._exits_within()
         beyond = [path for path in self.paths.exits if self._beyond(path)]
-        times = self._first(within, most)
+        limit = most
+        if within and all(map(self._regardless, within)):
+            # Whether they are taken does not depend on the oblivious part, so neither behind its last iteration.
+            limit, beyond = add(most, ONE), [path for path in beyond if path not in within]
+        times = self._first(within, limit)
         if within:
-            when = self._defined(conjunction((entered, less(times, most))), times)
+            when = self._defined(conjunction((entered, less(times, limit))), times)
             self._leave_by(within, when, times, lambda path: self.inside[path.id])
         if beyond:
-            when = self._defined(conjunction((entered, equal(times, most) if within else TRUE)), most)
+            when = self._defined(conjunction((entered, equal(times, limit) if within else TRUE)), most)
             self._leave_by(beyond, when, most, lambda path: path.condition)
+
+    def _regardless(self, path: Path) -> bool:
+        """Whether the exit's condition is the same whether or not the oblivious part goes on."""
+        return without_implied(path.condition) is self.inside[path.id]
 
     def _first(self, exits: Sequence[Path], most: Term) -> Term:
         """The first iteration before which one of the ``exits`` is taken; ``most`` if there is none."""
@@ -283,7 +297,7 @@ def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
         return False
     changing = frozenset(var for path in paths.iterative for var in path.update)
     nodes = [node for path in paths.all for node in (path.condition, *path.update.values())]
-    if any(isinstance(part, Read) and part.type.width == 1 for node in nodes for part in walk_inside(node)):
+    if any(isinstance(part, Read) and part.type.width == 1 and not part.array.endswith(STREAM) for node in nodes for part in walk_inside(node)):
         return False  # what is read may be no truth value, where the run ends
     return any(reads_data(node, changing) for node in nodes)
 
