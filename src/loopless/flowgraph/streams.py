@@ -78,13 +78,13 @@ class _Streams:
         for at, statement in enumerate(block.statements):
             if not isinstance(statement, Call) or statement.target is None or statement.target_object is not None:
                 yield statement
-            elif statement.refused is not None:
-                yield statement
-            else:
+            elif statement.refused is None:
                 yield replace(statement, target=None)
                 following = block.statements[at + 1] if at + 1 < len(block.statements) else None
                 if not isinstance(following, Havoc) or following.target != statement.target:
                     yield Havoc(statement.target, Origin.CALL, statement.callee, statement.loc)
+            else:
+                yield statement
 
     def _statement(self, statement: Statement) -> tuple[Statement, ...]:
         match statement:

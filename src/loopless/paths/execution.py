@@ -35,8 +35,8 @@ from loopless.paths.model import Exit, Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
-    STREAM,
     FALSE,
+    STREAM,
     TRUE,
     Compare,
     Condition,

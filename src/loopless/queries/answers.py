@@ -295,8 +295,8 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     own = paths.uncounted()
     names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
-    summary = readable(relative(summary))
-    return replace(answer, paths=relative_paths(_readable(own)), summary=summary, refused=None, untyped=why, shown=names)
+    summary, own = readable(relative(summary)), relative_paths(_readable(own))
+    return replace(answer, paths=own, summary=summary, refused=None, untyped=why, shown=names)
 
 
 def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:

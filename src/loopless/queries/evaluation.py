@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Run
 from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.flowgraph.streams import stream_of
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
@@ -146,7 +147,8 @@ class _Trip:
         return jump
 
     def _jump(self, summary: Summary, values: LoopState) -> Jump | None:
-        here = Valuation(values, values.content)
+        counters = (var for var in summary.paths.state if stream_of(var) is not None)
+        here = Valuation({**values, **dict.fromkeys(counters, 0)}, values.content)  # streams count from here
         try:
             return self._found(summary, here)
         finally:

@@ -63,7 +63,7 @@ def bound_names(bound: tuple[Var, ...], inside: tuple[Node, ...]) -> tuple[Var, 
 def simplified(kind: str, outside: tuple[Term, ...], bound: tuple[Var, ...], inside: tuple[Node, ...]) -> Term | None:
     """The same without an aggregate, where the number of positions, or what is inside, is simple."""
     if kind == "earliest":
-        return {TRUE: ZERO, FALSE: Const(-1)}.get(inside[0])
+        return ZERO if inside[0] is TRUE else Const(-1) if inside[0] is FALSE else None
     length = outside[0]
     most = range_of(length)[1]
     if most is not None and most <= 0:

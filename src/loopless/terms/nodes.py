@@ -294,8 +294,8 @@ STREAM: Final = "()"
 
 
 class Read(Term):
-    """The element of ``type`` at byte ``offset`` of the memory object ``array``, which nothing in reach changes; or the
-    value number ``offset``, from 0 on, of the stream ``array``: what a function returned at its calls, one after another.
+    """The element of ``type`` at byte ``offset`` of the memory object ``array``, which nothing in reach changes; or
+    value number ``offset``, from 0 on, of the stream ``array``: what a function returned, call after call.
     """
 
     __match_args__ = ("array", "offset", "type")
@@ -320,9 +320,9 @@ class Read(Term):
 
 AGGREGATES: Final = frozenset(("first", "earliest", "last", "sum", "least", "greatest", "fold"))
 """What an :class:`Aggregate` may be, over the positions t with 0 ≤ t < n: ``first`` is the least t at which a condition
-holds, max(n, 0) if there is none; ``earliest`` the least t of all t ≥ 0, -1 if there is none; ``last`` the greatest one, -1 if there is none; ``sum`` adds a term up; ``least`` and
-``greatest`` are the extreme of a start and a term; ``fold`` the value of one of several variables that begin with their
-starts and change together at each position."""
+holds, max(n, 0) if there is none; ``earliest`` the least of all t ≥ 0, -1 if there is none; ``last`` the greatest one,
+-1 if there is none; ``sum`` adds a term up; ``least`` and ``greatest`` are the extreme of a start and a term; ``fold``
+the value of one of several variables that begin with their starts and change together at each position."""
 
 BOUND: Final = "~"
 """The first letter of the names of bound variables, which no variable of a program has."""
@@ -334,11 +334,11 @@ OPENED: Final = "|"
 class Aggregate(Term):
     """What ``kind`` of :data:`AGGREGATES` makes of all positions of a sequence: what a loop does with what it reads.
 
-    ``outside``: the number of positions, but nothing for ``earliest``; for ``least`` and ``greatest`` also the start, for ``fold`` the number of the
-    variable that is the value, then the starts. ``inside``: what is said of each position: a condition (``first``,
-    ``last``), a term, or the next values of the variables (``fold``). ``bound``: the variables of ``inside`` that stand
-    for the position and, of a ``fold``, for the values before; they are named by how deep aggregates are nested inside,
-    so that terms that differ in these names only are the same.
+    ``outside``: the number of positions, but nothing for ``earliest``; for ``least`` and ``greatest`` also the start,
+    for ``fold`` the number of the variable that is the value, then the starts. ``inside``: what is said of each
+    position: a condition (``first``, ``earliest``, ``last``), a term, or the next values of the variables (``fold``).
+    ``bound``: the variables of ``inside`` that stand for the position and, of a ``fold``, for the values before; they
+    are named by how deep aggregates are nested inside, so that terms that differ in these names only are the same.
     """
 
     __match_args__ = ("kind", "outside", "bound", "inside")

@@ -23,14 +23,13 @@ from loopless.check.interpreter.services import (
     Application,
     CallHook,
     Hooks,
-    Inputs,
     Jump,
     Limits,
     LoopHook,
     Services,
     execute,
 )
-from loopless.check.interpreter.values import Missing, Stop
+from loopless.check.interpreter.values import Inputs, Missing, Stop
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build

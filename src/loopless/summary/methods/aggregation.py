@@ -16,7 +16,6 @@ from typing import Final
 from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import LIMITS, Method, NoAnswer, Tried, answered
-from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import Cases, Taken
 from loopless.summary.data.inside import facts_of, inside_objects, moves_through_objects, read_inside
 from loopless.summary.data.measure import most_iterations
@@ -297,7 +296,8 @@ def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
         return False
     changing = frozenset(var for path in paths.iterative for var in path.update)
     nodes = [node for path in paths.all for node in (path.condition, *path.update.values())]
-    if any(isinstance(part, Read) and part.type.width == 1 and not part.array.endswith(STREAM) for node in nodes for part in walk_inside(node)):
+    reads = (part for node in nodes for part in walk_inside(node) if isinstance(part, Read))
+    if any(part.type.width == 1 and not part.array.endswith(STREAM) for part in reads):
         return False  # what is read may be no truth value, where the run ends
     return any(reads_data(node, changing) for node in nodes)
 
