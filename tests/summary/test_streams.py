@@ -17,9 +17,10 @@ from loopless.fuzzing.rows import LoopRow
 from loopless.queries.answers import Question, answer_loop
 from loopless.queries.calls import evaluate
 from loopless.queries.evaluation import Evaluator
+from loopless.queries.functions import summarize_whole
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason
-from loopless.summary import Summary, paths_of, relative, summarize
+from loopless.summary import FunctionSummary, Summary, paths_of, relative, summarize
 from loopless.terms import FALSE, aggregates_in, holds, text
 from loopless.terms import evaluate as value_of
 
@@ -198,3 +199,33 @@ def test_loops_with_calls_that_need_not_return_have_approximations(tmp_path: Pat
     found = answer.summary.approximation
     assert found is not None
     assert any(lost.why.reason is Reason.UNKNOWN_CALL for lost in found.may_be_lost)
+
+
+@pytest.mark.parametrize("name", ["until", "second", "twice", "unused"])
+def test_functions_take_inputs_as_one_stream(name: str, tmp_path: Path) -> None:
+    """Inputs before, in and behind loops are values of one stream; calls by the function's summary take as many."""
+    file = tmp_path / "case.c"
+    body = PROGRAMS[name].replace(f"int {name}(", "static int inner(", 1)
+    file.write_text(f"{HEAD}{body}\nint {name}(int n) {{ int a = I & 3, b = inner(n); return 1000 * a + 100 * b + (I & 7); }}")
+    function = load([file])[name]
+    graph, _ = _graphs(function)
+    outcome = summarize_whole(function)
+    assert isinstance(outcome, FunctionSummary) and outcome.complete and outcome.exact, outcome
+    assert outcome.reads_streams and not any(found.kind == "nondet" for found in outcome.inputs)
+    interpreter = Interpreter(function.program.source.inlined, graph)
+    evaluator = Evaluator(graph, interpreter, lambda _: None, outcome)
+    applied = 0
+    for arguments, inputs in _calls(graph, random.Random(f"whole {name}")):
+        own, run = evaluator.run(arguments, inputs), interpreter.run(arguments, inputs)
+        got = own.status, own.return_value, own.nondet_used
+        assert got == (run.outcome.status, run.outcome.return_value, run.nondet_used), (arguments, inputs)
+        applied += own.whole
+    assert applied > CALLS / 4
+
+
+def test_functions_whose_loops_take_nothing_name_their_inputs(tmp_path: Path) -> None:
+    file = tmp_path / "case.c"
+    file.write_text(HEAD + "int f(int n) { int x = I; for (int i = 0; i < n; i++) x ^= 1; return x; }")
+    outcome = summarize_whole(load([file])["f"])
+    assert isinstance(outcome, FunctionSummary)
+    assert [found.number for found in outcome.inputs if found.kind == "nondet"] == [1]

@@ -5,8 +5,8 @@ In place of a value of which nothing is known, a loop reads the next element of 
 it has read. So what such a loop does is a function of what it gets, as that of a loop that reads an array is of what
 the array holds; and where paths read a different number of values, the count says which value each of them gets.
 
-All inputs (``__VERIFIER_nondet_int`` and its kin) are one stream, since they come in one order. Only loops read
-streams: positions count from where the loop is entered. This is for answers about loops; it is not what is run.
+All inputs (``__VERIFIER_nondet_int`` and its kin) are one stream, since they come in one order. Else only loops read
+streams. This is for answers; it is not what is run.
 """
 
 from __future__ import annotations
@@ -36,13 +36,17 @@ _COUNTER: Final = "reads of "
 _COUNTED: Final = (Origin.NONDET, Origin.CALL, Origin.VOLATILE)
 
 
-def with_streams(graph: Flowgraph) -> Flowgraph:
-    """The function with streams in its loops; itself where these take nothing from outside."""
+def with_streams(graph: Flowgraph, *, inputs: bool = False) -> Flowgraph:
+    """The function with streams in its loops; itself where these take nothing from outside. ``inputs``: it reads inputs
+    as a stream outside of loops, too.
+    """
     labels = frozenset(label for loop in graph.loops for label in loop.blocks)
     made = _Streams(graph)
     blocks = {label: made.block(block) if label in labels else block for label, block in graph.blocks.items()}
     if not made.counters:
         return graph
+    if inputs:
+        blocks = {label: block if label in labels else made.with_inputs(block) for label, block in blocks.items()}
     counters = {var: VariableInfo(var, var.name, Kind.READS) for var in made.counters.values()}
     return replace(graph, blocks=blocks, variables={**graph.variables, **counters})
 
@@ -70,6 +74,19 @@ class _Streams:
 
     def block(self, block: Block) -> Block:
         statements = tuple(after for statement in self._apart(block) for after in self._statement(statement))
+        return block if statements == block.statements else replace(block, statements=statements)
+
+    def with_inputs(self, block: Block) -> Block:
+        """The same with its inputs only as a stream."""
+        statements = tuple(
+            after
+            for statement in block.statements
+            for after in (
+                self._statement(statement)
+                if isinstance(statement, Havoc) and statement.origin is Origin.NONDET
+                else (statement,)
+            )
+        )
         return block if statements == block.statements else replace(block, statements=statements)
 
     @staticmethod

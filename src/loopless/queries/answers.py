@@ -77,7 +77,8 @@ class LoopAnswer:
     """All that was found out about one loop.
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``untyped``: why the
-    loop has no type. ``merged``: the cases of the summary, those that come to the same together. ``shown`` gives the
+    loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
+    another one. ``merged``: the cases of the summary, those that come to the same together. ``shown`` gives the
     source name of each variable that occurs and has one. ``assumptions``: what was assumed for it by the user.
     ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop
     took.
@@ -88,6 +89,7 @@ class LoopAnswer:
     classification: Classification | None = None
     automaton: Automaton | None = None
     summary: Summary | None = None
+    absolute: Summary | None = None
     merged: tuple[Merged, ...] = ()
     refused: Refused | None = None
     untyped: Refused | None = None
@@ -255,9 +257,11 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         outcome = _with_lost(outcome, ends)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    summary = readable(relative(outcome), assumed if assumed is not None else TRUE)
+    absolute = readable(outcome, assumed if assumed is not None else TRUE)
+    summary = relative(absolute)
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
-    return replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+    answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
+    return answer if summary is absolute else replace(answer, absolute=absolute)
 
 
 def _not_asked(name: LoopName) -> Outcome:

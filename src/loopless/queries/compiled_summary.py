@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.run import Application
-from loopless.check.interpreter.values import Missing, Stop
+from loopless.check.interpreter.values import Missing, Stop, reduced
 from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.streams import INPUTS, counter_of
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
-from loopless.summary.function import Region
-from loopless.terms import Aggregate, Node, Op, Read, Term, Var, evaluate, holds, walk_inside
+from loopless.summary.function import told
+from loopless.terms import Aggregate, EvaluationError, IntType, Node, Op, Read, Valuation, Var, walk_inside
 from loopless.terms.nodes import NAMED_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ _MISSING: Final = Missing("it is not given")
 
 _UNCOVERED: Final = "the regions do not cover these values"
 
-_Find = Callable[[Sequence[Any]], tuple[int, tuple[int, ...]]]
-"""From the values of the inputs to the number of their region, and the values of its terms."""
+_Find = Callable[[Sequence[Any], Sequence[int]], tuple[int, tuple[int, ...]]]
+"""From the values of the inputs, and those that loops read as a stream, to the number of their region, and the values of
+its terms.
+"""
 
 
 class Whole:
@@ -57,11 +60,11 @@ class Whole:
             if input.kind != "nondet":
                 given.append(values.get(input.var, _MISSING))
             elif input.number <= len(nondet):
-                given.append(_as_read(nondet[input.number - 1], input.var))
+                given.append(reduced(nondet[input.number - 1], input.var.type))
             else:
                 given.append(_MISSING)
         try:
-            number, found = self._find(given)
+            number, found = self._find(given, nondet)
         except (Stop, ArithmeticError, ValueError, MemoryError):
             return None
         match self._summary.regions[number]:
@@ -82,36 +85,32 @@ class Whole:
         if case.uncounted:
             return None  # how often inner loops are taken is not told
         iterations = dict(zip(case.iterations, found, strict=False))
-        if case.kind != "return":
-            status, reason = _ENDS[case.kind]
-            return Application(status, iterations=iterations, drawn=len(case.inputs), reason=reason)
         final = dict(zip(case.then, found[len(iterations) :], strict=False))
+        drawn = len(case.inputs) + final.pop(counter_of(INPUTS), 0)
+        if case.kind != "return":
+            if self._summary.reads_streams:
+                return None  # how many inputs are read is told of returns
+            status, reason = _ENDS[case.kind]
+            return Application(status, iterations=iterations, drawn=drawn, reason=reason)
         result = found[-1] if case.result is not None else None
-        return Application("ok", result, final, iterations, len(case.inputs))
-
-
-def _as_read(value: int, var: Var) -> int:
-    """An input as a native run reads it."""
-    return int(value != 0) if var.type.width == 1 else var.type.wrap(value)
-
-
-def _told(region: Region) -> tuple[Term, ...]:
-    """The terms of a region: iterations, final values, the result."""
-    if not isinstance(region, FunctionCase):
-        return ()
-    result = () if region.result is None else (region.result,)
-    return (*region.iterations.values(), *region.then.values(), *result)
+        return Application("ok", result, final, iterations, drawn)
 
 
 def _interpreted(summary: FunctionSummary) -> _Find:
     """The summary, its terms evaluated one by one."""
     regions, variables = summary.regions, [input.var for input in summary.inputs]
 
-    def find(values: Sequence[Any]) -> tuple[int, tuple[int, ...]]:
+    def find(values: Sequence[Any], inputs: Sequence[int]) -> tuple[int, tuple[int, ...]]:
+        def read(array: str, offset: int, type: IntType) -> int:
+            if array != INPUTS or offset >= len(inputs):
+                raise EvaluationError(f"{array} is not given")
+            return reduced(inputs[offset], type)
+
         given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, Missing)}
+        here = Valuation(given, read)
         for number, region in enumerate(regions):
-            if holds(region.when, given):
-                return number, tuple(evaluate(term, given) for term in _told(region))
+            if here.holds(region.when):
+                return number, tuple(here.evaluate(term) for term in told(region))
         raise ValueError(_UNCOVERED)
 
     return find
@@ -121,7 +120,7 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
     """The summary as a Python function; None where it reads memory or names functions that Python does not have, or is
     beyond what Python's compiler takes.
     """
-    nodes: list[Node] = [node for region in summary.regions for node in (region.when, *_told(region))]
+    nodes: list[Node] = [node for region in summary.regions for node in (region.when, *told(region))]
     parts = {part for node in nodes for part in walk_inside(node)}
     if any(isinstance(part, Read | Aggregate) for part in parts):
         return None
@@ -134,7 +133,7 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
     sys.setrecursionlimit(max(limit, 20_000))
     namespace: dict[str, Any] = dict(HELPERS)
     try:
-        out("def find(values):")
+        out("def find(values, inputs):")
         with out.deeper():
             if names:
                 out(f"{', '.join(names.values())}, = values")
@@ -143,8 +142,8 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
                 out(f"if {expressions.condition(region.when)}:")
                 with out.deeper():
                     expressions.begin()
-                    told = "".join(f"{expressions.term(term)}, " for term in _told(region))
-                    out(f"return {number}, ({told})")
+                    values = "".join(f"{expressions.term(term)}, " for term in told(region))
+                    out(f"return {number}, ({values})")
             out(f"raise ValueError({_UNCOVERED!r})")
         exec(compile("\n".join(out.lines), f"<{summary.name}>", "exec"), namespace)  # noqa: S102  our own code
     except (RecursionError, SyntaxError, MemoryError):

@@ -88,7 +88,7 @@ def composed(
 
 def outcomes_of(answers: Sequence[LoopAnswer]) -> dict[str, Outcome]:
     """The summaries and refusals by the names of the loops."""
-    found = {answer.loop.name: answer.summary if answer.summary is not None else answer.refused for answer in answers}
+    found = {answer.loop.name: answer.absolute or answer.summary or answer.refused for answer in answers}
     return {name: outcome for name, outcome in found.items() if outcome is not None}
 
 
@@ -131,7 +131,7 @@ def compose(
     ``memory``: whether what it writes to memory matters. ``known`` has the functions that are summarized already, by
     their names in the module.
     """
-    graph = function.graph()
+    graph = function.over_streams
     if isinstance(graph, Refused):
         return graph
     found = known if known is not None else {}

@@ -120,13 +120,13 @@ class Function:
 
     @functools.cached_property
     def over_streams(self) -> Flowgraph | Refused:
-        """The function whose loops read what comes from outside as streams: for answers about loops, not for running
-        it.
+        """The function whose loops, where they take something from outside, read it as streams, and so the whole
+        function its inputs: for answers, not for running it.
         """
         from loopless.flowgraph.streams import with_streams
 
         found = self.graph()
-        return found if isinstance(found, Refused) else with_streams(found)
+        return found if isinstance(found, Refused) else with_streams(found, inputs=True)
 
     @property
     def is_stub(self) -> bool:

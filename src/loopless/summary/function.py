@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loopless.flowgraph.model import Parameter
+from loopless.flowgraph.streams import stream_of
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
-from loopless.terms import Condition, Term, Var, evaluate, holds
+from loopless.terms import STREAM, Condition, Read, Term, Var, evaluate, holds, walk_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,14 @@ Region = FunctionCase | Diverges | Undefined | Residual
 """What is said about some entry values."""
 
 
+def told(region: Region) -> tuple[Term, ...]:
+    """The terms of a region: iterations, final values, the result."""
+    if not isinstance(region, FunctionCase):
+        return ()
+    result = () if region.result is None else (region.result,)
+    return (*region.iterations.values(), *region.then.values(), *result)
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionSummary:
     """What a call of a function does, as a function of its ``inputs``.
@@ -106,6 +115,13 @@ class FunctionSummary:
         return all(case.exact for case in self.cases)
 
     @property
+    def reads_streams(self) -> bool:
+        """Whether it speaks of values that loops take from outside."""
+        nodes = [node for region in self.regions for node in (region.when, *told(region))]
+        reads = (part for node in nodes for part in walk_inside(node) if isinstance(part, Read))
+        return any(part.array.endswith(STREAM) for part in reads)
+
+    @property
     def regions(self) -> tuple[Region, ...]:
         """All parts of the partition."""
         return (*self.cases, *self.diverges, *self.undefined, *self.residual)
@@ -134,7 +150,7 @@ class FunctionSummary:
                     raise ValueError("the case of these values is an over-approximation")
                 if case.kind != "return":
                     raise ValueError(f"the call ends with {case.kind} in line {case.line}")
-                final = {var.name: evaluate(term, values) for var, term in case.then.items()}
+                final = {var.name: evaluate(term, values) for var, term in case.then.items() if stream_of(var) is None}
                 return final if case.result is None else final | {"return": evaluate(case.result, values)}
             case Diverges(loop=loop):
                 raise ValueError(f"the loop {loop} never ends from these values")

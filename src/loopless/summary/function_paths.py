@@ -31,7 +31,7 @@ from loopless.flowgraph.model import (
 from loopless.flowgraph.streams import stream_of
 from loopless.graphs import reverse_postorder
 from loopless.paths import Exit, seen_at_ends
-from loopless.paths.build import called, calls_return
+from loopless.paths.build import called, calls_return, changed_variables
 from loopless.paths.execution import (
     MAX_PATHS,
     MAX_VISITS,
@@ -46,7 +46,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
 from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, Passed
-from loopless.summary.model import Outcome, Summary
+from loopless.summary.model import Case, Outcome, Summary
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -140,10 +140,10 @@ class FunctionPaths(Execution[FunctionPath]):
         return result
 
     def _entry_values(self) -> dict[Var, Term]:
-        """A pointer parameter points to the start of what it points to."""
-        return {
-            p.var: ZERO for p in self.graph.parameters if p.object is not None and p.var is not None and not p.shared
-        }
+        """A pointer parameter points to the start of what it points to; of no stream anything is read."""
+        pointers = (p for p in self.graph.parameters if p.object is not None and p.var is not None and not p.shared)
+        counters = (var for var in self.graph.variables if stream_of(var) is not None)
+        return dict.fromkeys((*(p.var for p in pointers if p.var is not None), *counters), ZERO)
 
     def _irreducible(self) -> Refused:
         found = self.graph.irreducible
@@ -218,6 +218,11 @@ class FunctionPaths(Execution[FunctionPath]):
                 detail = f"the loop {loop.name} reads memory that the function writes"
                 self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue
+            uncounted = self._uncounted(summary, case)
+            if uncounted is not None:
+                detail = f"more of {uncounted} is read behind {loop.name}, which does not tell how much it reads"
+                self._give_up(taken, Refused(Reason.INPUT_DEPENDENT, self._place(loop.loc), detail))
+                continue
             values = {**taken.values, **{var: self.inside(state, term) for var, term in case.then.items()}}
             after = replace(
                 taken,
@@ -236,6 +241,16 @@ class FunctionPaths(Execution[FunctionPath]):
                 continue
             edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
             yield edge.target, self.along(after, edge)
+
+    def _uncounted(self, summary: Summary, case: Case) -> str | None:
+        """A stream of which the loop may read, not telling how much, where more of it may be read behind."""
+        if case.exit.edge is None:
+            return None
+        known = summary.known(case)
+        behind = self.live[self.graph.blocks[case.exit.block].edges[case.exit.edge].target]
+        changed = changed_variables(self.graph, summary.loop)
+        lost = (var for var in sorted(changed & behind) if var not in known)
+        return next((stream for var in lost if (stream := stream_of(var)) is not None), None)
 
     def _set_aside(self, summary: Summary, state: FunctionPath) -> None:
         """The parts of ``state`` that the loop has no exit for."""
@@ -262,10 +277,6 @@ class FunctionPaths(Execution[FunctionPath]):
         if reads:
             detail = f"an iteration depends on {reads[0].name}: {reads[0].origin.value}"
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
-        streams = [stream for var in outcome.paths.state if (stream := stream_of(var)) is not None]
-        if streams:
-            detail = f"how often an iteration comes depends on values from outside, {streams[0]}"
-            return Refused(Reason.INPUT_DEPENDENT, self._place(loop.loc), detail)
         for label in self.graph.blocks:
             for statement in self.graph.blocks[label].statements if label in loop.blocks else ():
                 refused = self._beyond(statement)
@@ -413,7 +424,7 @@ class FunctionPaths(Execution[FunctionPath]):
         impure = Refused(Reason.UNKNOWN_CALL, place, f"{call.callee} reads or changes more than its arguments")
         if call.target_object is not None or len(call.arguments) != len(summary.parameters):
             return impure
-        if any(input.kind != "parameter" for input in summary.inputs):
+        if any(input.kind != "parameter" for input in summary.inputs) or summary.reads_streams:
             return impure
         returns = [case for case in summary.cases if case.kind == "return"]
         if any(case.then or (call.target is not None and case.result is None) for case in returns):

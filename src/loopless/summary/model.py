@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import LoopInfo
+from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
 from loopless.terms import FALSE, TRUE, Condition, Term, Var, evaluate, holds
@@ -156,7 +157,8 @@ class Summary:
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
-                after = {var.name: evaluate(term, values) for var, term in case.then.items()}
+                told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
+                after = {var.name: evaluate(term, values) for var, term in told}
                 return {name: value for name, value in entry.items() if name not in unstated} | after
         if holds(self.diverges, values):
             raise ValueError("the loop never ends from these values")
