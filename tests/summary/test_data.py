@@ -58,6 +58,12 @@ PROGRAMS = {
     " for (int i = 0; i < n; i++) c += kept[i] == 2; return c; }",
     "either": "int either(const char *a, const char *b, int which) { const char *p = which ? a : b; int n = 0;"
     " while (*p) { p++; n++; } return n; }",
+    "vowels": "unsigned long strlen(const char *); int vowels(const char *s) { int c = 0;"
+    " for (unsigned i = 0; i < strlen(s); i++) if (s[i] == 2) c++; return c; }",
+    "tails": "unsigned long strlen(const char *); int tails(const char *s, int n) { int c = 0, m = strlen(s);"
+    " for (int i = 0; i < n && i <= m; i++) c += strlen(s + i) == 2; return c; }",
+    "short_ones": "unsigned long strnlen(const char *, unsigned long); int short_ones(const char *s, int n) { int c = 0,"
+    " m = strnlen(s, 9); for (int i = 0; i < n && i <= m; i++) c += strnlen(s + i, 3); return c; }",
     "table": "static const unsigned char t[4] = {1, 2, 3, 9}; unsigned table(const unsigned char *p, int n) {"
     " unsigned c = 0; while (n-- > 0) c = (c << 1) + t[*p++ & 3]; return c; }",
 }

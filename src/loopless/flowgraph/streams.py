@@ -28,6 +28,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.refusals import Reason
 from loopless.source.ir import Loc
+from loopless.source.vocabulary import STRING_LENGTHS
 from loopless.terms import INTEGERS, ONE, STREAM, Var, add, read
 
 INPUTS: Final = f"nondet{STREAM}"
@@ -95,7 +96,7 @@ class _Streams:
         for at, statement in enumerate(block.statements):
             if not isinstance(statement, Call) or statement.target is None or statement.target_object is not None:
                 yield statement
-            elif statement.refused is None:
+            elif statement.refused is None and not (statement.outside and statement.callee in STRING_LENGTHS):
                 yield replace(statement, target=None)
                 following = block.statements[at + 1] if at + 1 < len(block.statements) else None
                 if not isinstance(following, Havoc) or following.target != statement.target:

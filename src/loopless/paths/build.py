@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Store
+from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Pointer, Store
 from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
@@ -16,6 +16,7 @@ from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.relevance import relevance
 from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused
+from loopless.source.vocabulary import STRING_LENGTHS
 from loopless.terms import (
     TRUE,
     Condition,
@@ -240,10 +241,16 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
         for statement in graph.blocks[label].statements:
             if isinstance(statement, Copy) and statement.apart:
                 touched.add("what is copied does not overlap what it is copied to")
-            if not isinstance(statement, Load | Store):
+            if isinstance(statement, Call) and statement.callee in STRING_LENGTHS and statement.arguments:
+                address = statement.arguments[0]
+            elif isinstance(statement, Load | Store):
+                address = statement.address
+            else:
+                continue
+            if not isinstance(address, Pointer):
                 continue
             follows_memory = True
-            owner = statement.address.object
+            owner = address.object
             if isinstance(owner, Const) and owner.value in graph.objects:
                 found = graph.objects[owner.value]
                 name = found.name if found.size is None else ""

@@ -25,6 +25,7 @@ from loopless.flowgraph.model import (
     Fill,
     Flowgraph,
     Load,
+    Pointer,
     Statement,
     Store,
 )
@@ -34,7 +35,9 @@ from loopless.paths.joining import join
 from loopless.paths.model import Exit, Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
+from loopless.source.vocabulary import STRING_LENGTHS
 from loopless.terms import (
+    EVERYWHERE,
     FALSE,
     STREAM,
     TRUE,
@@ -48,9 +51,13 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    add,
     conjunction,
     conjuncts,
+    equals_zero,
+    first,
     negate,
+    position,
     read,
     substitute,
     walk,
@@ -74,6 +81,8 @@ MAX_DEGREE: Final = 2
 MAX_QUESTIONS: Final = 12
 """Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
 
+
+_BYTE: Final = IntType(8, signed=True)
 
 _REMEMBERED: Final = 10_000
 """Conjuncts of path conditions of which it is remembered what they are made of: path conditions grow by one at a time.
@@ -248,6 +257,21 @@ class Execution(ABC, Generic[_S]):
                 held = load.type if load.target.type.width is not None else IntType(None)
                 return read(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
+
+    def computed(self, state: _S, call: Call) -> Term | None:
+        """The result of a library function that is an aggregate over memory which nothing writes; None for others."""
+        if call.callee not in STRING_LENGTHS or not call.outside or call.target is None:
+            return None
+        string, *most = call.arguments
+        if not isinstance(string, Pointer) or not all(isinstance(limit, Term) for limit in most):
+            return None
+        at = position("|at")
+        place = Pointer(string.object, add(string.offset, at))
+        byte = self.loaded(state, Load(Var("|byte", _BYTE), place, _BYTE, objects=call.looks))
+        if isinstance(byte, str):
+            return None
+        limits = [self.inside(state, limit) for limit in most if isinstance(limit, Term)]
+        return first(at, limits[0] if limits else EVERYWHERE, equals_zero(byte))
 
     def _is_kept(self, load: Load) -> bool:
         """Whether nothing writes what a pointer leads to that is no known object."""

@@ -226,6 +226,9 @@ class Body(Execution[State]):
                 return (self._unknown(state, target, origin, name, loc, refused),)
             case Load():
                 return (self._load(state, statement),)
+            case Call() if (found := self.computed(state, statement)) is not None:
+                assert statement.target is not None
+                return (self.bind(state, statement.target, found, statement.loc),)
             case Call() | Allocate():
                 for target in defined_by(statement):
                     name, refused = "malloc", None

@@ -33,8 +33,8 @@ _MISSING: Final = Missing("it is not given")
 _UNCOVERED: Final = "the regions do not cover these values"
 
 _Find = Callable[[Sequence[Any], Sequence[int]], tuple[int, tuple[int, ...]]]
-"""From the values of the inputs, and those that loops read as a stream, to the number of their region, and the values of
-its terms.
+"""From the values of the inputs, and those of the program that loops read, to the number of their region, and the
+values of its terms.
 """
 
 

@@ -127,6 +127,10 @@ class Effect(Enum):
     FREES = "ends the life of the memory its first argument points to"
 
 
+STRING_LENGTHS: Final = frozenset(("strlen", "strnlen"))
+"""Library functions that return the position of the first zero byte, below their second argument where there is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryFunction:
     """The effects of a library function.

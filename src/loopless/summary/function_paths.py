@@ -370,6 +370,10 @@ class FunctionPaths(Execution[FunctionPath]):
             if refused is not None:
                 self._give_up(state, refused)
                 return
+            found = self.computed(state, call)
+            if found is not None and call.target is not None:
+                yield self.bind(state, call.target, found, call.loc)
+                return
             for target in defined_by(call):
                 state = self._input(state, target, Origin.CALL, call.callee, call.loc)
             yield replace(state, assumptions=_joined(state.assumptions, _calls_return(call)))

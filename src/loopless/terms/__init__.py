@@ -107,13 +107,26 @@ from loopless.terms.nodes import (
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
-from loopless.terms.sequences import count, earliest, first, fold, greatest, last, least, opened, position, total
+from loopless.terms.sequences import (
+    EVERYWHERE,
+    count,
+    earliest,
+    first,
+    fold,
+    greatest,
+    last,
+    least,
+    opened,
+    position,
+    total,
+)
 from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
 
 __all__ = [
+    "EVERYWHERE",
     "FALSE",
     "INTEGERS",
     "NAMED_FUNCTIONS",

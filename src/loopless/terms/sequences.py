@@ -9,11 +9,15 @@ result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from loopless.terms import build
 from loopless.terms.aggregates import POSITIONS
 from loopless.terms.nodes import ONE, ZERO, Aggregate, Condition, Const, Node, Term, Var
 from loopless.terms.substitute import aggregate, substituted
+
+EVERYWHERE: Final = Const(1 << 62)
+"""So many positions that no object has more: the length of a search that surely finds something in an object."""
 
 
 def position(name: str = "t") -> Var:

@@ -27,6 +27,7 @@ from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, U
 from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.transitions.system import place_of
 from loopless.terms import (
+    EVERYWHERE,
     FALSE,
     ONE,
     STREAM,
@@ -41,7 +42,6 @@ from loopless.terms import (
     between,
     comparisons,
     conjunction,
-    const,
     count,
     disjunction,
     earliest,
@@ -65,9 +65,6 @@ _MANY: Final = 30
 """Conditions with more comparisons than this stay as they are. A guess."""
 
 _T: Final = position("|t")
-
-ALL: Final = const(1 << 62)
-"""So many positions that no object has more: a search that surely finds something before an object ends."""
 
 
 class _Loop:
@@ -123,7 +120,7 @@ class _Loop:
         """
         within = self._exits_within()
         through = moves_through_objects(self.paths.iterative, self.part.update)
-        most = ALL if through else most_iterations(self.paths, self.inside_objects)
+        most = EVERYWHERE if through else most_iterations(self.paths, self.inside_objects)
         if within and most is not None:
             times = self._first(within, most)
             self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
