@@ -236,6 +236,13 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
     if approximate:
         put("over-approximate summaries", _share(approximate, rows))
     put("no summary", _share(part, rows) if summaries else "")
+    if bounds and summaries:
+        whole = [row for row in rows if row.get("summarize", {}).get("class") == COMPLETE]
+        for title, classes in (
+            ("**exact count, by a bound or by a complete summary**", (EXACT, COMPLETED)),
+            ("**bounded or as long as an input chooses, or a complete summary**", (EXACT, COMPLETED, BOUNDED, CHOSEN)),
+        ):
+            put(title, _share([row for row in rows if row in whole or _ours(row) in classes], rows))
     codes = collections.Counter(row["codes"][0] for row in part)
     for code in sorted(codes):
         put(f"– of these without one {code}", codes[code], code)

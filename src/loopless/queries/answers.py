@@ -14,13 +14,14 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import feasible, simplify
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
+from loopless.paths.coarse import coarse_paths
 from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
 from loopless.queries.jobs import limits_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Loop, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Overrun, attempted, run_all
+from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -57,8 +58,9 @@ class Question:
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
     whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
-    exactly is over-approximated. ``exactly``: whether exact methods are asked at all. ``past_calls``: a loop is also
-    summarized past calls that need not return, as if they did, which says how often it runs at most.
+    exactly is over-approximated. ``exactly``: whether exact methods are asked at all; ``coarsely``: whether only what
+    holds whatever the paths are is told. ``past_calls``: a loop is also summarized past calls that need not return, as
+    if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -69,6 +71,7 @@ class Question:
     merge: bool = False
     approximate: bool = False
     exactly: bool = True
+    coarsely: bool = False
     past_calls: bool = False
 
 
@@ -170,11 +173,24 @@ def _with_approximations(
     if not over or not (question.approximate and question.summarize):
         return results
     limits = limits_of(settings, until)
-    if limits.time_s is not None and limits.time_s < _WORTH_S:
-        return results  # the paths alone took that long
-    own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
-    limits = replace(limits, time_s=own)
     asked = replace(question, exactly=False, merge=False, draw=False)
+    if limits.time_s is None or limits.time_s >= _WORTH_S:  # else the paths alone took that long
+        own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
+        _approximate(loops, results, over, asked, replace(limits, time_s=own), settings)
+        over = [at for at in over if isinstance(results[at], Overrun)]
+    _approximate(loops, results, over, replace(asked, coarsely=True), limits, settings)
+    return results
+
+
+def _approximate(
+    loops: Sequence[Loop],
+    results: list[LoopAnswer | Overrun],
+    over: Sequence[int],
+    asked: Question,
+    limits: Limits,
+    settings: Settings,
+) -> None:
+    """Put approximations in place of limits that were met, where ``asked`` gives some."""
     indexes = dict(enumerate(index for _, index in _indexed(loops)))
     jobs = [functools.partial(_by_index, loops[at].function.program, indexes[at], asked) for at in over]
     for at, found in zip(over, run_all(jobs, limits, settings.processes), strict=True):
@@ -183,8 +199,10 @@ def _with_approximations(
             why = overrun.refused(loops[at].id.place)
             residual = tuple(replace(part, why=why) for part in found.summary.residual)
             summary = replace(found.summary, residual=residual)
-            results[at] = replace(found, summary=summary, time_ms=found.time_ms + 1000 * overrun.seconds)
-    return results
+            untyped = why if asked.coarsely else found.untyped
+            results[at] = replace(
+                found, summary=summary, untyped=untyped, time_ms=found.time_ms + 1000 * overrun.seconds
+            )
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
@@ -217,11 +235,11 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
+    if question.coarsely:
+        return _coarsely(LoopAnswer(name, refused=_not_asked(name)), graph, question, function)
     found = paths_of(graph, name.info, _interest(graph, name.info, question), known=function.inner)
-    if isinstance(found, NoPaths) and question.approximate and question.summarize:
-        return _around_inner(LoopAnswer(name, refused=found.refused), graph, question, function)
     if isinstance(found, NoPaths):
-        return LoopAnswer(name, refused=found.refused)
+        return _without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in _occurring(shown_paths) if v in shown})
@@ -264,7 +282,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     return answer if summary is absolute else replace(answer, absolute=absolute)
 
 
-def _not_asked(name: LoopName) -> Outcome:
+def _not_asked(name: LoopName) -> Refused:
     return Refused(Reason.BUDGET, name.place, "no exact method was asked")
 
 
@@ -301,6 +319,35 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
     summary, own = readable(relative(summary)), relative_paths(_readable(own))
     return replace(answer, paths=own, summary=summary, refused=None, untyped=why, shown=names)
+
+
+def _without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+    """The refusal of a loop without paths, or what can be said all the same."""
+    if not (question.approximate and question.summarize):
+        return answer
+    found = _around_inner(answer, graph, question, function)
+    return found if found.refused is None else _coarsely(answer, graph, question, function)
+
+
+def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+    """What holds of a loop that is refused, whatever its paths are."""
+    info, why = answer.loop.info, answer.refused
+    assert info is not None
+    assert why is not None
+    paths = coarse_paths(graph, info)
+    assumed = _assumed(function, graph, info, question.assume)
+    told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
+    outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
+    summary = _with_lost(outcome, _ends_in_calls(graph, answer.loop))
+    if isinstance(summary, Refused):
+        return answer
+    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
+    summary, own = readable(relative(summary)), relative_paths(paths)
+    names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
+    granted = (f"on entry: {question.assume.strip()}",) if assumed is not None and question.assume is not None else ()
+    return replace(
+        answer, paths=own, summary=summary, refused=None, untyped=why, shown=names, assumptions=granted
+    )
 
 
 def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:

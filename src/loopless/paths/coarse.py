@@ -1,0 +1,271 @@
+"""The paths of a loop as if its body were one: what an iteration surely does, how it may leave.
+
+For loops whose paths are too many, take too long to find, or cannot be read. Each block is looked at by itself: of what
+comes before it in the iteration, only that is known which is changed at one place that every iteration passes. What is
+not known is a value from outside, so nothing that a run does is excluded (as Proteus, FSE 2016, section 4.2, takes what
+depends on inputs). Takes some milliseconds, and asks no logic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
+from loopless.flowgraph.model import (
+    Assign,
+    Assume,
+    Block,
+    Check,
+    Edge,
+    Flowgraph,
+    LoopInfo,
+    Origin,
+    Statement,
+)
+from loopless.flowgraph.values import FLAG_TYPE
+from loopless.graphs import dominators, reachable
+from loopless.paths.build import changed_variables, default_interest, memory_assumptions, seen_at_ends
+from loopless.paths.execution import line_of
+from loopless.paths.model import Exit, LoopPaths, Path, Unknown
+from loopless.paths.symbolic import exit_kind
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Read,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    disjunction,
+    equals_zero,
+    negate,
+    substitute,
+    walk_inside,
+)
+
+
+def coarse_paths(graph: Flowgraph, loop: LoopInfo) -> LoopPaths:
+    """One path for all iterations, and one for each way out. None of them is exact."""
+    return _Coarse(graph, loop).paths()
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A block, walked through: what variables hold behind a part of it, over the header; which checks may fail."""
+
+    values: dict[Var, Term]
+    ends: list[tuple[Exit, Condition]] = field(default_factory=list)
+
+
+class _Coarse:
+    def __init__(self, graph: Flowgraph, loop: LoopInfo) -> None:
+        self.graph = graph
+        self.loop = loop
+        self.blocks = {label: block for label, block in graph.blocks.items() if label in loop.blocks}
+        self.changed = changed_variables(graph, loop)
+        self.ends = seen_at_ends(graph)
+        self.live = live_at_entry(graph.blocks, self.ends)
+        self.wanted = default_interest(graph, loop, self.live, self.ends, self.changed)
+        self.unknowns: list[Unknown] = []
+        within = self.blocks.keys() - {loop.header}
+        forward = {label: [at for at in block.successors if at in within] for label, block in self.blocks.items()}
+        self._above = dominators(forward, loop.header)
+        self._after = {label: frozenset(reachable(forward[label], forward.__getitem__)) for label in self.blocks}
+        self.steady = self._steady()
+
+    # -- what each iteration does --
+
+    def _steady(self) -> dict[Var, tuple[str, Term]]:
+        """Variables that every iteration changes once and in the same way, by terms over themselves and what no
+        iteration changes: the block, and the value behind it.
+        """
+        places: dict[Var, set[str]] = {}
+        for label, block in self.blocks.items():
+            for var in _defined(block):
+                places.setdefault(var, set()).add(label)
+        if self.graph.irreducible:
+            return {}  # blocks may be passed several times in one iteration
+        inner = (other for other in self.graph.loops if other.header in self._after[self.loop.header])
+        inside = {label for other in inner if other.header != self.loop.header for label in other.blocks}
+        found: dict[Var, tuple[str, Term]] = {}
+        for label, block in self.blocks.items():
+            own = [var for var, at in places.items() if at == {label}]
+            if label in inside or not own or not all(self._dominates(label, latch) for latch in self.loop.latches):
+                continue
+            if any(target in own for edge in block.edges for target, _ in edge.assigns):
+                continue
+            values = self._walked(block, {}).values
+            for var in own:
+                term = values.get(var, var)
+                if term.variables & self.changed <= {var} and not self._foreign(term) and not _reads(term):
+                    found[var] = label, term
+        return found
+
+    def _foreign(self, term: Term) -> bool:
+        """Whether a value from outside occurs."""
+        return not term.variables.isdisjoint({unknown.var for unknown in self.unknowns})
+
+    def _dominates(self, label: str, other: str) -> bool:
+        current: str | None = other
+        while current is not None and current != label:
+            current = self._above.get(current)
+        return current == label
+
+    # -- blocks --
+
+    def _begin(self, label: str) -> dict[Var, Term]:
+        """What changed variables hold where the block is entered."""
+        if label == self.loop.header:
+            return {}
+        values: dict[Var, Term] = {}
+        for var in sorted(self.changed, key=lambda var: var.key):
+            steady = self.steady.get(var)
+            if steady is None:
+                values[var] = self._unknown(var)
+            elif steady[0] == label or label not in self._after[steady[0]]:
+                values[var] = var
+            else:
+                values[var] = steady[1] if self._dominates(steady[0], label) else self._unknown(var)
+        return values
+
+    def _unknown(self, var: Var) -> Var:
+        found = Var(f"{var.name}'{len(self.unknowns) + 1}", var.type)
+        self.unknowns.append(Unknown(found, Origin.UNSUPPORTED, var.name, self.loop.loc))
+        return found
+
+    def _walked(self, block: Block, values: dict[Var, Term]) -> _Walk:
+        """Through a block from ``values``."""
+        walk = _Walk(values)
+        for statement in block.statements:
+            self._step(block.label, statement, walk)
+        return walk
+
+    def _step(self, label: str, statement: Statement, walk: _Walk) -> None:
+        match statement:
+            case Assign(target=target, value=value):
+                walk.values[target] = self._inside(value, walk.values) or self._unknown(target)
+            case Check(of_access=True):
+                pass  # that accesses stay inside is taken for granted
+            case Check(kind=kind, loc=loc):
+                failed = negate(self._holding(statement.condition, walk.values))
+                walk.ends.append((Exit("undefined", line_of(loc), label, detail=kind), failed))
+            case Assume(loc=loc):
+                failed = negate(self._holding(statement.condition, walk.values))
+                walk.ends.append((Exit("assumption", line_of(loc), label), failed))
+            case _:
+                for target in defined_by(statement):
+                    walk.values[target] = self._unknown(target)
+
+    def _inside(self, term: Term, values: Mapping[Var, Term]) -> Term | None:
+        try:
+            found = substitute(term, values)
+        except TermTooLarge:
+            return None
+        return None if _reads(found) else found
+
+    def _holding(self, condition: Condition, values: Mapping[Var, Term]) -> Condition:
+        """``condition`` there, or what it may be: some condition on a value from outside."""
+        try:
+            found = substitute(condition, values)
+        except TermTooLarge:
+            return self._undecided()
+        return self._undecided() if _reads(found) else found
+
+    def _undecided(self) -> Condition:
+        return equals_zero(self._unknown(Var("a condition", FLAG_TYPE)))
+
+    # -- paths --
+
+    def paths(self) -> LoopPaths:
+        """All of them."""
+        walks = {label: self._walked(block, self._begin(label)) for label, block in self.blocks.items()}
+        header = self.blocks[self.loop.header]
+        staying = disjunction(
+            self._holding(edge.condition, walks[header.label].values)
+            for edge in header.edges
+            if edge.target in self.blocks
+        )
+        exits: dict[tuple[Exit, Condition], dict[Var, Term]] = {}
+        back: list[Condition] = []
+        for label, block in self.blocks.items():
+            there = TRUE if label == header.label else staying
+            for exit, when in self._ends(label, block, walks[label]):
+                exits.setdefault((exit, conjunction((there, when))), {})
+            for index, edge in enumerate(block.edges):
+                when = conjunction((there, self._holding(edge.condition, walks[label].values)))
+                if edge.target == header.label:
+                    back.append(when)
+                elif edge.target not in self.blocks:
+                    kind = exit_kind(self.graph, self.loop, edge.target)
+                    exit = Exit(kind, line_of(edge.loc), label, index, edge.target)
+                    exits[exit, when] = walks[label].values
+        again = conjunction((staying, disjunction(back)))
+        update = {var: self.steady[var][1] if var in self.steady else self._unknown(var) for var in self._state()}
+        leaving = [self._exit(exit, when, values) for (exit, when), values in exits.items() if when is not FALSE]
+        unknowns = tuple(self.unknowns)
+        iterative = () if again is FALSE else (Path("1", again, update, None, unknowns, self._lines(), exact=False),)
+        numbered = tuple(
+            Path(f"e{at}", p.condition, p.update, p.exit, unknowns, p.lines, p.result, p.outputs, exact=False)
+            for at, p in enumerate(leaving, start=1)
+        )
+        occurring = {v for p in (*iterative, *numbered) for v in p.condition.variables | set(p.update)}
+        occurring |= {v for p in (*iterative, *numbered) for term in p.update.values() for v in term.variables}
+        state = tuple(update)
+        invariants = tuple(sorted(occurring - {u.var for u in unknowns} - self.changed, key=lambda var: var.key))
+        assumptions = tuple(memory_assumptions(self.graph, self.loop.blocks, occurring))
+        return LoopPaths(self.loop, iterative, numbered, state, invariants, self.wanted, assumptions)
+
+    def _state(self) -> list[Var]:
+        used = self.live[self.loop.header] | frozenset(self.wanted)
+        return sorted(self.changed & used, key=lambda var: var.key)
+
+    def _lines(self) -> tuple[int, ...]:
+        places = (s.loc for block in self.blocks.values() for s in block.statements)
+        return tuple(sorted({loc.line for loc in places if loc is not None}))
+
+    def _ends(self, label: str, block: Block, walk: _Walk) -> Iterator[tuple[Exit, Condition]]:
+        """The ways in which the run ends in a block, or is not followed any more."""
+        yield from walk.ends
+        blocked = self.graph.blocked.get(label)
+        if blocked is not None:
+            yield Exit("unsupported", self.loop.line, label, None, None, blocked.detail, blocked), TRUE
+        if block.end is not None:
+            why = block.end.refused
+            kind = "unsupported" if why is not None else block.end.kind
+            detail = why.detail if why is not None else "unreachable" if kind == "undefined" else ""
+            yield Exit(kind, line_of(block.end.loc), label, None, None, detail, why), TRUE
+        if label != self.loop.header and any(inner.header == label for inner in self.graph.loops):
+            yield Exit("endless", self.loop.line, label), TRUE
+
+    def _exit(self, exit: Exit, when: Condition, values: Mapping[Var, Term]) -> Path:
+        """The way out by ``exit``; at an end of the run nothing is known of what has changed."""
+        if exit.edge is not None and exit.target is not None:
+            edge: Edge = self.graph.blocks[exit.block].edges[exit.edge]
+            needed = frozenset(edge_uses(edge, self.live[exit.target])) | frozenset(self.wanted)
+            update = {var: values.get(var, var) for var in sorted(needed & self.changed, key=lambda var: var.key)}
+        elif exit.kind in ("return", "exit", "abort"):
+            needed = self.ends | frozenset(self.wanted)
+            update = {var: self._unknown(var) for var in sorted(needed & self.changed, key=lambda var: var.key)}
+        else:
+            needed, update = frozenset(), {}
+        end = self.graph.blocks[exit.block].end
+        result: Term | None = None
+        if exit.kind == "return" and exit.edge is None and end is not None and end.value is not None:
+            result = self._unknown(Var("result", self.graph.result)) if self.graph.result is not None else None
+        changing = {var: term for var, term in update.items() if term is not var}
+        return Path("", when, changing, exit, (), (exit.line,) if exit.line else (), result, needed, exact=False)
+
+
+def _defined(block: Block) -> Iterator[Var]:
+    """The variables that a block or one of its edges changes."""
+    for statement in block.statements:
+        yield from defined_by(statement)
+    for edge in block.edges:
+        yield from (target for target, _ in edge.assigns)
+
+
+def _reads(node: Term | Condition) -> bool:
+    """Whether something is read from memory, which the loop may write."""
+    return any(isinstance(part, Read) for part in walk_inside(node))
