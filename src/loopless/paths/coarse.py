@@ -115,12 +115,14 @@ class _Coarse:
 
     # -- blocks --
 
-    def _begin(self, label: str) -> dict[Var, Term]:
-        """What changed variables hold where the block is entered."""
+    def _begin(self, block: Block) -> dict[Var, Term]:
+        """What changed variables that are used in or behind the block hold where it is entered."""
+        label = block.label
         if label == self.loop.header:
             return {}
+        used = self.live[label].union(*(self._needed(edge) for edge in block.edges if edge.target not in self.blocks))
         values: dict[Var, Term] = {}
-        for var in sorted(self.changed, key=lambda var: var.key):
+        for var in sorted(self.changed & used, key=lambda var: var.key):
             steady = self.steady.get(var)
             if steady is None:
                 values[var] = self._unknown(var)
@@ -180,7 +182,7 @@ class _Coarse:
 
     def paths(self) -> LoopPaths:
         """All of them."""
-        walks = {label: self._walked(block, self._begin(label)) for label, block in self.blocks.items()}
+        walks = {label: self._walked(block, self._begin(block)) for label, block in self.blocks.items()}
         header = self.blocks[self.loop.header]
         staying = disjunction(
             self._holding(edge.condition, walks[header.label].values)
@@ -239,11 +241,14 @@ class _Coarse:
         if label != self.loop.header and any(inner.header == label for inner in self.graph.loops):
             yield Exit("endless", self.loop.line, label), TRUE
 
+    def _needed(self, edge: Edge) -> frozenset[Var]:
+        """The variables whose values matter on a way out."""
+        return frozenset(edge_uses(edge, self.live[edge.target])) | frozenset(self.wanted)
+
     def _exit(self, exit: Exit, when: Condition, values: Mapping[Var, Term]) -> Path:
         """The way out by ``exit``; at an end of the run nothing is known of what has changed."""
         if exit.edge is not None and exit.target is not None:
-            edge: Edge = self.graph.blocks[exit.block].edges[exit.edge]
-            needed = frozenset(edge_uses(edge, self.live[exit.target])) | frozenset(self.wanted)
+            needed = self._needed(self.graph.blocks[exit.block].edges[exit.edge])
             update = {var: values.get(var, var) for var in sorted(needed & self.changed, key=lambda var: var.key)}
         elif exit.kind in ("return", "exit", "abort"):
             needed = self.ends | frozenset(self.wanted)

@@ -56,6 +56,8 @@ NAME: Final = "path counters"
 
 OPERATIONS: Final = 500_000
 """isl's operations for one loop: some 50 ms on small sets. What is not decided by then is not said. A guess."""
+MOST_EXITS: Final = 60
+"""Of a loop with more exit paths nothing is worked out for each, which takes some 7 ms. A guess."""
 _OPERATIONS_EACH: Final = 60_000
 """isl's operations for one step of the construction. A guess."""
 _OPERATIONS_WORDS: Final = 30_000
@@ -90,6 +92,8 @@ def approximation(paths: LoopPaths, within: Condition = TRUE, told: Collection[V
     they are not known. Never fails: what is not decided within :data:`OPERATIONS` of the logic's is not said.
     """
     paths = paths.uncounted()
+    if len(paths.exits) > MOST_EXITS:
+        return _anything(paths, told)
     try:
         with budget(OPERATIONS):
             return _Loop(paths, within, told).approximation()
