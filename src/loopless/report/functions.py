@@ -8,7 +8,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loop_name import split_place
 from loopless.report.json_report import expression, refused_json
 from loopless.report.names import Names
-from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, region_lines, why
+from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, region_lines, why
 from loopless.summary import FunctionCase, FunctionSummary, Input
 from loopless.terms import ONE, ZERO, type_name
 
@@ -39,7 +39,9 @@ def _lines(answer: FunctionAnswer) -> list[str]:
         return lines
     names = Names(summary)
     for case in summary.cases:
-        lines += _case_lines(case, summary, names)
+        result = () if case.result is None else (case.result,)
+        nodes = (case.when, *case.then.values(), *case.iterations.values(), *result)
+        lines += names.shortened(partial(_case_lines, case, summary), nodes)
     for region in summary.diverges:
         lines += region_lines("diverges", region.when, f" (in {short_loop(region.loop, summary)})", names)
     lines += gap_lines(summary, names)
@@ -55,6 +57,7 @@ def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> l
     lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {end_words(case, names)}")
     lines += [f"    {names.name(v)}' = {names.text(t)}" for v, t in case.then.items() if names.is_source(v)]
+    lines += inputs_lines(case.then, names)
     for name, count in case.iterations.items():
         if count is not ZERO:
             word = "iteration" if count is ONE else "iterations"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import assert_never
 
+from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
@@ -191,6 +192,7 @@ def _lines_of(case: Merged, names: Names) -> list[str]:
     lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
     lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
+    lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
     shown = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
@@ -203,6 +205,12 @@ def _lines_of(case: Merged, names: Names) -> list[str]:
             found = [f"      {words}", *condition_lines("        if ", traced.when, names)]
         lines += found
     return lines
+
+
+def inputs_lines(then: Mapping[Var, Term], names: Names) -> list[str]:
+    """How many inputs are read, where some are."""
+    read = next((term for var, term in then.items() if counts_inputs(var)), ZERO)
+    return [] if read is ZERO else [f"    reads {names.text(read)} {'input' if read is ONE else 'inputs'}"]
 
 
 def trace_words(trace: Sequence[Step], exit_path: str, names: Names) -> str:
