@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loop_name import split_place
-from loopless.report.json_report import expression, refused_json
+from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, region_lines, why
 from loopless.summary import FunctionCase, FunctionSummary, Input
@@ -143,5 +143,6 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         "passed": [{"loop": step.loop, "case": step.case} for step in case.passed],
         "lines": list(case.lines),
         "reads": [names.name(var) for var in case.inputs],
+        **inputs_read(case.then, names),
         "assumptions": list(case.assumptions),
     }

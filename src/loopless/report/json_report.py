@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
+from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
@@ -21,7 +22,7 @@ from loopless.summary import (
     Summary,
     Undefined,
 )
-from loopless.terms import Node, Term, Var, conjuncts, disjuncts
+from loopless.terms import ZERO, Node, Term, Var, conjuncts, disjuncts
 
 
 def loop(answer: LoopAnswer) -> dict[str, Any]:
@@ -141,6 +142,7 @@ def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
             "per_path": {path: expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
         "totals": _totals(case.totals, names),
+        **inputs_read(case.then, names),
         "trace": _trace(case.trace, case.exit_path, names),
     }
 
@@ -154,6 +156,7 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
         "exit": _exit(found.exit),
         "iterations": expression(found.iterations, names),
         "totals": _totals(found.totals, names),
+        **inputs_read(found.then, names),
         "traces": [
             {
                 "cases": list(traced.cases),
@@ -163,6 +166,12 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
             for traced in found.traces
         ],
     }
+
+
+def inputs_read(then: Mapping[Var, Term], names: Names) -> dict[str, Any]:
+    """How many inputs are read, where loops read some."""
+    read = next((term for var, term in then.items() if counts_inputs(var)), ZERO)
+    return {} if read is ZERO else {"inputs_read": expression(read, names)}
 
 
 def _totals(totals: Mapping[str, Term], names: Names) -> dict[str, Any]:
