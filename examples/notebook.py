@@ -85,10 +85,10 @@ loop.automaton()
 # A refusal is a value that says why, and what to do.
 
 # %%
-asking = loopless.load("examples/cases/read_until.c")["read_until"]
+asking = loopless.load("examples/looperman/fig3.c")["bubble_sort"]
 refused = asking.summarize()
 isinstance(refused, loopless.Refused)  # -> True
-refused.reason.code  # -> "L201"
+refused.reason.code  # -> "L109"
 refused
 
 # %% [markdown]

@@ -63,14 +63,15 @@ def test_the_loops_are_what_their_text_says(run):
     assert (bounds[TEN]["class"], bounds[TEN]["upper"]) == (build_table.EXACT, "10")
     assert (bounds[SHARED]["class"], bounds[SHARED]["upper"]) == (build_table.EXACT, "max(0, n - i)")  # i as it is there
     assert bounds[DATA]["class"] not in (build_table.EXACT, build_table.BOUNDED, build_table.SOMETIMES)
-    assert [row["summarize"]["class"] == build_table.COMPLETE for row in run["rows"].values()] == [True, False, True]
+    assert [row["summarize"]["class"] == build_table.COMPLETE for row in run["rows"].values()] == [True, True, True]
 
 
 def test_the_table_has_the_counts(run):
     lines = build_table.table([run]).splitlines()
     assert "| **loops** | 3 |" in lines
     assert "| **exact count** | 2 (67 %) |" in lines
-    assert "| complete summaries | 2 (67 %) |" in lines
+    assert "| complete summaries | 3 (100 %) |" in lines  # what it does with each value of next()
+    assert "| **exact count, by a bound or by a complete summary** | 3 (100 %) |" in lines
     assert run["times"]["bound"]["cpu"] > run["times"]["clang"]["cpu"] > 0
 
 

@@ -297,7 +297,7 @@ def test_loops_that_read_data_stay_inside_and_do_what_they_look_for(host: Native
     for seed in range(200, 225):
         program = generate(seed, PROFILES[name])
         with NativeOracle(texts[seed], host=host, limits=Limits(seconds=0.1)) as oracle:
-            runs = [Run(args, ()) for args in inputs_of(PROFILES[name], program.signature, seed, 10)]
+            runs = [Run(args, nondet_stream(seed)) for args in inputs_of(PROFILES[name], program.signature, seed, 10)]
             assert {outcome.status for outcome in oracle.run_many("f", runs)} <= {"ok", "undefined"}
 
 

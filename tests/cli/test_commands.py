@@ -16,7 +16,7 @@ from loopless.cli import main
 from loopless.cli.app import COMMANDS, _Group, _loopless
 from loopless.errors import UsageError
 
-THREE = """int more(void); int f(int x, int n) {
+THREE = """int held[8]; int f(int x, int n) {
     while (x < n) x += 3;
     return x;
 }
@@ -31,7 +31,7 @@ int g(int n) {
 int h(int n) {
     int c = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; more(); j++) c++;
+        for (int j = 0; held[c & 7]; j++) { held[c & 7]--; c++; }
     return c;
 }
 """

@@ -97,12 +97,12 @@ def test_lines_and_names_lead_to_functions_and_loops(program):
     assert (outer.depth, inner.depth) == (1, 2)
     assert list(f) == [outer, inner]
     assert list(program) == list(program.functions)
-    assert [function.name for function in program] == ["f", "sum", "length", "count", "plain", "twice", "ask"]
+    assert [function.name for function in program] == ["f", "sum", "length", "count", "plain", "twice", "ask", "drop"]
     assert "f" in program
     assert "g" not in program
     assert 5 in f
     assert 6 not in f
-    assert (len(program), len(f), len(program["plain"])) == (7, 2, 0)
+    assert (len(program), len(f), len(program["plain"])) == (8, 2, 0)
     assert program["plain"]
     assert program._ipython_key_completions_()[:2] == ["f", "sum"]
 
@@ -110,7 +110,7 @@ def test_lines_and_names_lead_to_functions_and_loops(program):
 @pytest.mark.parametrize(
     ("ask", "kind", "words"),
     [
-        (lambda p: p["g"], "UsageError", r"no function g in .*; it has f, sum, length, count, plain, twice, ask"),
+        (lambda p: p["g"], "UsageError", r"no function g in .*; it has f, sum, length, count, plain, twice, ask, drop"),
         (lambda p: p[3], "UsageError", r"no loop at 3; there are loops at .*nest\.c:4, .*nest\.c:5"),
         (lambda p: p[13], "UsageError", r"several loops at 13: .*13:\d+, .*13:\d+"),
         (lambda p: p["twice"][13], "UsageError", r"several loops of twice start in line 13; name one of .*, "),

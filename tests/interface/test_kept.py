@@ -48,7 +48,7 @@ def test_the_limit_of_a_request_is_kept_and_named():
 
 
 def test_a_limit_of_memory_is_kept_and_named():
-    program = loopless.load("examples/cases/pointer_step.c", loop_memory_mb=16, loop_timeout_s=60)
+    program = loopless.load("examples/cba/eqcnt.c", loop_memory_mb=16, loop_timeout_s=60)
     held = program.summarize()
     kinds = {one.reason for one in held if isinstance(one, loopless.Refused)}
     # What needs less memory is told all the same, with the limit as the reason why no more is.

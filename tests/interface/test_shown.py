@@ -66,9 +66,9 @@ def shown_in(program):
         "bound": program["f"].bound(),
         "bound of a loop": program[5].bound(),
         "type": program[5].classify(),
-        "approximation": program["ask"].loops[0].summarize(),
+        "approximation": program["drop"].loops[0].summarize(),
         "refusal": refused_loop(program),
-        "refusal of a function": program["ask"].summarize(),
+        "refusal of a function": program["drop"].summarize(),
         "call": program["f"].evaluate(2, 3),
     }
 
@@ -97,10 +97,10 @@ def test_html_says_what_the_text_says(program):
     for loop in bound.to_dict(), *(loop.to_dict() for loop in bound.loops):
         assert f"exactly {loop['upper']['text']}" in cells
         assert loop["big_o"] in cells
-    refused = program["ask"].summarize()
+    refused = program["drop"].summarize()
     assert refused.detail in " ".join(Page(refused._repr_html_()).words)
     assert refused.reason.code in refused._repr_html_()
-    approximate = program["ask"].loops[0].summarize()
+    approximate = program["drop"].loops[0].summarize()
     words = " ".join(Page(approximate._repr_html_()).words)
     assert all(part.why.detail in words for part in approximate.residual)
     assert "over-approximate: may leave so" in words
@@ -141,7 +141,7 @@ def test_at_a_prompt_there_is_one_short_line(program):
     lines = {name: repr(held) for name, held in shown_in(program).items()}
     assert all(line.startswith("<") and "\n" not in line and len(line) < 400 for line in lines.values())
     file = program.files[0]
-    assert lines["program"] == f"<program {file}: functions f, sum, length, count, plain, twice, ask>"
+    assert lines["program"] == f"<program {file}: functions f, sum, length, count, plain, twice, ask, drop>"
     assert lines["function"] == f"<function f at {file}:2>"
     assert lines["loop"] == f"<loop {file}:f:5:9 inside {file}:f:4:5>"
     assert "exact, complete, type 1" in lines["summary"]

@@ -41,7 +41,7 @@ def test_what_is_gained_and_listed(files: tuple[Path, Path]) -> None:
     program, stubs = files
     without, told = loopless.load(program), loopless.load(program, stubs=[stubs])
     for name, line in (("kept", 3), ("down", 2)):
-        assert not without[name].loops[0].summarize().complete
+        assert str(without[name].loops[0].summarize()) != str(told[name].loops[0].summarize())
         summary = told[name].loops[0].summarize()
         assert summary.exact and summary.complete
         assert any(text.endswith(f"{stubs}:{line}") for text in summary.assumptions)

@@ -54,10 +54,10 @@ DOWN = """long f(long mod, int div) {
 }
 """
 SEVERAL = STEP + STEP.replace("f(", "g(").replace("i + 2", "i + 3") + COUNT.replace("f(", "h(")
-NEST = """int more(void); int f(int n) {
+NEST = """int held[8]; int f(int n) {
     int c = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; more(); j++) c++;
+        for (int j = 0; held[c & 7]; j++) { held[c & 7]--; c++; }
     return c;
 }
 """

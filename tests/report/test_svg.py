@@ -22,10 +22,10 @@ TWO_PATHS = """int f(int x, int z, int n) {
     return x;
 }
 """
-NEST = """int more(void); int f(int n) {
+NEST = """int held[8]; int f(int n) {
     int c = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; more(); j++) c++;
+        for (int j = 0; held[c & 7]; j++) { held[c & 7]--; c++; }
     return c;
 }
 """

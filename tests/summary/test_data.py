@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,10 @@ from loopless.paths import LoopPaths
 from loopless.portfolio import Tried
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.program import Function, load
-from loopless.summary import Summary, paths_of, readable, summarize
+from loopless.refusals import Reason, Refused
+from loopless.summary import Residual, Summary, paths_of, readable, summarize
 from loopless.summary.methods import aggregation
-from loopless.terms import FALSE, Aggregate, aggregates_in, text
+from loopless.terms import FALSE, Aggregate, EvaluationError, aggregates_in, evaluate, holds, text
 
 PROGRAMS = {
     "find": "int find(const int *a, int n, int x) { int i = 0; while (i < n && a[i] != x) i++; return i; }",
@@ -165,18 +168,27 @@ def _loop(source: str, folder: Path) -> tuple[Function, Summary]:
     return function, outcome
 
 
-def test_an_endless_sum_may_overflow(tmp_path: Path) -> None:
+def test_an_endless_sum_may_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With anything but zeros it does some day; so it is not said to run for ever."""
     _, summary = _loop("int f(const unsigned char *a) { int c = 0; for (unsigned i = 0; ; i++) c += a[i & 7]; }", tmp_path)
-    assert summary.diverges is FALSE
-    assert summary.residual
+    assert summary.complete
+    (undefined,) = summary.undefined
+    (after,) = (part for part in aggregates_in(undefined.when) if part.kind == "earliest")
+    zeros, ones = (lambda *_: 0), (lambda *_: 100)
+    state = dict.fromkeys(undefined.when.variables, 0) | {var: 2**31 - 250 for var in after.variables if var.name == "c"}
+    assert evaluate(after, state, ones) == 2  # c is 2^31 - 50 before the third is added
+    assert holds(undefined.when, state, ones) and not holds(summary.diverges, state, ones)
+    monkeypatch.setattr(sys.modules["loopless.terms.evaluate"], "MAX_ELEMENTS", 1000)
+    with pytest.raises(EvaluationError):  # nothing ends a search that finds nothing
+        holds(summary.diverges, state, zeros)
 
 
 def test_a_search_in_a_ring_may_never_end(tmp_path: Path) -> None:
     """The offset moves on, but not by the same number each time: it comes back."""
     source = "int f(const unsigned char *a, unsigned n, int x) { unsigned i = 0; while (a[i % 5] != x) i++; return i; }"
     _, summary = _loop(source, tmp_path)
-    assert not summary.complete
+    assert summary.complete
+    assert summary.diverges is not FALSE
 
 
 def test_a_pointer_may_point_into_the_middle_of_an_object(tmp_path: Path) -> None:
@@ -200,26 +212,31 @@ def test_iterations_that_count_what_is_written_are_not_told(tmp_path: Path) -> N
 
 
 def test_a_limit_takes_nothing_from_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second look at a loop, without conditions that are not affine, meets a limit."""
-    source = "int f(const int *p, int i, int n) { while (i < n && p[i & 7]) i++; while (p[i & 7] != n) i ^= 5; return i; }"
-    whole = aggregation._Loop.__init__
+    """The second look at a loop, where the first one left something open, meets a limit."""
+    whole, skeleton = aggregation._Loop.__init__, aggregation._Loop._skeleton
 
     def limited(self: aggregation._Loop, paths: LoopPaths, *, affine: bool = False) -> None:
         if affine:
             raise BudgetExceeded
         whole(self, paths, affine=affine)
 
-    file = tmp_path / "case.c"
-    file.write_text(source, encoding="utf-8")
-    function = load([file])["f"]
+    def in_part(self: aggregation._Loop) -> Summary:
+        found = skeleton(self)
+        first, *others = found.cases
+        why = Refused(Reason.BUDGET, "here", "for this test")
+        return replace(found, cases=tuple(others), residual=(Residual(first.when, why),))
+
+    source = "int f(const int *p, int i, int n) { while (i < n && p[i & 7]) i++; return i; }"
+    function, _ = _loop(source, tmp_path)
     graph = function.graph()
     assert isinstance(graph, Flowgraph)
-    paths = paths_of(graph, graph.loops[1], known=function.inner)
+    paths = paths_of(graph, graph.loops[0], known=function.inner)
     assert isinstance(paths, LoopPaths)
-    without = aggregation.METHOD.run(paths, Tried())
-    assert without.residual  # so that it is looked at again
+    monkeypatch.setattr(aggregation._Loop, "_skeleton", in_part)
     monkeypatch.setattr(aggregation._Loop, "__init__", limited)
-    assert str(aggregation.METHOD.run(paths, Tried())) == str(without)
+    found = aggregation.METHOD.run(paths, Tried())
+    assert found.residual
+    assert found.cases
 
 
 def test_what_guards_a_read_is_not_left_out(tmp_path: Path) -> None:

@@ -49,8 +49,7 @@ FIG_1D = (
 )
 ELEMENTS = "int f(int *v, int i, int key) { while (i >= 0 && v[i] > key) i--; return i; }"
 COUNTED = (
-    "int __VERIFIER_nondet_int(void);"
-    "int f(int n) { int c = 0; for (int i = 0; i < n; i++) if (__VERIFIER_nondet_int() > 0) c++; return c; }"
+    "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) { held[c & 7]--; if (held[i & 7] > 0) c++; } return c; }"
 )
 SEARCH = """int f(const int *a, int lo, int hi, int key) {
     while (lo <= hi) {
@@ -486,8 +485,8 @@ def test_loops_around_what_is_approximated(source, monkeypatch):
 
 
 def test_a_nest_of_loops_that_read_is_labelled():
-    inner = "for (int j = 0; j < n; j++) if (__VERIFIER_nondet_int() > i) c++;"
-    source = f"{INPUT}int f(int n) {{ int c = 0; for (int i = 0; i < n; i++) {inner} return c; }}"
+    inner = "for (int j = 0; j < n; j++) { held[c & 7]--; if (held[j & 7] > i) c++; }"
+    source = f"int held[8]; int f(int n) {{ int c = 0; for (int i = 0; i < n; i++) {inner} return c; }}"
     outer, inner = answers(source, classify=False, approximate=True)
     assert (outer.status, inner.status) == ("over-approximate", "over-approximate")
     assert outer.summary is not None

@@ -26,6 +26,7 @@ from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
+    Known,
     Merged,
     Outcome,
     Residual,
@@ -59,8 +60,9 @@ class Question:
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
     whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
     exactly is over-approximated. ``exactly``: whether exact methods are asked at all; ``coarsely``: whether only what
-    holds whatever the paths are is told. ``past_calls``: a loop is also summarized past calls that need not return, as
-    if they did, which says how often it runs at most.
+    holds whatever the paths are is told. ``streams``: whether answers name what loops take from outside, value by
+    value; else it is not known. ``past_calls``: a loop is also summarized past calls that need not return, as if they
+    did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -72,6 +74,7 @@ class Question:
     approximate: bool = False
     exactly: bool = True
     coarsely: bool = False
+    streams: bool = True
     past_calls: bool = False
 
 
@@ -231,13 +234,13 @@ def _readable(paths: LoopPaths) -> LoopPaths:
 
 
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
-    graph = function.over_streams
+    graph = function.over_streams if question.streams else function.graph()
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
     if question.coarsely:
         return _coarsely(LoopAnswer(name, refused=_not_asked(name)), graph, question, function)
-    found = paths_of(graph, name.info, _interest(graph, name.info, question), known=function.inner)
+    found = paths_of(graph, name.info, _interest(graph, name.info, question), known=_known(function, question))
     if isinstance(found, NoPaths):
         return _without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
@@ -264,7 +267,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     exactly = question.exactly and ends is None
     paths, outcome = found, summarize(found) if exactly else ends or _not_asked(name)
     if assumed is None and exactly:
-        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), function.inner)
+        known = _known(function, question)
+        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), known)
         if paths is not found:
             answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
     if assumed is not None and isinstance(outcome, Summary):
@@ -280,6 +284,11 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
     return answer if summary is absolute else replace(answer, absolute=absolute)
+
+
+def _known(function: Function, question: Question) -> Known:
+    """What was found out about loops inside others."""
+    return function.inner if question.streams else function.inner_without_streams
 
 
 def _not_asked(name: LoopName) -> Refused:
@@ -307,7 +316,7 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     info, why = answer.loop.info, answer.refused
     if info is None or why is None or why.reason is not Reason.NESTED or question.assume is not None:
         return answer
-    paths = paths_of(graph, info, _interest(graph, info, question), known=function.inner, approximate=True)
+    paths = paths_of(graph, info, _interest(graph, info, question), known=_known(function, question), approximate=True)
     if isinstance(paths, NoPaths):
         return answer
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)

@@ -120,7 +120,7 @@ def _summarized(
     counted = {n for own in inductions for n, found in own.items() if found.exact is not None}
     still_open = [loop for loop in loops if loop.name not in counted]
     others = [loop for loop in loops if loop.name in counted]
-    question = Question(classify=False, past_calls=True)
+    question = Question(classify=False, past_calls=True, streams=False)
     found = dict(zip(still_open, answer_all(still_open, question, effort.settings, until), strict=True))
     found |= zip(others, answer_all(others, question, effort.settled, until), strict=True)
     own = [tuple(found[loop] for loop in function.loops) for function in functions]

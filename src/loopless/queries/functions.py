@@ -7,13 +7,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from loopless.flowgraph.streams import stream_of
 from loopless.queries.answers import LoopAnswer, Question, answer_all, answer_loop
 from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
-from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, summarize_function
+from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,9 @@ def compose(
     ``memory``: whether what it writes to memory matters. ``known`` has the functions that are summarized already, by
     their names in the module.
     """
-    graph = function.over_streams
+    summaries = (outcome for outcome in outcomes.values() if isinstance(outcome, Summary))
+    streams = any(stream_of(var) is not None for summary in summaries for var in summary.paths.state)
+    graph = function.over_streams if streams else function.graph()
     if isinstance(graph, Refused):
         return graph
     found = known if known is not None else {}

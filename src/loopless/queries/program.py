@@ -164,6 +164,13 @@ class Function:
 
         return Known()
 
+    @functools.cached_property
+    def inner_without_streams(self) -> Known:
+        """The same of the function in which what comes from outside is not known."""
+        from loopless.summary import Known
+
+        return Known()
+
     @property
     def recursion(self) -> Refused:
         """Why a call of the function by itself is not followed."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Final
 
+from loopless.flowgraph.streams import stream_of
 from loopless.paths import Exit
 from loopless.queries.answers import LoopAnswer
 from loopless.report.document import tool_version
@@ -399,4 +400,4 @@ def _entry_variables(summary: Summary) -> set[Var]:
         known: Mapping[Var, Term] = summary.known(case)
         found |= set(known)
         nodes += [case.when, case.iterations, *known.values(), *([case.result] if case.result is not None else [])]
-    return found.union(*(node.variables for node in nodes))
+    return {var for var in found.union(*(node.variables for node in nodes)) if stream_of(var) is None}

@@ -250,7 +250,7 @@ DATA_SHAPES: Final = (
 DATA: Final = replace(
     _SCALAR,
     name="data",
-    nondet=0.3,
+    nondet=0.2,
     types=(CHAR, CHAR, SCHAR, UCHAR, UCHAR, SHORT, USHORT, INT, INT, UINT, LLONG),
     params=(1, 3),
     sequence=2,
