@@ -31,7 +31,6 @@ from loopless.terms import (
     holds,
     minimum,
     mod,
-    read,
     smt,
     symbol,
 )
@@ -242,7 +241,7 @@ def test_what_has_no_form_is_a_comment_and_takes_the_relation_with_it() -> None:
     i = next(v for v in answer.summary.paths.state if v.name == "i")
     for what in (
         {"when": equals_zero(bit_and(x, const(6)))},
-        {"then": {i: add(i, read("table", i, INT))}},
+        {"then": {i: add(i, bit_and(i, const(6)))}},
     ):
         document = smtlib([changed(answer, **what)])
         z3.Solver().from_string(document)
@@ -305,3 +304,99 @@ def test_loops_of_one_place_get_names_of_their_own() -> None:
     defined = re.findall(r"^\(define-fun (\S+)", document, re.MULTILINE)
     assert len(set(defined)) == len(defined)
     z3.Solver().from_string(document)
+
+
+READING = {
+    "find": ("int find(const int *a, int n, int x) { int i = 0; while (i < n && a[i] != x) i++; return i; }", 4),
+    "sum": ("int sum(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }", 4),
+    "count": ("int count(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) if (a[i] > 2) c++; return c; }", 4),
+    "last": ("int last(const int *a, int n) { int r = -1; for (int i = 0; i < n; i++) if (a[i] > 2) r = i; return r; }", 4),
+    "most": ("int most(const int *a, int n) { int m = 2; for (int i = 0; i < n; i++) if (a[i] > m) m = a[i]; return m; }", 4),
+    "hash": ("unsigned hash(const unsigned char *a, int n) { unsigned h = 7; for (int i = 0; i < n; i++) h = h * 33 + a[i]; return h; }", 1),
+    "adler": ("unsigned adler(const unsigned char *a, int n) { unsigned x = 1, y = 0; for (int i = 0; i < n; i++) {"
+              " x = (x + a[i]) % 7; y = (y + x) % 7; } return y * 8 + x; }", 1),
+    "in_a_row": ("int in_a_row(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) { int k = 0; while (k < 2 && a[k] == a[i]) k++;"
+                 " c += k; } return c; }", 4),
+}  # fmt: skip
+CONTENT = (1, 5, 2, 5, 0, 3)
+
+
+def after_four(name: str) -> dict[str, int]:
+    """What the variables are behind a loop over the first four elements, from what the functions begin with."""
+    first = CONTENT[:4]
+    h, x, y = 7, 1, 0
+    for element in first:
+        h, x = (h * 33 + element) % 2**32, (x + element) % 7
+        y = (y + x) % 7
+    return {
+        "find": {"i": 1},
+        "sum": {"s": 13},
+        "count": {"c": 2},
+        "last": {"r": 3},
+        "most": {"m": 5},
+        "hash": {"h": h},
+        "adler": {"x": x, "y": y},
+        "in_a_row": {"c": 1},  # only the first element is one of a row, of itself
+    }[name]
+
+
+@pytest.mark.parametrize("name", READING)
+def test_what_loops_read_are_functions(name: str) -> None:
+    """With what is read given, the relation has the values of a run, and no others."""
+    source, size = READING[name]
+    answer = answers(source)[0]
+    script = smtlib([answer])
+    line = next(line for line in script.splitlines() if line.startswith("(declare-fun |"))
+    element = line[len("(declare-fun ") : line.index(" (Int)")]
+    given = "".join(f"(assert (= ({element} {size * at}) {value}))" for at, value in enumerate(CONTENT))
+    begins = {"n": 4, "x": 1 if name == "adler" else 5, "m": 2, "h": 7, "r": -1}
+    head = next(line for line in script.splitlines() if line.startswith(f"(define-fun {name}_1 ("))
+    parameters = re.findall(r"\((\|[^|]*\||[^ ()]+) Int\)", head)
+    exits = {p.strip("|'"): p for p in parameters if p.endswith("'|")}
+    expected = after_four(name)
+    assert expected.keys() <= exits.keys()
+
+    def possible(wanted: Mapping[str, int]) -> bool:
+        constants = "".join(f"(declare-const {p} Int)" for p in parameters)
+        entry = "".join(f"(assert (= {p} {smt(const(begins.get(p, 0)))}))" for p in parameters if not p.endswith("'|"))
+        exit = "".join(f"(assert (= {exits[p]} {smt(const(value))}))" for p, value in wanted.items())
+        solver = z3.Solver(ctx=z3.Context())  # recursive functions stay defined in theirs
+        solver.set("timeout", 20_000)
+        solver.from_string(f"{script}{given}{constants}{entry}{exit}(assert ({name}_1 {' '.join(parameters)}))")
+        result = solver.check()
+        assert result != z3.unknown
+        return result == z3.sat
+
+    assert possible(expected)
+    for changed_one, value in expected.items():
+        assert not possible({**expected, changed_one: value + 1})
+
+
+def test_facts_about_what_is_read_are_found_by_solvers() -> None:
+    """However long the array is, the search ends inside and before it nothing is what is searched."""
+    (answer,) = answers(READING["find"][0])
+    script = smtlib([answer])
+
+    def excluded(what: str) -> bool:
+        solver = z3.Solver(ctx=z3.Context())
+        solver.set("timeout", 20_000)
+        constants = " ".join(f"(declare-const {name} Int)" for name in ("i", "n", "x", "|i'|"))
+        solver.from_string(f"{script}{constants}(assert find_1.facts)(assert (find_1 i n x |i'|)){what}")
+        return solver.check() == z3.unsat
+
+    element = "|find_1.a: signed 32|"
+    assert excluded("(assert (< |i'| i))")
+    assert excluded("(assert (and (<= i n) (> |i'| n)))")
+    assert excluded(f"(assert (and (< |i'| n) (distinct ({element} (* 4 |i'|)) x)))")
+    assert excluded(f"(assert (and (= i 0) (> |i'| 2) (= ({element} (* 4 2)) x)))")
+
+
+def test_a_search_without_an_end_is_axioms() -> None:
+    (answer,) = answers("int in(void); int f(int x) { while (in() != 5) x = !x; return x; }")
+    script = smtlib([answer])
+    assert "declare-fun |f_1.earliest" in script
+    stream = next(line for line in script.splitlines() if line.startswith("(declare-fun |f_1.in()"))
+    name = stream[len("(declare-fun ") : stream.index(" (Int)")]
+    solver = z3.Solver(ctx=z3.Context())
+    solver.from_string(f"{script}(declare-const x Int)(assert f_1.facts)(assert (f_1.diverges x))(assert (= ({name} 3) 5))")
+    assert solver.check() == z3.unsat

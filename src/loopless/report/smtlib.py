@@ -1,8 +1,8 @@
 """Summaries as one SMT-LIB 2.6 document: for each loop its cases, its regions, and the relation of entry and exit.
 
 Everything is a ``define-fun`` over Int, so the document can be pasted into a script, and nothing of it says more than
-the summary: what the theory of integers has no words for (array reads, bit operations, powers) is left out with a
-comment, and then so is the relation of the whole loop.
+the summary: what the theory of integers has no words for (bit operations, powers) is left out with a comment, and then
+so is the relation of the whole loop. What loops read are functions (:mod:`loopless.report.smt_functions`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from loopless.queries.answers import LoopAnswer
 from loopless.report.document import tool_version
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
+from loopless.report.smt_functions import DataFunctions
 from loopless.report.text import OVER_APPROXIMATE, count_words, exit_words, trace_words
 from loopless.summary import Approximation, Case, Summary
-from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Term, Var, conjuncts, const, disjunction, smt, symbol
+from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Var, conjuncts, const, disjunction, smt, symbol
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -110,11 +111,13 @@ class _Writer:
     entry: list[Var] = field(init=False)
     exits: dict[Var, str] = field(init=False)
     returns: bool = field(init=False)
+    functions: DataFunctions = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = Names(self.answer)
-        self.entry = sorted(_entry_variables(self.summary), key=lambda var: var.key)
+        self.entry = sorted(_entry_variables(self.summary, self.names), key=lambda var: var.key)
         self.symbols = _symbols(self.entry, self.names)
+        self.functions = DataFunctions(self.name, self.symbols)
         known = {var for case in self.summary.cases for var in self.summary.known(case)}
         approximated = self.summary.approximation.cases if self.summary.approximation is not None else ()
         known |= {var for case in approximated for var in case.then}
@@ -125,7 +128,7 @@ class _Writer:
     # -- texts ----------------------------------------------------------------------------------------------------
 
     def _text(self, node: Node) -> str:
-        found = smt(node, self.symbols)
+        found = smt(node, self.symbols, self.functions)
         if found is None:
             raise _Missing(self.names.brief(node))
         return found
@@ -154,7 +157,19 @@ class _Writer:
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def lines(self) -> list[str]:
-        lines = [*self._variable_comments(), self._range()]
+        body = self._body()
+        return [*self._variable_comments(), *self.functions.lines, *self._facts(), *body]
+
+    def _facts(self) -> Iterator[str]:
+        if self.functions.facts:
+            yield from _comment(
+                f"{self.name}.facts holds of what is read and of the functions of it: assert it for a proof."
+            )
+            whole = _joined("and", self.functions.facts, "true", "\n    ")
+            yield f"(define-fun {self.name}.facts () Bool\n  {whole})"
+
+    def _body(self) -> list[str]:
+        lines = [self._range()]
         written: list[_Written] = []
         for number, case in enumerate(self.summary.cases, start=1):
             found, ok = self._case(number, case)
@@ -269,7 +284,7 @@ class _Writer:
         symbols = {**self.symbols, **out, **apart}
 
         def text(node: Node) -> str:
-            found = smt(node, symbols)
+            found = smt(node, symbols, self.functions)
             if found is None:
                 raise _Missing(self.names.brief(node))
             return found
@@ -383,7 +398,8 @@ def _symbols(variables: Iterable[Var], names: Names) -> dict[Var, str]:
     return found
 
 
-def _entry_variables(summary: Summary) -> set[Var]:
+def _entry_variables(summary: Summary, names: Names) -> set[Var]:
+    """The variables that the summary speaks of, those that users know also where they keep their values."""
     nodes: list[Node] = [summary.diverges, summary.entered]
     nodes += [undefined.when for undefined in summary.undefined]
     nodes += [residual.when for residual in summary.residual]
@@ -397,7 +413,7 @@ def _entry_variables(summary: Summary) -> set[Var]:
         nodes += [undefined.when for undefined in summary.approximation.may_be_undefined]
         nodes += [lost.when for lost in summary.approximation.may_be_lost]
     for case in summary.cases:
-        known: Mapping[Var, Term] = summary.known(case)
+        known = {var: term for var, term in summary.known(case).items() if names.is_source(var)}
         found |= set(known)
         nodes += [case.when, case.iterations, *known.values(), *([case.result] if case.result is not None else [])]
     return {var for var in found.union(*(node.variables for node in nodes)) if stream_of(var) is None}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
 
 from loopless.terms.build import from_polynomial, polynomial
 from loopless.terms.nodes import (
     NAMED_FUNCTIONS,
+    Aggregate,
     And,
     Compare,
     Const,
@@ -17,6 +18,7 @@ from loopless.terms.nodes import (
     Node,
     Op,
     Or,
+    Read,
     Sum,
     Truth,
     Var,
@@ -40,10 +42,20 @@ _MAX_PLAIN: Final = 4_000
 """
 
 
-def smt(node: Node, names: Mapping[Var, str] | None = None) -> str | None:
+class Functions(Protocol):
+    """Functions of a document that stand for what the theory of integers has no words for."""
+
+    def read(self, node: Read, offset: str) -> str | None:
+        """What is read, at this offset; None where there is no function for it."""
+
+    def aggregate(self, node: Aggregate, outside: Sequence[str]) -> str | None:
+        """An aggregate of so many positions, with these starts; None where there is no function for it."""
+
+
+def smt(node: Node, names: Mapping[Var, str] | None = None, functions: Functions | None = None) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
-    powers, array reads, division by variables, the named functions but ``table``), or there are more than
-    :data:`loopless.terms.sharing.MAX_PARTS` different parts.
+    powers, division by variables, the named functions but ``table``; reads and aggregates, but for ``functions``), or
+    there are more than :data:`loopless.terms.sharing.MAX_PARTS` different parts.
 
     ``names``: symbols for variables; the others are called by :func:`symbol`. What a long expression says more than
     once, and what is nested deep, is bound by ``let``: the text is linear in the number of different parts.
@@ -51,7 +63,7 @@ def smt(node: Node, names: Mapping[Var, str] | None = None) -> str | None:
     try:
         if is_plain(node):
             try:
-                return _Printer(names or {}, _MAX_PLAIN).text(node)
+                return _Printer(names or {}, _MAX_PLAIN, functions).text(node)
             except _TooLong:
                 pass
         if number_of_parts(node) > MAX_PARTS:
@@ -119,10 +131,19 @@ def _number(value: int) -> str:
     return str(value) if value >= 0 else f"(- {-value})"
 
 
+def _known(found: str | None) -> str:
+    if found is None:
+        raise _NotExpressible
+    return found
+
+
 class _Printer:
-    def __init__(self, names: Mapping[Var, str], most: int | None = None) -> None:
+    def __init__(
+        self, names: Mapping[Var, str], most: int | None = None, functions: Functions | None = None
+    ) -> None:
         """``most``: how long the text may be, None for any length, as is right where parts are ``bound``."""
         self.names = names
+        self.functions = functions
         self.most = most
         self.bound: dict[Node, str] = {}
         self.local = "m"
@@ -158,6 +179,10 @@ class _Printer:
             case And() | Or():
                 word = "and" if isinstance(node, And) else "or"
                 return f"({word} {' '.join(self.text(a) for a in node.args)})"
+            case Read() if self.functions is not None:
+                return _known(self.functions.read(node, self.text(node.offset)))
+            case Aggregate() if self.functions is not None:
+                return _known(self.functions.aggregate(node, [self.text(part) for part in node.outside]))
             case _:
                 raise _NotExpressible
 
