@@ -102,3 +102,19 @@ def test_limits_and_what_cannot_be_read_leave_a_coarse_answer(tmp_path: Path) ->
         assert answer.status == "over-approximate"
         assert answer.complete is False
         assert answer.summary is not None and answer.summary.approximation is not None
+
+
+def test_loops_around_what_is_not_exact_have_types(tmp_path: Path) -> None:
+    """``i < n`` is an IV condition, and whether the inner loop iterates comes in any order: type 2."""
+    file = tmp_path / "case.c"
+    file.write_text(
+        "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (held[c & 7]) held[c++ & 7]--; return c; }\n"
+    )
+    outer, inner = load([file])["f"].loops
+    for question in (Question(summarize=False), Question(approximate=True), Question()):
+        answer = answer_loop(outer.function, outer.id, question)
+        assert answer.type == 2
+        assert answer.classification is not None
+        assert any("over-approximation" in reason for reason in answer.classification.reasons)
+        assert (answer.refused is None) is (not question.summarize or question.approximate)
+    assert answer_loop(inner.function, inner.id, Question(summarize=False)).type == 3

@@ -255,6 +255,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
     if question.classify:
         answer = _classified(answer, shown_paths)
+        answer = _typed_all_the_same(answer, graph, name.info, question, function)
     shown_paths = _readable(shown_paths)
     answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
@@ -327,12 +328,34 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     own = paths.uncounted()
     names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
     summary, own = readable(relative(summary)), relative_paths(_readable(own))
-    return replace(answer, paths=own, summary=summary, refused=None, untyped=why, shown=names)
+    untyped = why if answer.type is None else None
+    return replace(answer, paths=own, summary=summary, refused=None, untyped=untyped, shown=names)
+
+
+def _typed_all_the_same(
+    answer: LoopAnswer, graph: Flowgraph, info: LoopInfo, question: Question, function: Function
+) -> LoopAnswer:
+    """The answer with a type by what approximations of the loops inside say, where these have no exact summary."""
+    why = answer.untyped or answer.refused
+    if answer.type is not None or why is None or why.reason is not Reason.NESTED:
+        return answer
+    interest = _interest(graph, info, question)
+    paths = paths_of(graph, info, interest, known=_known(function, question), approximate=True)
+    found = classify(paths if isinstance(paths, NoPaths) else paths.uncounted())
+    if found.type is None:
+        return answer
+    reasons = (*found.reasons, "of a loop inside only an over-approximation is known")
+    return replace(answer, classification=replace(found, reasons=reasons), untyped=None)
 
 
 def _without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
     """The refusal of a loop without paths, or what can be said all the same."""
-    if not (question.approximate and question.summarize):
+    info = answer.loop.info
+    if question.classify and info is not None:
+        answer = _typed_all_the_same(answer, graph, info, question, function)
+    if not question.summarize:
+        return answer if answer.type is None else replace(answer, refused=None)
+    if not question.approximate:
         return answer
     found = _around_inner(answer, graph, question, function)
     return found if found.refused is None else _coarsely(answer, graph, question, function)
@@ -355,7 +378,13 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
     names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
     granted = (f"on entry: {question.assume.strip()}",) if assumed is not None and question.assume is not None else ()
     return replace(
-        answer, paths=own, summary=summary, refused=None, untyped=why, shown=names, assumptions=granted
+        answer,
+        paths=own,
+        summary=summary,
+        refused=None,
+        untyped=why if answer.type is None else None,
+        shown=names,
+        assumptions=granted,
     )
 
 
