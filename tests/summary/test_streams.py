@@ -229,3 +229,20 @@ def test_functions_whose_loops_take_nothing_name_their_inputs(tmp_path: Path) ->
     outcome = summarize_whole(load([file])["f"])
     assert isinstance(outcome, FunctionSummary)
     assert [found.number for found in outcome.inputs if found.kind == "nondet"] == [1]
+
+
+def test_what_functions_of_the_program_do_is_no_stream(tmp_path: Path) -> None:
+    """It depends on the program's state; so it does where they are called through pointers."""
+    file = tmp_path / "case.c"
+    file.write_text(
+        "int g; int again(int x) { if (x > 3) { g += again(x - 1); return again(x - 2); } return g += x; }\n"
+        "int direct(int n) { int c = 0; while (n-- > 0) c += again(n) > 2; return c; }\n"
+        "int (*through)(int); int indirect(int n) { int c = 0; while (n-- > 0) c += through(n) > 2; return c; }\n"
+    )
+    program = load([file])
+    for name in ("direct", "indirect"):
+        function = program[name]
+        (loop,) = function.loops
+        answer = answer_loop(function, loop.id, Question(approximate=True))
+        assert answer.status == "over-approximate"
+        assert function.over_streams is function.graph()

@@ -11,6 +11,7 @@ from loopless.flowgraph.arithmetic import intrinsic
 from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
+    THROUGH_POINTER,
     Allocate,
     Assume,
     Call,
@@ -55,7 +56,6 @@ ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
 no memory, but may change all globals that are variables. No name in C has a dot."""
 
-_THROUGH_POINTER: Final = "call"
 _ASSEMBLY: Final = "asm"
 """Calls of what has no name are called so."""
 
@@ -191,7 +191,7 @@ def _indirect(t: Translator, instruction: ir.Instruction) -> None:
         _opaque(t, instruction, _ASSEMBLY, refused)
         return
     refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), "a call through a pointer may do anything")
-    _opaque(t, instruction, _THROUGH_POINTER, refused)
+    _opaque(t, instruction, THROUGH_POINTER, refused)
 
 
 def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refused) -> None:
@@ -202,7 +202,7 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
     touched = t.memory.touched(instruction)
     reads = _variables(slot for _, slot in t.memory.held(touched.reads))
     changed = _changed(t, touched)
-    outside = name not in (_THROUGH_POINTER, _ASSEMBLY)
+    outside = name not in (THROUGH_POINTER, _ASSEMBLY)
     call = Call(name, _arguments(t, instruction), target, owner, True, loc, why, reads=reads, outside=outside)
     _emit(t, call, touched)
     if target is not None:

@@ -349,6 +349,9 @@ class LoopInfo:
     inlined_from: str | None = None
 
 
+THROUGH_POINTER: Final = "call"
+"""What is called through a pointer has this name."""
+
 OBJECT_PART: Final = ".object"
 """How the variable is called that says which object a pointer points into, behind the name of the pointer."""
 

@@ -1,5 +1,5 @@
 """What comes from outside, value after value, as streams: the k-th input of the program, what the k-th call of a
-function returns or leaves in a variable, the k-th look at a volatile object.
+function that the program only declares returns or leaves in a variable, the k-th look at a volatile object.
 
 In place of a value of which nothing is known, a loop reads the next element of a stream, and a variable counts how many
 it has read. So what such a loop does is a function of what it gets, as that of a loop that reads an array is of what
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.flowgraph.model import (
+    THROUGH_POINTER,
     Assign,
     Block,
     Call,
@@ -96,7 +97,7 @@ class _Streams:
         for at, statement in enumerate(block.statements):
             if not isinstance(statement, Call) or statement.target is None or statement.target_object is not None:
                 yield statement
-            elif statement.refused is None and not (statement.outside and statement.callee in STRING_LENGTHS):
+            elif statement.refused is None and statement.outside and statement.callee not in STRING_LENGTHS:
                 yield replace(statement, target=None)
                 following = block.statements[at + 1] if at + 1 < len(block.statements) else None
                 if not isinstance(following, Havoc) or following.target != statement.target:
@@ -113,8 +114,12 @@ class _Streams:
 
     def _is_stream(self, havoc: Havoc) -> bool:
         info = self.graph.variables.get(havoc.target)
-        unread = havoc.refused is not None and havoc.refused.reason is Reason.INLINE_ASM
-        return havoc.origin in _COUNTED and not unread and (info is None or not info.pointer_part)
+        if havoc.origin not in _COUNTED or (info is not None and info.pointer_part):
+            return False
+        if havoc.refused is not None and havoc.refused.reason is not Reason.UNKNOWN_CALL:
+            return False
+        # What functions of the program return or change depends on the program's state: it is not from outside.
+        return havoc.origin is not Origin.CALL or havoc.name != THROUGH_POINTER
 
     def _named(self, target: Var, origin: Origin, name: str) -> str:
         info = self.graph.variables.get(target)
