@@ -57,7 +57,7 @@ ITSELF: Final = ".itself"
 no memory, but may change all globals that are variables. No name in C has a dot."""
 
 _ASSEMBLY: Final = "asm"
-"""Calls of what has no name are called so."""
+"""Inline assembly is called so."""
 
 
 def call(t: Translator, instruction: ir.Instruction) -> None:
