@@ -48,6 +48,8 @@ _WORTH_S: Final = 1.0
 """Where loops have less time than this, none is asked about again that met its limit. A guess."""
 _APPROXIMATING_S: Final = 3.0
 """The time for an approximation where a limit ended the search for something exact. A guess."""
+_COARSELY_S: Final = 1.0
+"""The least time for what holds whatever the paths are: 0.1 s mostly, 0.5 s for the largest loops of zlib."""
 _SIMPLIFYING: Final = 100_000
 """isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 
@@ -181,7 +183,8 @@ def _with_approximations(
         own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
         _approximate(loops, results, over, asked, replace(limits, time_s=own), settings)
         over = [at for at in over if isinstance(results[at], Overrun)]
-    _approximate(loops, results, over, replace(asked, coarsely=True), limits, settings)
+    longer = None if limits.time_s is None else max(limits.time_s, _COARSELY_S)
+    _approximate(loops, results, over, replace(asked, coarsely=True), replace(limits, time_s=longer), settings)
     return results
 
 
