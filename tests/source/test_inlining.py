@@ -9,6 +9,7 @@ import pytest
 from loopless.source import SourceOptions, ir
 from loopless.source.inlining import LEAF_LIMIT, SIZE_LIMIT, SMALL, choose, components, recursive_functions
 from loopless.source.jit import Jit
+from loopless.source.program import load
 from loopless.source.vocabulary import (
     LIBRARY,
     VOCABULARY,
@@ -222,3 +223,18 @@ def test_in_large_modules_leaves_are_inlined_only(read):
     assert sum(len(list(f.instructions())) for f in program.module.defined()) > SMALL
     assert LEAF_LIMIT < sum(not i.is_debug for i in program.module.functions["middle"].instructions()) < SIZE_LIMIT
     assert callees(program.inlined.functions["f"]) == {"middle"}
+
+
+def test_quotients_that_functions_return_are_quotients_in_their_callers(tmp_path):
+    """In C++ results are ``noundef``: of that the inliner tells what takes the quotient's place while it works."""
+    file = tmp_path / "case.cpp"
+    file.write_text(
+        "static int quotient(int a, int b) { return a / b; }\n"
+        "static long distance(long *a, long *b) { return b - a; }\n"
+        "long f(int n, long *p) { long s = 0; for (int i = 1; i < n; i++) s += quotient(n, i) + distance(p, p + i); return s; }\n",
+        encoding="utf-8",
+    )
+    inlined = load([file]).inlined.functions
+    (f,) = (function for function in inlined.values() if function.source_name.startswith("f"))
+    assert callees(f) == set()
+    assert {"sdiv"} <= {i.op for i in f.instructions()}

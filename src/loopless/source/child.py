@@ -24,10 +24,10 @@ _UNDEFINED = re.compile(
     re.MULTILINE,
 )
 """Operations that may be undefined although nothing but their value tells of them."""
+_ATTRIBUTES = r"(?:(?:noundef|signext|zeroext|returned|range\([^)]*\)) )*"
+"""What inlining adds to the result and the arguments of a call: what it knew of those of the call around it."""
 _HIDDEN = re.compile(
-    rf"^( +\S+ = )(?:tail |notail )?call i\d+ @{re.escape(_HIDING)}([a-z.]+)\.(i\d+)"
-    rf"\(i\d+ ({_OPERAND}), i\d+ ({_OPERAND})\)(?: #\d+)?",
-    re.MULTILINE,
+    rf"^( +\S+ = )(?:tail |notail )?call {_ATTRIBUTES}i\d+ @{re.escape(_HIDING)}([a-z.]+)\.(i\d+)\((.*)$", re.MULTILINE
 )
 _DISCARDABLE = frozenset({"internal", "private", "linkonce", "linkonce_odr", "available_externally"})
 
@@ -122,10 +122,30 @@ def _hidden(text: str) -> str:
 
 def _shown(text: str) -> str:
     """The text with the operations that :func:`_hidden` took out."""
-    text = _HIDDEN.sub(lambda m: f"{m[1]}{m[2].replace('.', ' ')} {m[3]} {m[4]}, {m[5]}", text)
+    text = _HIDDEN.sub(_operation, text)
     text = re.sub(rf"^declare \S+ @{re.escape(_HIDING)}.*\n", "", text, flags=re.MULTILINE)
     assert _HIDING not in text
     return text
+
+
+def _operation(m: re.Match[str]) -> str:
+    """A call of a function that hides an operation as the operation. Its operands may be constant expressions."""
+    operands, rest = _apart(m[4])
+    left, right = (re.sub(rf"^{_ATTRIBUTES}", "", operand.strip().partition(" ")[2]) for operand in operands)
+    return f"{m[1]}{m[2].replace('.', ' ')} {m[3]} {left}, {right}{re.sub(r'^ #[0-9]+', '', rest)}"
+
+
+def _apart(text: str) -> tuple[list[str], str]:
+    """What stands between commas up to the parenthesis that ends it, and what is behind that."""
+    depth, start, found = 0, 0, []
+    for at, sign in enumerate(text):
+        if depth == 0 and sign in ",)":
+            found.append(text[start:at])
+            start = at + 1
+            if sign == ")":
+                return found, text[start:]
+        depth += (sign == "(") - (sign == ")")
+    raise ValueError(f"no end of the arguments in {text!r}")
 
 
 def _plain_group(m: re.Match[str]) -> str:
