@@ -164,7 +164,7 @@ def test_what_has_no_complete_answer_is_status_3_unless_that_is_fine(run, three)
 def test_text_has_the_answer_first_then_why_then_what_to_do(run, three):
     done = run("summarize", three, "--loop", "15")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"{three}:h:15:5: over-approximate, by path counters"
+    assert lines[0] == f"{three}:h:15:5: over-approximate, type 2, by path counters"
     assert lines[1] == "  not exact always"
     assert lines[2].startswith("    why: ")
     assert "L205" in lines[2]

@@ -183,8 +183,9 @@ def _with_approximations(
         own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
         _approximate(loops, results, over, asked, replace(limits, time_s=own), settings)
         over = [at for at in over if isinstance(results[at], Overrun)]
-    longer = None if limits.time_s is None else max(limits.time_s, _COARSELY_S)
-    _approximate(loops, results, over, replace(asked, coarsely=True), replace(limits, time_s=longer), settings)
+    if limits.of_processor and limits.time_s is not None:  # a share of the time, which is not what users set for a loop
+        limits = replace(limits, time_s=max(limits.time_s, _COARSELY_S))
+    _approximate(loops, results, over, replace(asked, coarsely=True), limits, settings)
     return results
 
 
