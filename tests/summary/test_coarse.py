@@ -118,3 +118,8 @@ def test_loops_around_what_is_not_exact_have_types(tmp_path: Path) -> None:
         assert any("over-approximation" in reason for reason in answer.classification.reasons)
         assert (answer.refused is None) is (not question.summarize or question.approximate)
     assert answer_loop(inner.function, inner.id, Question(summarize=False)).type == 3
+
+
+def test_it_says_what_it_takes_for_granted_of_calls() -> None:
+    g = graph("int in(void); int f(int n) { int i = 0; while (i < n && in()) i++; return i; }")
+    assert "calls of in return" in coarsely(coarse_paths(g, g.loops[0])).assumptions

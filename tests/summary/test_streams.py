@@ -246,3 +246,24 @@ def test_what_functions_of_the_program_do_is_no_stream(tmp_path: Path) -> None:
         answer = answer_loop(function, loop.id, Question(approximate=True))
         assert answer.status == "over-approximate"
         assert function.over_streams is function.graph()
+
+
+def test_values_are_numbered_from_the_beginning_of_the_function(tmp_path: Path) -> None:
+    """What is taken before, in and behind loops are values of one stream, in the order of the calls."""
+    file = tmp_path / "case.c"
+    file.write_text(
+        "int in(void); int f(void) { int first = in(), n = 0, m = 0; while (in() != -1) n++; if (first == 7) return in();"
+        " while (in() != 5) m++; return 100 * n + 10 * m + in(); }"
+    )
+    outcome = summarize_whole(load([file])["f"])
+    assert isinstance(outcome, FunctionSummary) and outcome.complete
+    assert not any(found.kind == "call" for found in outcome.inputs)
+    for values, result in (((7, 0, 0, -1, 9), 9), ((1, -1, 0, 5, 3), 13), ((1, 0, -1, 5, 4), 104)):
+
+        def reader(array: str, offset: int, _: object, values: tuple[int, ...] = values) -> int:
+            assert array == "in()"
+            return values[offset]
+
+        (case,) = [case for case in outcome.cases if holds(case.when, {}, reader)]
+        assert case.result is not None
+        assert value_of(case.result, {}, reader) == result

@@ -5,8 +5,8 @@ In place of a value of which nothing is known, a loop reads the next element of 
 it has read. So what such a loop does is a function of what it gets, as that of a loop that reads an array is of what
 the array holds; and where paths read a different number of values, the count says which value each of them gets.
 
-All inputs (``__VERIFIER_nondet_int`` and its kin) are one stream, since they come in one order. Else only loops read
-streams. This is for answers; it is not what is run.
+All inputs (``__VERIFIER_nondet_int`` and its kin) are one stream, since they come in one order. What no loop reads is
+no stream: a value that is taken once has a name of its own. This is for answers; it is not what is run.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _COUNTER: Final = "reads of "
 _COUNTED: Final = (Origin.NONDET, Origin.CALL, Origin.VOLATILE)
 
 
-def with_streams(graph: Flowgraph, *, inputs: bool = False) -> Flowgraph:
-    """The function with streams in its loops; itself where these take nothing from outside. ``inputs``: it reads inputs
-    as a stream outside of loops, too.
+def with_streams(graph: Flowgraph) -> Flowgraph:
+    """The function with streams in its loops, and what else it takes of these; itself where its loops take nothing from
+    outside.
     """
     labels = frozenset(label for loop in graph.loops for label in loop.blocks)
     made = _Streams(graph)
-    blocks = {label: made.block(block) if label in labels else block for label, block in graph.blocks.items()}
+    inside = {label: made.block(block) for label, block in graph.blocks.items() if label in labels}
     if not made.counters:
         return graph
-    if inputs:
-        blocks = {label: block if label in labels else made.with_inputs(block) for label, block in blocks.items()}
+    made.only = frozenset(made.counters)
+    blocks = {label: inside[label] if label in labels else made.block(block) for label, block in graph.blocks.items()}
     counters = {var: VariableInfo(var, var.name, Kind.READS) for var in made.counters.values()}
     return replace(graph, blocks=blocks, variables={**graph.variables, **counters})
 
@@ -73,37 +73,31 @@ class _Streams:
     graph: Flowgraph
     counters: dict[str, Var] = field(default_factory=dict)
     """By the name of a stream the variable that counts what was read of it."""
+    only: frozenset[str] | None = None
+    """The streams that are read, all where it is None."""
 
     def block(self, block: Block) -> Block:
         statements = tuple(after for statement in self._apart(block) for after in self._statement(statement))
         return block if statements == block.statements else replace(block, statements=statements)
 
-    def with_inputs(self, block: Block) -> Block:
-        """The same with its inputs only as a stream."""
-        statements = tuple(
-            after
-            for statement in block.statements
-            for after in (
-                self._statement(statement)
-                if isinstance(statement, Havoc) and statement.origin is Origin.NONDET
-                else (statement,)
-            )
-        )
-        return block if statements == block.statements else replace(block, statements=statements)
-
-    @staticmethod
-    def _apart(block: Block) -> Iterator[Statement]:
+    def _apart(self, block: Block) -> Iterator[Statement]:
         """The statements, with the results of calls as values of their own."""
         for at, statement in enumerate(block.statements):
             if not isinstance(statement, Call) or statement.target is None or statement.target_object is not None:
                 yield statement
-            elif statement.refused is None and statement.outside and statement.callee not in STRING_LENGTHS:
+            elif self._has_stream(statement):
                 yield replace(statement, target=None)
                 following = block.statements[at + 1] if at + 1 < len(block.statements) else None
                 if not isinstance(following, Havoc) or following.target != statement.target:
                     yield Havoc(statement.target, Origin.CALL, statement.callee, statement.loc)
             else:
                 yield statement
+
+    def _has_stream(self, call: Call) -> bool:
+        """Whether the results of the call are a stream."""
+        if call.refused is not None or not call.outside or call.callee in STRING_LENGTHS:
+            return False
+        return self.only is None or f"{call.callee}{STREAM}" in self.only
 
     def _statement(self, statement: Statement) -> tuple[Statement, ...]:
         match statement:
@@ -119,7 +113,9 @@ class _Streams:
         if havoc.refused is not None and havoc.refused.reason is not Reason.UNKNOWN_CALL:
             return False
         # What functions of the program return or change depends on the program's state: it is not from outside.
-        return havoc.origin is not Origin.CALL or havoc.name != THROUGH_POINTER
+        if havoc.origin is Origin.CALL and havoc.name == THROUGH_POINTER:
+            return False
+        return self.only is None or self._named(havoc.target, havoc.origin, havoc.name) in self.only
 
     def _named(self, target: Var, origin: Origin, name: str) -> str:
         info = self.graph.variables.get(target)

@@ -115,7 +115,7 @@ def loop_paths(
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
     assumptions += [assumption for assumption in body.assumptions if assumption not in assumptions]
-    assumptions += _calls(graph, loop)
+    assumptions += calls_assumptions(graph, loop)
     assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
 
@@ -212,7 +212,8 @@ def used_behind(
     return frozenset(found)
 
 
-def _calls(graph: Flowgraph, loop: LoopInfo) -> list[str]:
+def calls_assumptions(graph: Flowgraph, loop: LoopInfo) -> list[str]:
+    """What is taken for granted of the calls in a loop: those that need not return do."""
     found: set[str] = set()
     for block in (graph.blocks[label] for label in loop.blocks):
         calls = [statement for statement in block.statements if isinstance(statement, Call)]

@@ -25,7 +25,13 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.values import FLAG_TYPE
 from loopless.graphs import dominators, reachable
-from loopless.paths.build import changed_variables, default_interest, memory_assumptions, seen_at_ends
+from loopless.paths.build import (
+    calls_assumptions,
+    changed_variables,
+    default_interest,
+    memory_assumptions,
+    seen_at_ends,
+)
 from loopless.paths.execution import line_of
 from loopless.paths.model import Exit, LoopPaths, Path, Unknown
 from loopless.paths.symbolic import exit_kind
@@ -216,7 +222,9 @@ class _Coarse:
         occurring |= {v for p in (*iterative, *numbered) for term in p.update.values() for v in term.variables}
         state = tuple(update)
         invariants = tuple(sorted(occurring - {u.var for u in unknowns} - self.changed, key=lambda var: var.key))
-        assumptions = tuple(memory_assumptions(self.graph, self.loop.blocks, occurring))
+        granted = calls_assumptions(self.graph, self.loop)
+        granted += memory_assumptions(self.graph, self.loop.blocks, occurring)
+        assumptions = tuple(dict.fromkeys(granted))
         return LoopPaths(self.loop, iterative, numbered, state, invariants, self.wanted, assumptions)
 
     def _state(self) -> list[Var]:

@@ -120,13 +120,13 @@ class Function:
 
     @functools.cached_property
     def over_streams(self) -> Flowgraph | Refused:
-        """The function whose loops, where they take something from outside, read it as streams, and so the whole
-        function its inputs: for answers, not for running it.
+        """The function whose loops, where they take something from outside, read it as streams, and so does what is
+        around them: for answers, not for running it.
         """
         from loopless.flowgraph.streams import with_streams
 
         found = self.graph()
-        return found if isinstance(found, Refused) else with_streams(found, inputs=True)
+        return found if isinstance(found, Refused) else with_streams(found)
 
     @property
     def is_stub(self) -> bool:
