@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from loopless import report
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
@@ -17,9 +20,12 @@ from loopless.fuzzing.rows import LoopRow
 from loopless.queries.answers import Question, answer_loop
 from loopless.queries.calls import evaluate
 from loopless.queries.evaluation import Evaluator
-from loopless.queries.functions import summarize_whole
+from loopless.queries.functions import answer_functions, summarize_whole
 from loopless.queries.program import Function, load
+from loopless.queries.settings import Settings
 from loopless.refusals import Reason
+from loopless.report.functions import function_json
+from loopless.report.json_report import loop as loop_json
 from loopless.summary import FunctionSummary, Summary, paths_of, relative, summarize
 from loopless.terms import FALSE, aggregates_in, holds, text
 from loopless.terms import evaluate as value_of
@@ -267,3 +273,24 @@ def test_values_are_numbered_from_the_beginning_of_the_function(tmp_path: Path) 
         (case,) = [case for case in outcome.cases if holds(case.when, {}, reader)]
         assert case.result is not None
         assert value_of(case.result, {}, reader) == result
+
+
+def test_how_many_inputs_are_read_is_in_the_schema(tmp_path: Path) -> None:
+    file = tmp_path / "case.c"
+    file.write_text(HEAD + "int f(int x) { while (I) x++; return x; }")
+    function = load([file])["f"]
+    answer = answer_loop(function, function.loops[0].id, Question(merge=True))
+    (told,) = answer_functions([function], Question(classify=False), Settings(sandboxed=False))
+    for shown in (loop_json(answer), function_json(told)):
+        assert shown["cases"] and all("inputs_read" in one for one in shown["cases"])
+    schema = json.loads((Path(report.__file__).parent / "schema.json").read_text())
+    defined = [part["properties"] for part in _objects(schema) if {"then", "when", "exit"} <= part.get("properties", {}).keys()]
+    assert len([part for part in defined if "inputs_read" in part]) == 3  # cases and merged cases of loops, cases of functions
+
+
+def _objects(node: object) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+    below = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for part in below:
+        yield from _objects(part)
