@@ -13,7 +13,7 @@ from loopless.flowgraph.cells import Cell
 from loopless.flowgraph.effects import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
 from loopless.flowgraph.places import Base
-from loopless.paths.execution import written_objects
+from loopless.paths.written import written_objects
 from runs_of_text import module, statements
 
 HEAD = """

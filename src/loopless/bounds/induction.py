@@ -33,7 +33,7 @@ from loopless.bounds.slacks import Slacks
 from loopless.bounds.whole import Beyond, Point, Whole
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
-from loopless.paths.execution import written_objects
+from loopless.paths.written import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,

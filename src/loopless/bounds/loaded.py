@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import Load
-from loopless.paths.execution import Written
+from loopless.paths.written import Written
 from loopless.terms import Const, Term, Var
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from loopless.bounds.measures import Grows, Step, step
 from loopless.bounds.model import Bound, Bounds, both
 from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
-from loopless.paths.execution import written_objects
+from loopless.paths.written import written_objects
 from loopless.refusals import Refused
 from loopless.terms import TRUE, Condition, Const, Read, Term, Var, add, conjunction, const, mul, walk_inside
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from loopless.bounds.outside import Before, Chooser, free_objects, left_by, read_from
 from loopless.flowgraph.model import Flowgraph, Load, Statement
-from loopless.paths.execution import Written
+from loopless.paths.written import Written
 from loopless.terms import Condition, Term, TermTooLarge, Var, substitute
 
 Place = tuple[str, int]

@@ -42,8 +42,8 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import reverse_postorder
 from loopless.paths.build import changed_variables
-from loopless.paths.execution import Written, written_by, written_objects
 from loopless.paths.symbolic import obstacle
+from loopless.paths.written import Written, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     FALSE,

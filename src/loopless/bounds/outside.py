@@ -26,7 +26,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.graphs import predecessors, reachable
-from loopless.paths.execution import Written
+from loopless.paths.written import Written
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
 from loopless.terms import Const

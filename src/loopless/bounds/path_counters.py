@@ -26,7 +26,7 @@ from loopless.bounds.progressions import by_progression
 from loopless.bounds.residues import visits_by_residue
 from loopless.bounds.scopes import Iteration, Scope, Scopes
 from loopless.paths.build import changed_variables
-from loopless.paths.execution import written_objects
+from loopless.paths.written import written_objects
 from loopless.terms import (
     ONE,
     TRUE,

@@ -19,7 +19,8 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.places import DEAD, NULL, Base
+from loopless.flowgraph.places import DEAD, HEAP, NULL, Base
+from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
 from loopless.source import ir, marks
@@ -64,7 +65,7 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
         return
     slot = t.slot(pointer_operand)
     if slot is not None:
-        _null_check(t, pointer_operand, loc)
+        null_check(t, pointer_operand, loc)
         alive(t, pointer_operand, loc)
         value = _slot_value(slot, type)
         _promised_truth(t, instruction, value)
@@ -156,7 +157,7 @@ def store(t: Translator, instruction: ir.Instruction) -> None:
     volatile = instruction.access is not None and (instruction.access.volatile or instruction.access.atomic)
     writable(t, target, loc)
     if slot is not None and not volatile:
-        _null_check(t, target, loc)
+        null_check(t, target, loc)
         alive(t, target, loc)
         if nowhere(t, target, write=True):
             return
@@ -218,14 +219,35 @@ def _fitting(value: Number, var: Var) -> Term:
     return term
 
 
-def _null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> None:
+def null_check(t: Translator, operand: ir.Value, loc: ir.Loc | None, unless: Condition = FALSE) -> None:
+    """A check that a pointer that is used is not null, where it may be; ``unless``: it is not used."""
     places = t.memory.points.of(operand).places
     for base, _ in places:
         null = t.memory.nullable.get(base)
         if null is not None:
-            t.check(equals_zero(null), "null-pointer", loc)
+            t.check(disjunction((equals_zero(null), unless)), "null-pointer", loc)
     if any(base == NULL for base, _ in places):
-        t.check(elsewhere(t, t.address(operand, loc), NULL), "null-pointer", loc)
+        free = elsewhere(t, t.address(operand, loc), NULL)
+        t.check(disjunction((free, unless)), "null-pointer", loc)
+
+
+def only_object(t: Translator, operand: ir.Value) -> int | None:
+    """The number of the one object that a pointer points into where it is not null, None where it may be several."""
+    target = t.memory.points.of(operand)
+    bases = {base for base, _ in target.living}
+    if target.unknown or len(bases) != 1:
+        return None
+    (base,) = bases
+    return None if base.kind in (*STANDING_IN, HEAP) else t.memory.number(base)
+
+
+def surely_there(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> Address:
+    """A pointer that is ordered or subtracted: it points into an object, else that is undefined (C, 6.5.6, 6.5.8)."""
+    address, number = t.address(operand, loc), only_object(t, operand)
+    if number is None or isinstance(address.object, Const) or t.uses.speculates:
+        return address
+    t.check(not_equal(address.object, const(NULL_OBJECT)), "null-pointer", loc)
+    return Address(const(number), address.offset)
 
 
 def _may_be_null(t: Translator, operand: ir.Value) -> bool:
@@ -235,7 +257,7 @@ def _may_be_null(t: Translator, operand: ir.Value) -> bool:
 
 def _bounds(t: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
     """Accesses outside an object of known size are undefined; other objects are checked as they run."""
-    _null_check(t, operand, loc)
+    null_check(t, operand, loc)
     alive(t, operand, loc)
     _within(t, operand, address, -size, "bounds", loc)
 

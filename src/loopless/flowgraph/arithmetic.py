@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopless.flowgraph.access import alive
+from loopless.flowgraph.access import alive, only_object, surely_there
 from loopless.flowgraph.model import End, Origin
 from loopless.flowgraph.same_objects import Order
 from loopless.flowgraph.translate import Translator
@@ -262,6 +262,8 @@ def _compare_pointers(t: Translator, instruction: ir.Instruction, predicate: str
         return Flag(same_address(a, b))
     if predicate == "ne":
         return Flag(different_address(a, b))
+    if a.object is not b.object and len({only_object(t, operand) for operand in instruction.operands}) == 1:
+        a, b = (surely_there(t, operand, instruction.loc) for operand in instruction.operands)
     if a.object is b.object:
         return Flag(_ordering(predicate[1:], a.offset, b.offset))
     refused = t.refused("pointers into different objects are ordered", instruction.loc, Reason.POINTER)
@@ -282,7 +284,9 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
     if instruction.op == "ptrtoint" and isinstance(instruction.type, ir.IntT):
         if not t.uses.speculates:
             alive(t, operand, instruction.loc)
-        return _address_number(t, t.address(operand, instruction.loc), instruction.type.bits)
+        subtracted = instruction.result in t.uses.subtracted
+        address = surely_there(t, operand, instruction.loc) if subtracted else t.address(operand, instruction.loc)
+        return _address_number(t, address, instruction.type.bits)
     if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
         refused = t.refused("a number is made a pointer", instruction.loc, Reason.POINTER)
         return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 from typing import Final
 
-from loopless.flowgraph.access import alive, is_constant, nowhere, writable
+from loopless.flowgraph.access import alive, is_constant, nowhere, null_check, writable
 from loopless.flowgraph.arithmetic import intrinsic
 from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
@@ -30,7 +30,17 @@ from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number,
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
-from loopless.source.vocabulary import LEAVES, Effect, Meaning, effect_of, library_function, meaning_of, nondet_signed
+from loopless.source.vocabulary import (
+    LEAVES,
+    SIZES,
+    WORKED_OUT,
+    Effect,
+    Meaning,
+    effect_of,
+    library_function,
+    meaning_of,
+    nondet_signed,
+)
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -115,6 +125,12 @@ def _library_uses(t: Translator, instruction: ir.Instruction, name: str) -> None
     for operand in instruction.operands:
         if isinstance(operand.type, ir.PtrT):
             alive(t, operand, instruction.loc)
+    if name in WORKED_OUT:
+        size = t.number(instruction.operands[SIZES[name]]) if SIZES.get(name, 9) < len(instruction.operands) else None
+        unread = equals_zero(size.read(signed=False)) if size is not None else FALSE
+        for operand in instruction.operands:
+            if isinstance(operand.type, ir.PtrT):
+                null_check(t, operand, instruction.loc, unread)
     at = _LENGTHS.get(plain)
     length = t.number(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
     if plain not in _SURELY or (at is not None and length is None):
@@ -340,9 +356,12 @@ def _told(t: Translator, instruction: ir.Instruction, value: Value) -> Value:
 
 def _arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | Pointer, ...]:
     arguments: list[Term | Pointer] = []
-    for operand in instruction.operands:
+    size = SIZES.get(instruction.callee_name or "")
+    for at, operand in enumerate(instruction.operands):
         value = t.value(operand)
         match value:
+            case Number() if at == size and not t.memory.options.mathematical:
+                arguments.append(value.read(signed=False))
             case Number() if t.memory.options.mathematical:
                 arguments.append(value.read(signed=True))  # which is the value where the parameter is of ℤ
             case Number() | Flag():

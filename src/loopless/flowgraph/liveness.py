@@ -48,7 +48,8 @@ def used_by(statement: Statement) -> frozenset[Var]:
             return statement.size.variables
         case Call():
             arguments = (_of(a) if isinstance(a, Pointer) else a.variables for a in statement.arguments)
-            return frozenset(statement.reads).union(*arguments)
+            drawn = (statement.target,) if statement.drawn and statement.target is not None else ()
+            return frozenset((*statement.reads, *drawn)).union(*arguments)
 
 
 def _of(pointer: Pointer) -> frozenset[Var]:

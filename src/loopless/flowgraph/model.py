@@ -247,7 +247,8 @@ class Call:
     ``returns``: it surely does (or meets undefined behaviour). ``reads`` and ``changes``: the variables that it may
     read and change, beside arguments and target; ``objects``: those that it may change, of what is not held in
     variables (see :attr:`Flowgraph.unnumbered`), None where these may be any; ``looks``: those that it may read.
-    ``outside``: no function of the program is called.
+    ``outside``: no function of the program is called. ``drawn``: before it, the target holds what it returns as far as
+    nothing is known of that, the next value of a stream (:mod:`loopless.flowgraph.streams`).
     """
 
     callee: str
@@ -264,6 +265,7 @@ class Call:
     objects: frozenset[int] | None = None
     outside: bool = False
     looks: frozenset[int] | None = None
+    drawn: bool = False
 
 
 Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call

@@ -12,6 +12,7 @@ from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Caller, Touched, facts_of, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
+from loopless.flowgraph.nullable import compared_with_null
 from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
@@ -450,13 +451,6 @@ def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
 
 def _find_nullable(memory: Memory) -> None:
     """Pointer parameters that the function compares with null: only these may be null for us."""
-    for block in memory.function.blocks:
-        for instruction in block.instructions:
-            if instruction.op != "icmp" or not any(isinstance(op, ir.NullPtr) for op in instruction.operands):
-                continue
-            for operand in instruction.operands:
-                if isinstance(operand, ir.Local):
-                    for base, _ in memory.points.of(operand).places:
-                        if base.kind == "parameter" and base not in memory.nullable:
-                            shown = f"{memory.shown(base)}_is_null"
-                            memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, IntType(1, signed=False))
+    for base in compared_with_null(memory.function, memory.points, memory.module):
+        shown = f"{memory.shown(base)}_is_null"
+        memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, IntType(1, signed=False))

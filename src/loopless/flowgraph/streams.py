@@ -29,7 +29,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.refusals import Reason
 from loopless.source.ir import Loc
-from loopless.source.vocabulary import STRING_LENGTHS
+from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
 from loopless.terms import INTEGERS, ONE, STREAM, Var, add, read
 
 INPUTS: Final = f"nondet{STREAM}"
@@ -85,6 +85,10 @@ class _Streams:
         for at, statement in enumerate(block.statements):
             if not isinstance(statement, Call) or statement.target is None or statement.target_object is not None:
                 yield statement
+            elif self._has_stream(statement) and statement.callee in COMPARISONS:
+                # What memory does not tell of the result is the stream's.
+                yield Havoc(statement.target, Origin.CALL, statement.callee, statement.loc)
+                yield replace(statement, drawn=True)
             elif self._has_stream(statement):
                 yield replace(statement, target=None)
                 following = block.statements[at + 1] if at + 1 < len(block.statements) else None

@@ -17,7 +17,8 @@ class Uses:
     """``elsewhere``: results that another block (or a phi) uses; ``last_in_block``: index of the last use within a
     block, by (label, name); ``signed``: how a result is read, where its uses or its source variable tell;
     ``speculates``: whether the code has been optimized, so that it may compute what it then does not use; ``truths``:
-    loads that read a ``_Bool``; ``lengths``: widened values that arrays of variable length are made with.
+    loads that read a ``_Bool``; ``lengths``: widened values that arrays of variable length are made with;
+    ``subtracted``: pointers made numbers that are only subtracted from one another.
     """
 
     elsewhere: frozenset[str]
@@ -26,6 +27,7 @@ class Uses:
     speculates: bool = False
     truths: frozenset[str] = frozenset()
     lengths: frozenset[str] = frozenset()
+    subtracted: frozenset[str] = frozenset()
 
 
 def find_uses(function: ir.Function) -> Uses:  # noqa: C901
@@ -66,7 +68,15 @@ def find_uses(function: ir.Function) -> Uses:  # noqa: C901
                             elsewhere.add(value.name)
     signed = {name: count > 0 for name, count in votes.items() if count}
     signed |= decided
-    return Uses(frozenset(elsewhere), last, signed, _speculates(function), _truths(function), _lengths(function))
+    return Uses(
+        frozenset(elsewhere),
+        last,
+        signed,
+        _speculates(function),
+        _truths(function),
+        _lengths(function),
+        _subtracted(function),
+    )
 
 
 def _read_variable(record: ir.Instruction, decided: dict[str, bool]) -> None:
@@ -85,6 +95,20 @@ def _vote(instruction: ir.Instruction) -> int:
     if instruction.op == "icmp" and instruction.predicate is not None:
         return {"s": 1, "u": -1}.get(instruction.predicate[0], 0)
     return 0
+
+
+def _subtracted(function: ir.Function) -> frozenset[str]:
+    """The numbers of pointers each use of which is a difference of two such numbers."""
+    made = {i.result for i in function.instructions() if i.op == "ptrtoint" and i.result is not None}
+    found = set(made)
+    for instruction in function.instructions() if made else ():
+        if instruction.is_debug:
+            continue
+        values = (*instruction.operands, *(value for value, _ in instruction.incoming))
+        names = [value.name for value in values if isinstance(value, ir.Local)]
+        if instruction.op != "sub" or len(names) < 2 or not made.issuperset(names):
+            found.difference_update(names)
+    return frozenset(found)
 
 
 def _truths(function: ir.Function) -> frozenset[str]:

@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Pointer, Store
+from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Pointer, Statement, Store
 from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
-from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
+from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable, not_null
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.relevance import relevance
 from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused
-from loopless.source.vocabulary import STRING_LENGTHS
+from loopless.source.vocabulary import WORKED_OUT
 from loopless.terms import (
     TRUE,
+    ZERO,
     Condition,
     Const,
     Op,
@@ -121,13 +122,20 @@ def loop_paths(
 
 
 def _executed(body: Callable[[frozenset[Var]], Body]) -> tuple[Body, list[Finished[State]]]:
-    """One iteration; what is read through pointers that iterations let point into other objects is not followed."""
+    """One iteration; what is read through pointers that iterations let point into other objects is not followed.
+
+    Where an iteration makes a pointer null, nothing is read through it from then on.
+    """
     moving: frozenset[Var] = frozenset()
     while True:
         executed = body(moving)
         finished = executed.run()
         again = [path.state.values for path in finished if path.exit is None]
-        moved = {owner for owner in executed.behind if any(values.get(owner, owner) is not owner for values in again)}
+        moved = {
+            owner
+            for owner in executed.behind
+            if any(not_null(values.get(owner, owner)) not in (owner, ZERO) for values in again)
+        }
         if not moved:
             return executed, finished
         moving |= moved
@@ -242,27 +250,31 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
         for statement in graph.blocks[label].statements:
             if isinstance(statement, Copy) and statement.apart:
                 touched.add("what is copied does not overlap what it is copied to")
-            if isinstance(statement, Call) and statement.callee in STRING_LENGTHS and statement.arguments:
-                address = statement.arguments[0]
-            elif isinstance(statement, Load | Store):
-                address = statement.address
-            else:
-                continue
-            if not isinstance(address, Pointer):
-                continue
-            follows_memory = True
-            owner = address.object
-            if isinstance(owner, Const) and owner.value in graph.objects:
-                found = graph.objects[owner.value]
-                name = found.name if found.size is None else ""
-                if name:
-                    touched.add(f"accesses to {name} stay inside the memory that it points to")
-            else:
-                name = "pointers"
-                touched.add("accesses through pointers stay inside the memory that they point to")
-            if name and isinstance(statement, Load) and statement.type.width == 1:
-                touched.add(f"what is read as a truth value through {name} is 0 or 1")
+            for address in _addresses(statement):
+                follows_memory = True
+                owner = address.object
+                if isinstance(owner, Const) and owner.value in graph.objects:
+                    found = graph.objects[owner.value]
+                    name = found.name if found.size is None else ""
+                    if name:
+                        touched.add(f"accesses to {name} stay inside the memory that it points to")
+                else:
+                    name = "pointers"
+                    touched.add("accesses through pointers stay inside the memory that they point to")
+                if name and isinstance(statement, Load) and statement.type.width == 1:
+                    touched.add(f"what is read as a truth value through {name} is 0 or 1")
     return [*(graph.assumptions if follows_memory else ()), *sorted(touched)]
+
+
+def _addresses(statement: Statement) -> Iterable[Pointer]:
+    """Through which pointers a statement reads or writes, as far as what it finds there is told."""
+    match statement:
+        case Load() | Store():
+            return (statement.address,)
+        case Call() if statement.callee in WORKED_OUT:
+            return (argument for argument in statement.arguments if isinstance(argument, Pointer))
+        case _:
+            return ()
 
 
 def _is_behind_memory(graph: Flowgraph, var: Var) -> bool:

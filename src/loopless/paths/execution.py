@@ -8,7 +8,7 @@ theirs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
@@ -19,32 +19,30 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Check,
-    Copy,
     Edge,
-    Expire,
-    Fill,
     Flowgraph,
     Load,
     Pointer,
     Statement,
-    Store,
 )
-from loopless.flowgraph.pointees import STANDING_IN
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
+from loopless.paths.library import Text, result_of
 from loopless.paths.model import Exit, Unknown
+from loopless.paths.written import numbered, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.source.vocabulary import STRING_LENGTHS
+from loopless.source.vocabulary import COMPARISONS, WORKED_OUT
 from loopless.terms import (
-    EVERYWHERE,
     FALSE,
     STREAM,
     TRUE,
+    ZERO,
     Compare,
     Condition,
     Const,
     IntType,
+    Ite,
     Node,
     Read,
     Sum,
@@ -54,11 +52,11 @@ from loopless.terms import (
     add,
     conjunction,
     conjuncts,
-    equals_zero,
-    first,
+    const,
     negate,
     position,
     read,
+    sub,
     substitute,
     walk,
     walk_inside,
@@ -82,7 +80,7 @@ MAX_QUESTIONS: Final = 12
 """Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
 
 
-_BYTE: Final = IntType(8, signed=True)
+_BYTES: Final = IntType(8, signed=True), IntType(8, signed=False)
 
 _REMEMBERED: Final = 10_000
 """Conjuncts of path conditions of which it is remembered what they are made of: path conditions grow by one at a time.
@@ -145,6 +143,7 @@ class Execution(ABC, Generic[_S]):
         """Those behind which something is."""
         self.finished: list[Finished[_S]] = []
         self.known: dict[Condition, bool] = {}
+        self._label = ""
         self._comparisons = 0
         self._questions = 0
 
@@ -179,6 +178,7 @@ class Execution(ABC, Generic[_S]):
         blocked = self.graph.blocked.get(block.label)
         if blocked is not None:
             raise Unreadable(blocked)
+        self._label = block.label
         states: Sequence[_S] = (state,)
         for statement in block.statements:
             states = [after for before in states for after in self._statement(block.label, statement, before)]
@@ -244,7 +244,7 @@ class Execution(ABC, Generic[_S]):
 
     def loaded(self, state: _S, load: Load) -> Term | str:
         """What ``load`` reads from an object that nothing writes; the name of the object where something may."""
-        owner = self.inside(state, load.address.object)
+        owner = not_null(self.inside(state, load.address.object))
         known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
         if known is not None and known not in self.written and load.target_object is None and not self.written.anything:
             offset = self.inside(state, load.address.offset)
@@ -258,20 +258,65 @@ class Execution(ABC, Generic[_S]):
                 return read(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
 
-    def computed(self, state: _S, call: Call) -> Term | None:
-        """The result of a library function that is an aggregate over memory which nothing writes; None for others."""
-        if call.callee not in STRING_LENGTHS or not call.outside or call.target is None:
+    def called(self, state: _S, call: Call, draw: Callable[[_S], _S]) -> Sequence[_S] | None:
+        """The states after a call of a library function whose result is worked out from memory that nothing writes;
+        None for others. ``draw``: the state in which the result is some value of its type.
+        """
+        if call.callee not in WORKED_OUT or not call.outside or call.target is None:
             return None
-        string, *most = call.arguments
-        if not isinstance(string, Pointer) or not all(isinstance(limit, Term) for limit in most):
+        texts = [self._text(state, argument, call) for argument in call.arguments if isinstance(argument, Pointer)]
+        known = [text for text in texts if text is not None]
+        numbers = [self.inside(state, argument) for argument in call.arguments if isinstance(argument, Term)]
+        if len(known) < len(texts):
+            return (state,) if call.drawn else None
+        chosen = None
+        if call.callee in COMPARISONS:
+            state = state if call.drawn else draw(state)
+            chosen = self.inside(state, call.target)
+        try:
+            found = result_of(call.callee, known, numbers, chosen)
+        except TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+        if found is None:
+            return (state,) if call.drawn else None
+        self.leave(state, found.outside, Exit("undefined", line_of(call.loc), self._label, detail="bounds"))
+        inside = self.under(state, negate(found.outside), None)
+        result = []
+        for way in found.ways if inside is not None else ():
+            assert inside is not None
+            after = self.under(inside, way.when, call.loc)
+            if after is None:
+                continue
+            if call.target_object is not None and way.object is not None:
+                after = self.bind(after, call.target_object, way.object, call.loc)
+            result.append(self.bind(after, call.target, way.value, call.loc))
+        return result
+
+    def _text(self, state: _S, pointer: Pointer, call: Call) -> Text | None:
+        """The bytes that a pointer leads to, None where something may write them."""
+        at = position("|place")
+        place = Pointer(pointer.object, add(pointer.offset, at))
+
+        def byte(type: IntType) -> Term | str:
+            return self.loaded(state, Load(Var("|byte", type), place, type, objects=call.looks))
+
+        signed, unsigned = byte(_BYTES[0]), byte(_BYTES[1])
+        if isinstance(signed, str) or isinstance(unsigned, str):
             return None
-        at = position("|at")
-        place = Pointer(string.object, add(string.offset, at))
-        byte = self.loaded(state, Load(Var("|byte", _BYTE), place, _BYTE, objects=call.looks))
-        if isinstance(byte, str):
-            return None
-        limits = [self.inside(state, limit) for limit in most if isinstance(limit, Term)]
-        return first(at, limits[0] if limits else EVERYWHERE, equals_zero(byte))
+        read_as = {_BYTES[0]: signed, _BYTES[1]: unsigned}
+        owner = not_null(self.inside(state, pointer.object))
+        offset = self.inside(state, pointer.offset)
+        held = self.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        room = known = None
+        if held is not None and held.size is not None:
+            room = sub(const(held.size), offset)
+            if held.constant and held.content is not None and not held.relocations and isinstance(offset, Const):
+                known = held.content[offset.value :] if offset.value >= 0 else None
+
+        def byte_at(where: Term, held: IntType) -> Term:
+            return substitute(read_as[held], {at: where})
+
+        return Text(owner, offset, byte_at, room, known)
 
     def _is_kept(self, load: Load) -> bool:
         """Whether nothing writes what a pointer leads to that is no known object."""
@@ -279,7 +324,7 @@ class Execution(ABC, Generic[_S]):
             return False
         if not self.written.some:
             return True
-        objects = _apart(self.graph, load.objects)
+        objects = numbered(self.graph, load.objects)
         return objects is not None and objects.isdisjoint(self.written)
 
     def inside(self, state: _S, term: Term) -> Term:
@@ -299,8 +344,13 @@ class Execution(ABC, Generic[_S]):
     def _too_large(self, error: TermTooLarge) -> Refused:
         return Refused(Reason.BUDGET, self.where, f"an expression grows too large: {error}")
 
-    def known_content(self, node: Node, state: State) -> bool:
+    def known_content(self, node: Node, state: _S) -> bool:
         """Whether what ``node`` reads from memory is there from the beginning on, where pointers point to then."""
+        # What is not read in this state, through a pointer that is null say, is not asked for.
+        if isinstance(node, Condition):
+            node = self.holding(state, node)
+        elif isinstance(node, Term):
+            node = self.inside(state, node)
         read = (part.array for part in walk_inside(node) if isinstance(part, Read))
         arrays = {array for array in read if not array.endswith(STREAM)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
@@ -312,6 +362,20 @@ class Execution(ABC, Generic[_S]):
                 return False
             self.behind.add(pointer)
         return True
+
+    def arrays_at(self, state: State, nodes: Iterable[Node]) -> dict[str, str]:
+        """What the objects are called here that ``nodes`` call as pointers are that lead to them."""
+        arrays = {part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)}
+        arrays = {array for array in arrays if not array.endswith(STREAM)}
+        found = {}
+        for array in sorted(arrays - {o.name for o in self.graph.objects.values()}):
+            pointer = self.graph.pointer_called(array)
+            owner = not_null(state.values.get(pointer, pointer)) if pointer is not None else None
+            if isinstance(owner, Const) and owner.value in self.graph.objects and owner is not ZERO:
+                found[array] = self.graph.objects[owner.value].name
+            elif isinstance(owner, Var) and owner is not pointer and (name := self.graph.pointee_name(owner)):
+                found[array] = name
+        return found
 
     # -- branching ----------------------------------------------------------------------------------------------------
 
@@ -379,6 +443,13 @@ class Execution(ABC, Generic[_S]):
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
 
 
+def not_null(owner: Term) -> Term:
+    """The object of a pointer that is not null: what a check before an access makes sure."""
+    while isinstance(owner, Ite) and ZERO in (owner.then, owner.otherwise):
+        owner = owner.otherwise if owner.then is ZERO else owner.then
+    return owner
+
+
 @lru_cache(_REMEMBERED)
 def _comparisons(part: Condition) -> frozenset[Compare]:
     return frozenset(node for node in walk(part) if isinstance(node, Compare))
@@ -400,53 +471,3 @@ def with_line(lines: tuple[int, ...], loc: Loc | None) -> tuple[int, ...]:
     if loc is None or not loc.line or loc.line in lines:
         return lines
     return (*lines, loc.line)
-
-
-class Written(frozenset[int]):
-    """Numbers of objects that are written; ``anything`` where some write or call may hit any object; ``some``: whether
-    anything is written at all, be it what has no number.
-    """
-
-    anything: bool = False
-    some: bool = False
-
-
-def _apart(graph: Flowgraph, objects: frozenset[int] | None) -> frozenset[int] | None:
-    """The numbered objects among these; None where one may be any, unless something is taken for granted."""
-    if objects is None or any(graph.unnumbered.get(n) or _is_formal(graph, n) for n in objects):
-        return None
-    return frozenset(number for number in objects if number >= 0)
-
-
-def _is_formal(graph: Flowgraph, number: int) -> bool:
-    return number in graph.objects and graph.objects[number].kind in STANDING_IN
-
-
-def written_by(graph: Flowgraph, statement: Statement) -> Written:
-    """The objects that a statement may write, or bring to the end of their lives."""
-    match statement:
-        case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
-            owner = at.object
-            found = frozenset((owner.value,)) if isinstance(owner, Const) else _apart(graph, objects)
-        case Call(writes_memory=True, objects=objects):
-            found = _apart(graph, objects)
-        case Expire():
-            found = None
-        case _:
-            return Written()
-    written = Written(found or ())
-    written.anything, written.some = found is None, True
-    return written
-
-
-def written_objects(graph: Flowgraph, labels: Iterable[str]) -> Written:
-    """The objects that the statements of these blocks may write."""
-    every = [
-        written_by(graph, statement)
-        for label in labels
-        for statement in graph.blocks[label].statements
-        if not isinstance(statement, Expire)
-    ]
-    found = Written(number for one in every for number in one)
-    found.anything, found.some = any(one.anything for one in every), any(one.some for one in every)
-    return found

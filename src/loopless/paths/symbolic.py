@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -39,7 +39,7 @@ from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts, substitute
+from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts, renamed_arrays, substitute
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
@@ -162,7 +162,7 @@ class Body(Execution[State]):
         self.assumptions |= dict.fromkeys(inner.assumptions)
         result: list[tuple[str, State]] = []
         for given in inner.steps:
-            begun, step = self._with_values_for(given, state, loop)
+            begun, step = self._with_values_for(self._as_called_here(given, state), state, loop)
             taken = self.under(begun, self.holding(begun, step.when), None)
             if taken is None:
                 continue
@@ -176,6 +176,20 @@ class Body(Execution[State]):
             else:
                 result += self._along(self.graph.blocks[step.exit.block], step.exit.edge, after)
         return result
+
+    def _as_called_here(self, step: InnerStep, state: State) -> InnerStep:
+        """A step where the memory that it reads is called as it is at the entry of the inner loop."""
+        result = () if step.result is None else (step.result,)
+        names = self.arrays_at(state, (step.when, *step.then.values(), *step.counts.values(), *result))
+        if not names:
+            return step
+        return replace(
+            step,
+            when=renamed_arrays(step.when, names),
+            then={var: renamed_arrays(term, names) for var, term in step.then.items()},
+            counts={name: renamed_arrays(term, names) for name, term in step.counts.items()},
+            result=renamed_arrays(step.result, names) if step.result is not None else None,
+        )
 
     def _with_values_for(self, step: InnerStep, state: State, loop: LoopInfo) -> tuple[State, InnerStep]:
         """A step with unknown values for what it leaves open."""
@@ -220,15 +234,16 @@ class Body(Execution[State]):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def effect(self, state: State, statement: Statement) -> tuple[State]:
+    def effect(self, state: State, statement: Statement) -> Sequence[State]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
                 return (self._unknown(state, target, origin, name, loc, refused),)
             case Load():
                 return (self._load(state, statement),)
-            case Call() if (found := self.computed(state, statement)) is not None:
-                assert statement.target is not None
-                return (self.bind(state, statement.target, found, statement.loc),)
+            case Call() if not any(map(self.wanted, defined_by(statement))):
+                return (state,)
+            case Call() if (after := self.called(state, statement, lambda s: self._drawn(s, statement))) is not None:
+                return after
             case Call() | Allocate():
                 for target in defined_by(statement):
                     name, refused = "malloc", None
@@ -240,6 +255,11 @@ class Body(Execution[State]):
                 return (state,)
             case _:
                 raise AssertionError(statement)
+
+    def _drawn(self, state: State, call: Call) -> State:
+        """The result of a call is some value."""
+        assert call.target is not None
+        return self._unknown(state, call.target, Origin.CALL, call.callee, call.loc, call.refused)
 
     def _unknown(
         self,

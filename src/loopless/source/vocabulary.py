@@ -130,6 +130,18 @@ class Effect(Enum):
 STRING_LENGTHS: Final = frozenset(("strlen", "strnlen"))
 """Library functions that return the position of the first zero byte, below their second argument where there is one."""
 
+SEARCHES: Final = frozenset(("strchr", "strrchr", "memchr"))
+"""Library functions that return a pointer to a byte in what their first argument points to, or null for none."""
+
+COMPARISONS: Final = frozenset(("strcmp", "strncmp", "memcmp", "bcmp"))
+"""Library functions that return 0 where two texts are alike; else all that is sure is the sign, of ``bcmp`` nothing."""
+
+WORKED_OUT: Final = STRING_LENGTHS | SEARCHES | COMPARISONS
+"""Library functions whose result is worked out from what the memory holds that they read."""
+
+SIZES: Final[Mapping[str, int]] = {"strnlen": 1, "memchr": 2, "strncmp": 2, "memcmp": 2, "bcmp": 2}
+"""Of these the arguments that are sizes: no more bytes than so many are read, none where it is 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class LibraryFunction:

@@ -46,7 +46,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
 from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, Passed
-from loopless.summary.model import Case, Outcome, Summary
+from loopless.summary.model import Case, Outcome, Summary, nodes_of, with_arrays
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -282,6 +282,7 @@ class FunctionPaths(Execution[FunctionPath]):
                 refused = self._beyond(statement)
                 if refused is not None:
                     return refused
+        outcome = with_arrays(outcome, self.arrays_at(state, nodes_of(outcome)))
         regions = [outcome.diverges, *(u.when for u in outcome.undefined), *(r.when for r in outcome.residual)]
         if not all(self.known_content(region, state) for region in regions):
             detail = f"the loop {loop.name} reads memory that the function writes"
@@ -346,6 +347,10 @@ class FunctionPaths(Execution[FunctionPath]):
         number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
         return self.take(state, Unknown(Var(f"{name}()'{number}", target.type), origin, name, loc), target)
 
+    def _drawn(self, state: FunctionPath, call: Call) -> FunctionPath:
+        assert call.target is not None
+        return self._input(state, call.target, Origin.CALL, call.callee, call.loc)
+
     def _visible(self, statement: Store | Fill | Copy) -> Refused | None:
         """Why a write is one that the summary, which is about variables, does not tell of.
 
@@ -370,9 +375,9 @@ class FunctionPaths(Execution[FunctionPath]):
             if refused is not None:
                 self._give_up(state, refused)
                 return
-            found = self.computed(state, call)
-            if found is not None and call.target is not None:
-                yield self.bind(state, call.target, found, call.loc)
+            found = self.called(state, call, lambda s: self._drawn(s, call))
+            if found is not None:
+                yield from found
                 return
             for target in defined_by(call):
                 state = self._input(state, target, Origin.CALL, call.callee, call.loc)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from loopless.flowgraph.model import LoopInfo
 from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
-from loopless.terms import FALSE, TRUE, Condition, Term, Var, evaluate, holds
+from loopless.terms import FALSE, TRUE, Condition, Term, Var, evaluate, holds, renamed_arrays
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +220,47 @@ def _lines_of(approximation: Approximation) -> list[str]:
 
 Outcome = Summary | Refused
 """What summarizing a loop gives."""
+
+
+def nodes_of(summary: Summary) -> Iterator[Term | Condition]:
+    """All conditions and terms of the cases and regions."""
+    yield summary.diverges
+    for case in summary.cases:
+        yield case.when
+        yield case.iterations
+        for terms in (case.then.values(), case.per_path.values(), case.totals.values()):
+            yield from terms
+        if case.result is not None:
+            yield case.result
+    yield from (undefined.when for undefined in summary.undefined)
+    yield from (residual.when for residual in summary.residual)
+
+
+def with_arrays(summary: Summary, names: Mapping[str, str]) -> Summary:
+    """The cases and regions where the arrays ``names`` are called as these say; without what is beside them."""
+    if not names:
+        return summary
+
+    def of(terms: Mapping[_Key, Term]) -> dict[_Key, Term]:
+        return {key: renamed_arrays(term, names) for key, term in terms.items()}
+
+    cases = tuple(
+        replace(
+            case,
+            when=renamed_arrays(case.when, names),
+            then=of(case.then),
+            iterations=renamed_arrays(case.iterations, names),
+            per_path=of(case.per_path),
+            totals=of(case.totals),
+            result=None if case.result is None else renamed_arrays(case.result, names),
+        )
+        for case in summary.cases
+    )
+    return replace(
+        summary,
+        cases=cases,
+        diverges=renamed_arrays(summary.diverges, names),
+        undefined=tuple(replace(part, when=renamed_arrays(part.when, names)) for part in summary.undefined),
+        residual=tuple(replace(part, when=renamed_arrays(part.when, names)) for part in summary.residual),
+        approximation=None,
+    )

@@ -122,7 +122,7 @@ from loopless.terms.sequences import (
 )
 from loopless.terms.sharing import depth_of, is_plain
 from loopless.terms.smtlib import smt, symbol
-from loopless.terms.substitute import replace_terms, substitute, transform
+from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
 
 __all__ = [
@@ -225,6 +225,7 @@ __all__ = [
     "product",
     "range_of",
     "read",
+    "renamed_arrays",
     "replace_terms",
     "scale",
     "shift_left",

@@ -87,7 +87,9 @@ _lifted: dict[tuple[str, Term], Condition | None] = {}
 
 
 def _lift_choice(relation: str, term: Term) -> Condition | None:
-    """c·ite(p, a, b) + k ~ 0 with constants a, b, k as a condition on p: what a flag compared with 0 means."""
+    """c·ite(p, a, b) + k ~ 0 as a condition on p, where a and b are constants or their ranges decide: what a flag
+    compared with 0 means, or a value of which the sign is known.
+    """
     key = (relation, term)
     if key not in _lifted:
         _lifted[key] = _lift(relation, term)
@@ -102,14 +104,31 @@ def _lift(relation: str, term: Term) -> Condition | None:
     choice = monomials[0][0][0]
     if not isinstance(choice, Ite):
         return None
-    if not (_is_flag(choice.then) and _is_flag(choice.otherwise)):
-        return None
     rest = const(poly.get((), 0))
     factor = poly[monomials[0]]
+    flag = _is_flag(choice.then) and _is_flag(choice.otherwise)
+    if not flag and not all(_is_decided(relation, arm, factor, rest) for arm in (choice.then, choice.otherwise)):
+        return None
     build = at_most_zero if relation == "le" else equals_zero
     then = build(add(scale(choice.then, factor), rest))
     otherwise = build(add(scale(choice.otherwise, factor), rest))
     return disjunction((conjunction((choice.condition, then)), conjunction((negate(choice.condition), otherwise))))
+
+
+_DEEPEST: Final = 4
+"""Choices nested deeper than this are not looked into for signs: comparisons of texts nest two."""
+
+
+def _is_decided(relation: str, arm: Term, factor: int, rest: Term, depth: int = 1) -> bool:
+    """Whether c·arm + k ~ 0 is decided by the range of ``arm``, or by those of what it chooses between."""
+    low, high = range_of(add(scale(arm, factor), rest))
+    if (low is not None and low > 0) or (high is not None and (high < 0 if relation == "eq" else high <= 0)):
+        return True
+    if low == 0 == high:
+        return True
+    if not isinstance(arm, Ite) or depth > _DEEPEST:
+        return False
+    return all(_is_decided(relation, part, factor, rest, depth + 1) for part in (arm.then, arm.otherwise))
 
 
 _MOST_NESTED: Final = 100

@@ -158,6 +158,26 @@ def replace_terms(node: Node, replaced: Mapping[Term, Term]) -> Node:
     return _worked_out(node, {}, at_once, inside)
 
 
+@overload
+def renamed_arrays(node: Term, names: Mapping[str, str]) -> Term: ...
+@overload
+def renamed_arrays(node: Condition, names: Mapping[str, str]) -> Condition: ...
+@overload
+def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node: ...
+def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node:
+    """``node`` where what it reads of the arrays ``names`` is read of what they are called there."""
+
+    def at_once(part: Node) -> Node | None:
+        if isinstance(part, Read) and part.array in names:
+            return build.read(names[part.array], renamed_arrays(part.offset, names), part.type)
+        return part if isinstance(part, Var) else None
+
+    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
+        return renamed_arrays(substituted(part, opened), names)
+
+    return _worked_out(node, {}, at_once, inside)
+
+
 def _rebuild(node: Node, done: dict[Node, Node], inside: Callable[[Node, Mapping[Var, Term]], Node]) -> Node:
     """The node with what its operands became; see :func:`_worked_out`."""
     if isinstance(node, Aggregate):

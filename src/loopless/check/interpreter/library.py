@@ -57,6 +57,12 @@ def _find(frame: Frame, at: Pointer, byte: int, limit: int, *, text: bool) -> Po
     return 0, 0
 
 
+def _find_last(frame: Frame, at: Pointer, byte: int) -> Pointer:
+    """strrchr: the end counts as a byte of the string."""
+    position = (_text(frame, at) + b"\0").rfind(byte & 255)
+    return (at[0], at[1] + position) if position >= 0 else (0, 0)
+
+
 def _absolute(width: int) -> Callable[[Frame, int], int]:
     def absolute(frame: Frame, value: int) -> int:
         if value == -1 << (width - 1) and not frame.mathematical:
@@ -145,6 +151,7 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "memcmp": ("ppn", lambda frame, a, b, limit: _difference(frame, a, b, limit, text=False)),
     "bcmp": ("ppn", lambda frame, a, b, limit: _difference(frame, a, b, limit, text=False)),
     "strchr": ("pi", lambda frame, at, byte: _find(frame, at, byte, _LONGEST, text=True)),
+    "strrchr": ("pi", _find_last),
     "memchr": ("pin", lambda frame, at, byte, limit: _find(frame, at, byte, limit, text=False)),
     "isdigit": ("i", _class(lambda c: c in "0123456789")),
     "isxdigit": ("i", _class(lambda c: c in "0123456789abcdefABCDEF")),
