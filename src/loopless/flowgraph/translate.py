@@ -44,9 +44,11 @@ from loopless.terms import (
     Sum,
     Term,
     Var,
+    add,
     const,
     negate,
     walk,
+    wrap,
 )
 
 _LARGE_TERM = 24
@@ -256,6 +258,12 @@ class Translator:
                     None,
                     Refused(Reason.UNDEF_VALUE, self.where(None), "the code uses an undefined value"),
                 )
+            case ir.OtherConst(op="ptrtoint", operands=(ir.GlobalRef() | ir.AddressOf() as named,), type=ir.IntT(bits)):
+                place = self.value(named)
+                if not isinstance(place, Address) or not isinstance(place.object, Const):
+                    return Nothing(self.refused("an address is used", None))
+                type = IntType(bits, signed=False)
+                return Number(wrap(add(self.object_address(place.object.value), place.offset), type), type)
             case ir.FloatConst():
                 return Nothing(Refused(Reason.FLOAT, self.where(None), "floating-point values are not followed"))
             case _:

@@ -106,7 +106,8 @@ def _subtracted(function: ir.Function) -> frozenset[str]:
             continue
         values = (*instruction.operands, *(value for value, _ in instruction.incoming))
         names = [value.name for value in values if isinstance(value, ir.Local)]
-        if instruction.op != "sub" or len(names) < 2 or not made.issuperset(names):
+        constant = [value for value in values if isinstance(value, ir.OtherConst) and value.op == "ptrtoint"]
+        if instruction.op != "sub" or len(names) + len(constant) < 2 or not made.issuperset(names):
             found.difference_update(names)
     return frozenset(found)
 

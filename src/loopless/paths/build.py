@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Copy, Flowgraph, Kind, Load, LoopInfo, Pointer, Statement, Store
+from loopless.flowgraph.model import Call, Copy, Edge, Flowgraph, Kind, Load, LoopInfo, Pointer, Statement, Store
 from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
@@ -212,12 +212,20 @@ def used_behind(
     found: set[Var] = set()
     for label, index in loop.exits:
         edge = graph.blocks[label].edges[index]
-        found |= edge_uses(edge, live[edge.target])
+        found |= _used_on(graph, edge, live[edge.target])
     for label in loop.blocks:
         end = graph.blocks[label].end
         if end is not None:
             found |= ends | (end.value.variables if end.value is not None else frozenset())
     return frozenset(found)
+
+
+def _used_on(graph: Flowgraph, edge: Edge, live: frozenset[Var]) -> frozenset[Var]:
+    """The variables whose values on an edge out of a loop matter, ``live`` being used behind it: variables that decide
+    about the edge are asked for as well, but values on the way to that are not.
+    """
+    deciding = frozenset(var for var in edge.condition.variables if graph.variables[var].is_source)
+    return frozenset(edge_uses(replace(edge, condition=TRUE), live)) | deciding
 
 
 def calls_assumptions(graph: Flowgraph, loop: LoopInfo) -> list[str]:
@@ -314,7 +322,7 @@ def _exit_paths(
     for exit in kinds:
         if exit.edge is not None and exit.target is not None:
             edge = graph.blocks[exit.block].edges[exit.edge]
-            needed = (frozenset(edge_uses(edge, behind.live[exit.target])) | behind.wanted) & relevant
+            needed = (_used_on(graph, edge, behind.live[exit.target]) | behind.wanted) & relevant
         elif exit.kind in ("return", "exit", "abort"):
             needed = (behind.ends | behind.wanted) & relevant
         else:

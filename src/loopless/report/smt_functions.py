@@ -31,6 +31,8 @@ class DataFunctions:
         self.facts: list[str] = []
         self._reads: dict[tuple[str, object], str] = {}
         self._aggregates: dict[tuple[object, ...], tuple[str, tuple[Var, ...]] | None] = {}
+        self._named = 0
+        """How many of them have a name."""
 
     def _new(self, name: str) -> str:
         safe = "".join("_" if c in "|\\" or not c.isprintable() else c for c in name)
@@ -85,7 +87,8 @@ class DataFunctions:
         own = frozenset[Var]().union(*(part.variables for part in node.inside)) - frozenset(node.bound)
         free = tuple(sorted(own, key=lambda var: var.key))
         kind = "count" if counted(node) is not None else node.kind
-        name = self._new(f"{kind}{1 + len(self._aggregates)}")
+        self._named += 1
+        name = self._new(f"{kind}{self._named}")
         starts = [f"|~s{at}|" for at in range(len(node.outside) - (2 if node.kind == "fold" else 1))]
         others = [*starts, *(self._symbol(var) for var in free)] if node.kind != "earliest" else [
             self._symbol(var) for var in free
