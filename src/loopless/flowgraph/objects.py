@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.flowgraph.around import Around, around
 from loopless.flowgraph.beginning import never_written
@@ -278,7 +279,9 @@ class Memory:
                 return base.name if variable is None else _qualified(variable.name, variable.declared)
             case "global":
                 found = self.module.globals.get(base.name)
-                return base.name if found is None or found.debug is None else found.debug.name
+                if found is not None and found.debug is not None:
+                    return found.debug.name
+                return base.name if found is None else _literal(found) or base.name
             case "parameter":
                 param = next(p for p in self.function.params if p.name == base.name)
                 return base.name if param.debug is None else param.debug.name
@@ -447,6 +450,19 @@ def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
             if not constant and not (isinstance(value, ir.Local) and value.name in widened):
                 return False
     return True
+
+
+_LONGEST_LITERAL: Final = 20
+"""Longer string literals are called as the compiler calls them."""
+
+
+def _literal(found: ir.GlobalVar) -> str | None:
+    """How C writes a string literal; None for what is none, or is not short and of plain characters."""
+    if not found.name.startswith(".str") or not found.constant or not isinstance(found.initializer, ir.BytesConst):
+        return None
+    text, end = found.initializer.data[:-1], found.initializer.data[-1:]
+    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in text)
+    return f'"{text.decode("ascii")}"' if plain and end == b"\0" and len(text) <= _LONGEST_LITERAL else None
 
 
 def _find_nullable(memory: Memory) -> None:
