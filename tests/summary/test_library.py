@@ -20,6 +20,7 @@ from loopless.queries.calls import evaluate
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.queries.program import Function, load
+from loopless.refusals import Reason, Refused
 from loopless.report.smtlib import smtlib
 from loopless.summary import FunctionSummary, Summary, paths_of, summarize
 from loopless.summary.function import Region
@@ -304,6 +305,14 @@ def test_a_search_says_nothing_of_null_arguments(tmp_path: Path) -> None:
     ):
         function, _ = _whole(f"int f(const char *s) {{ {body} }}", tmp_path)
         assert [parameter.null is not None for parameter in _graph(function).parameters] == [null], body
+
+
+def test_a_difference_of_numbers_of_pointers_may_be_of_null_ones(tmp_path: Path) -> None:
+    source = "long f(const char *s, int c) { const char *p = strchr(s, c); return (long)((size)p - (size)s); }"
+    file = tmp_path / "case.c"
+    file.write_text(HEAD + source, encoding="utf-8")
+    outcome = summarize_whole(load([file])["f"])
+    assert isinstance(outcome, Refused) and outcome.reason is Reason.UNSUPPORTED_INSTRUCTION
 
 
 def test_what_the_loop_writes_is_not_told(tmp_path: Path) -> None:

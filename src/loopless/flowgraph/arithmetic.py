@@ -284,7 +284,8 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
     if instruction.op == "ptrtoint" and isinstance(instruction.type, ir.IntT):
         if not t.uses.speculates:
             alive(t, operand, instruction.loc)
-        subtracted = instruction.result in t.uses.subtracted
+        # Integers made of pointers, null ones too, may be subtracted; clang has a name of its own for pointers.
+        subtracted = instruction.result in t.uses.subtracted and (instruction.result or "").startswith("sub.ptr")
         address = surely_there(t, operand, instruction.loc) if subtracted else t.address(operand, instruction.loc)
         return _address_number(t, address, instruction.type.bits)
     if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
