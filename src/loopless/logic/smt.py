@@ -17,7 +17,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any, Final
 
-from loopless.logic.smt_bits import BitTranslation
+from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.terms import (
     TRUE,
@@ -41,9 +41,6 @@ STEPS_PER_MS: Final = 4_000
 
 MAX_STEPS: Final = 4_000_000_000
 """Z3 counts its steps in 32 bits."""
-
-_BIT_OPERATORS = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
-
 
 class Answer(Enum):
     """Yes, no, or not decided within the limits."""
@@ -116,7 +113,7 @@ def _translations(condition: Condition) -> tuple[Translation, ...]:
     """The translations worth trying, best first."""
     if not BitTranslation.applies(condition):
         return (IntegerTranslation,)
-    if any(isinstance(node, Op) and node.op in _BIT_OPERATORS for node in walk(condition)):
+    if any(isinstance(node, Op) and node.op in BIT_OPERATORS for node in walk(condition)):
         return (BitTranslation,)
     if not any(_is_nonlinear(node) for node in walk(condition)):
         return (IntegerTranslation,)

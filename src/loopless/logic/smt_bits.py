@@ -6,8 +6,10 @@ from functools import reduce
 from typing import Any, Final
 
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.terms import Condition, Const, IntType, Op, Term, range_of, walk
+from loopless.terms import Condition, Const, IntType, Node, Op, Term, range_of, walk
 
+BIT_OPERATORS: Final = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
+"""The operators that work on bits."""
 MAX_WIDTH: Final = 192
 """Wider values are not asked about in bits. Three times 64. A guess."""
 
@@ -22,7 +24,7 @@ class BitTranslation(IntegerTranslation):
     @staticmethod
     def applies(condition: Condition) -> bool:
         """Whether every term of the condition has a range that fits."""
-        return _width(condition) is not None
+        return width_of(condition) is not None
 
     def number(self, model: Any, value: Any) -> int:
         """The value of a Z3 term in a model."""
@@ -30,10 +32,10 @@ class BitTranslation(IntegerTranslation):
 
     def condition(self, condition: Condition) -> Any:
         """The condition as a Z3 formula."""
-        width = _width(condition)
+        width = width_of(condition)
         assert width is not None
-        self.width = width
-        return super().condition(condition)
+        self.width = max(self.width, width)
+        return self.formula(condition)
 
     def _sort(self) -> Any:
         return self.z3.BitVecSort(self.width, self.context)
@@ -92,8 +94,8 @@ class BitTranslation(IntegerTranslation):
         return value
 
 
-def _width(condition: Condition) -> int | None:
-    """The least width that holds every term's range and one bit more, None where there is none up to the limit."""
+def width_of(condition: Node) -> int | None:
+    """The least width in bits that holds every term's range and one bit more, None where there is none up to the limit."""
     widest = 1
     for node in walk(condition):
         if isinstance(node, Term):

@@ -49,10 +49,25 @@ class IntegerTranslation:
 
     def condition(self, condition: Condition) -> Any:
         """The condition as a Z3 formula."""
-        for node in walk(condition):
-            if node not in self.done:
-                self.done[node] = self._node(node)
-        return self.done[condition]
+        return self.formula(condition)
+
+    def formula(self, node: Node) -> Any:
+        """A condition or a term as Z3 has it; what was translated before is used again."""
+        for part in walk(node):
+            if part not in self.done:
+                self.done[part] = self._node(part)
+        return self.done[node]
+
+    @property
+    def sort(self) -> Any:
+        """The sort of terms."""
+        return self._sort()
+
+    def limits(self, value: Any, term: Term) -> list[Any]:
+        """That ``value`` is in the range of ``term``."""
+        low, high = range_of(term)
+        least = [] if low is None else [value >= self._constant(low)]
+        return least + ([] if high is None else [value <= self._constant(high)])
 
     def _node(self, node: Node) -> Any:
         match node:
@@ -116,11 +131,7 @@ class IntegerTranslation:
         return element
 
     def _bound(self, value: Any, term: Term) -> None:
-        low, high = range_of(term)
-        if low is not None:
-            self.facts.append(value >= self._constant(low))
-        if high is not None:
-            self.facts.append(value <= self._constant(high))
+        self.facts += self.limits(value, term)
 
     # What bit vectors do differently:
 

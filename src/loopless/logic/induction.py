@@ -1,0 +1,143 @@
+"""The largest inductive subset of candidate invariants, by Z3 (Flanagan and Leino, Houdini, FME 2001)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from loopless.logic.smt_integers import IntegerTranslation
+from loopless.logic.steps import Locations, Step
+from loopless.terms import Condition, conjunction, negate, substitute
+
+CHECK_MS: Final = 400
+"""Milliseconds for one question to the solver. A guess."""
+
+
+def inductive_subset(
+    steps: Sequence[Step], candidates: Locations, deadline: float, *, check_ms: int = CHECK_MS
+) -> dict[str, tuple[Condition, ...]]:
+    """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
+    source makes those at its target true. Steps begin where no candidates are with nothing known.
+
+    At the ``deadline`` (by ``time.monotonic``) what is not proved is dropped: what is given back is inductive.
+    """
+    import z3
+
+    kept = {location: dict.fromkeys(conditions) for location, conditions in candidates.items()}
+    asked = [_Asked(z3, step, kept, check_ms) for step in steps if kept.get(step.target)]
+    waiting = list(range(len(asked)))
+    while waiting:
+        one = asked[waiting.pop(0)]
+        if time.monotonic() > deadline:
+            return {location: () for location in kept}
+        lost = one.lost(kept, deadline)
+        if not lost:
+            continue
+        for condition in lost:
+            del kept[one.step.target][condition]
+        waiting += [
+            index
+            for index, other in enumerate(asked)
+            if index not in waiting and (other.step.source == one.step.target or other is one)
+        ]
+    return {location: tuple(conditions) for location, conditions in kept.items()}
+
+
+def entailed(step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = CHECK_MS) -> bool:
+    """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
+    import z3
+
+    goal = conjunction((*given, step.condition, negate(substitute(wanted, step.update))))
+    context = z3.Context()
+    translated = IntegerTranslation(z3, context)
+    solver = z3.SimpleSolver(ctx=context)
+    solver.set(timeout=check_ms, random_seed=1)
+    solver.add(translated.condition(goal), *translated.facts)
+    return bool(solver.check() == z3.unsat)
+
+
+class _Asked:
+    """The questions about one step."""
+
+    def __init__(self, z3: Any, step: Step, kept: Mapping[str, Mapping[Condition, None]], check_ms: int) -> None:
+        self.z3, self.step, self.check_ms = z3, step, check_ms
+        context = z3.Context()
+        translated = IntegerTranslation(z3, context)
+        self.solver = z3.SimpleSolver(ctx=context)
+        self.solver.set(timeout=check_ms, random_seed=1)
+        self.solver.add(translated.condition(step.condition))
+        self.given: dict[Condition, Any] = {}
+        self.wanted: dict[Condition, Any] = {}
+        self.after: dict[Condition, Any] = {}
+        for index, condition in enumerate(kept.get(step.source, ())):
+            flag = self.given[condition] = z3.Bool(f"given {index}", context)
+            self.solver.add(z3.Implies(flag, translated.condition(condition)))
+        for index, condition in enumerate(kept[step.target]):
+            flag = self.wanted[condition] = z3.Bool(f"wanted {index}", context)
+            self.after[condition] = translated.condition(substitute(condition, step.update))
+            self.solver.add(z3.Implies(flag, z3.Not(self.after[condition])))
+        self.solver.add(*translated.facts)
+
+    def lost(self, kept: Mapping[str, Mapping[Condition, None]], deadline: float) -> list[Condition]:
+        """The candidates at the target that need not hold behind the step."""
+        given = [flag for condition, flag in self.given.items() if condition in kept.get(self.step.source, ())]
+        open_ = [condition for condition in self.wanted if condition in kept[self.step.target]]
+        lost: list[Condition] = []
+        while open_:
+            found, model = self._check([*given], self.z3.Or(*(self.wanted[condition] for condition in open_)))
+            if found == self.z3.unsat:
+                return lost
+            if model is None:
+                return lost + self._one_by_one(given, open_, deadline)
+            dropped = [c for c in open_ if self.z3.is_false(model.eval(self.after[c], model_completion=True))]
+            dropped = dropped or open_[:1]
+            lost += dropped
+            open_ = [condition for condition in open_ if condition not in dropped]
+            if time.monotonic() > deadline:
+                return lost + open_
+        return lost
+
+    def _one_by_one(self, given: list[Any], open_: Sequence[Condition], deadline: float) -> list[Condition]:
+        """What cannot be proved together is proved alone, or dropped."""
+        dropped = []
+        for condition in open_:
+            late = time.monotonic() > deadline
+            if late or self._check([*given], self.wanted[condition])[0] != self.z3.unsat:
+                dropped.append(condition)
+        return dropped
+
+    def _check(self, assumptions: list[Any], goal: Any) -> tuple[Any, Any]:
+        """The solver's answer, and its model where there is one."""
+        self.solver.push()
+        try:
+            self.solver.add(goal)
+            found = self.solver.check(*assumptions)
+            return found, self.solver.model() if found == self.z3.sat else None
+        except self.z3.Z3Exception:
+            return self.z3.unknown, None
+        finally:
+            self.solver.pop()
+
+
+def core(
+    step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = 2000
+) -> tuple[Condition, ...] | None:
+    """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
+    import z3
+
+    context = z3.Context()
+    translated = IntegerTranslation(z3, context)
+    solver = z3.Solver(ctx=context)
+    solver.set(timeout=check_ms, random_seed=1)
+    solver.add(translated.condition(step.condition))
+    solver.add(translated.condition(negate(substitute(wanted, step.update))))
+    flags = {}
+    for index, condition in enumerate(given):
+        flag = z3.Bool(f"given {index}", context)
+        solver.add(z3.Implies(flag, translated.condition(condition)))
+        flags[str(flag)] = condition
+    solver.add(*translated.facts)
+    if solver.check(*(z3.Bool(name, context) for name in flags)) != z3.unsat:
+        return None
+    return tuple(flags[str(flag)] for flag in solver.unsat_core())

@@ -1,0 +1,50 @@
+"""Transition systems as the engines of this package take them: locations, and transitions between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation, width_of
+from loopless.logic.smt_integers import IntegerTranslation
+from loopless.terms import Condition, Node, Op, Term, Var, walk
+
+
+class Step(Protocol):
+    """From the location ``source`` to ``target`` where ``condition`` holds of the variables there, which take the
+    values of ``update``; variables that are no state of the source may have any value of their types.
+    """
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def condition(self) -> Condition: ...
+
+    @property
+    def update(self) -> Mapping[Var, Term]: ...
+
+
+Locations = Mapping[str, Sequence[Condition]]
+"""Conditions by location."""
+State = Mapping[str, Sequence[Var]]
+"""The variables of each location; a location that is not there has none."""
+
+
+INPUT: Final = "?"
+"""The names of what a step takes from outside begin so: each step has values of its own for these."""
+
+
+def translation(z3: Any, context: Any, steps: Sequence[Step]) -> IntegerTranslation:
+    """How these steps are put to Z3: over the integers, or in bits where they work on bits and are bounded."""
+    nodes: list[Node] = [node for step in steps for node in (step.condition, *step.update.values())]
+    if any(isinstance(part, Op) and part.op in BIT_OPERATORS for node in nodes for part in walk(node)):
+        widths = [width_of(node) for node in nodes]
+        if all(width is not None for width in widths):
+            made = BitTranslation(z3, context)
+            made.width = max(width for width in widths if width is not None)
+            return made
+    return IntegerTranslation(z3, context)

@@ -1,0 +1,119 @@
+"""Runs of a transition system into a location, step by step, by Z3: bounded model checking over paths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from loopless.logic.steps import INPUT, Step, translation
+from loopless.terms import Var
+
+CHECK_MS: Final = 2000
+"""Milliseconds for one question to the solver. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step of a run, by its number, and the values of all variables that occur in it."""
+
+    step: int
+    values: Mapping[Var, int]
+
+
+def runs_into(
+    steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float, most: int = 400
+) -> list[Taken] | None:
+    """The first run found from ``start`` into one of ``goals``, shortest first; None where the time is over, or where
+    there is none of at most ``most`` steps.
+    """
+    import z3
+
+    return _Search(z3, steps, start, goals, deadline).run(most)
+
+
+class _Search:
+    def __init__(self, z3: Any, steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float) -> None:
+        self.z3, self.steps, self.start, self.goals, self.deadline = z3, steps, start, goals, deadline
+        self.context = z3.Context()
+        self.made = translation(z3, self.context, steps)
+        self.forms = []
+        for step in steps:
+            condition = self.made.formula(step.condition)
+            self.forms.append((condition, {var: self.made.formula(term) for var, term in step.update.items()}))
+        self.onward: dict[str, list[int]] = {}
+        for index, step in enumerate(steps):
+            self.onward.setdefault(step.source, []).append(index)
+        used = [step.condition.variables.union(*(t.variables for t in step.update.values())) for step in steps]
+        self.used = [tuple(sorted(found, key=lambda var: var.key)) for found in used]
+
+    def run(self, most: int) -> list[Taken] | None:
+        """Breadth first over paths of locations, each kept while it is feasible."""
+        front = [_Front(self.start, (), {}, (), ())]
+        for depth in range(most):
+            following: list[_Front] = []
+            for path in front:
+                for index in self.onward.get(path.location, ()):
+                    if time.monotonic() > self.deadline:
+                        return None
+                    longer = self._longer(path, index, depth)
+                    model = self._check(longer.known)
+                    if model is None:
+                        continue
+                    if longer.location not in self.goals:
+                        following.append(longer)
+                    elif model is not True:
+                        return self._read(longer, model)
+            front = following
+            if not front:
+                return None
+        return None
+
+    def _longer(self, path: _Front, index: int, depth: int) -> _Front:
+        """The path with one more step."""
+        condition, update = self.forms[index]
+        here = {var: path.values.get(var) for var in self.used[index]}
+        for var, value in here.items():
+            if value is None:
+                here[var] = self.z3.Const(f"{var.key}@{depth}", self.made.sort)
+        pairs = [(self.made.variables[var], here[var]) for var in here]
+        facts = [self.made.limits(here[var], var) for var in here if path.values.get(var) is None]
+        known = (*path.known, *chain.from_iterable(facts), self.z3.substitute(condition, *pairs))
+        kept = {var: value for var, value in here.items() if not var.name.startswith(INPUT)}
+        new = {var: self.z3.substitute(form, *pairs) for var, form in update.items()}
+        values = {**path.values, **kept, **new}
+        return _Front(self.steps[index].target, (*path.taken, index), values, known, (*path.inputs, here))
+
+    def _check(self, known: Sequence[Any]) -> Any:
+        """A model; True where the solver does not know; None where there is none."""
+        solver = self.z3.SimpleSolver(ctx=self.context)
+        left = max(int(1000 * (self.deadline - time.monotonic())), 1)
+        solver.set(timeout=min(CHECK_MS, left), random_seed=1)
+        solver.add(*known)
+        try:
+            found = solver.check()
+        except self.z3.Z3Exception:
+            return True
+        if found == self.z3.unsat:
+            return None
+        return solver.model() if found == self.z3.sat else True
+
+    def _read(self, path: _Front, model: Any) -> list[Taken]:
+        number = self.made.number
+        return [
+            Taken(index, {var: number(model, value) for var, value in here.items()})
+            for index, here in zip(path.taken, path.inputs, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Front:
+    """A path: where it is, its steps, what variables hold, what is known, and what each step began with."""
+
+    location: str
+    taken: tuple[int, ...]
+    values: Mapping[Var, Any]
+    known: tuple[Any, ...]
+    inputs: tuple[Mapping[Var, Any], ...]

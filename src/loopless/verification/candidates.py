@@ -1,0 +1,220 @@
+"""Candidate invariants: comparisons of the program, bounds by its constants, relations of two variables, remainders,
+and the equations that hold of all states seen.
+
+States that runs came to refute most candidates before a solver is asked (Ernst et al., Dynamically discovering likely
+program invariants, ICSE 1999; equations by nullspaces: Sharma et al., A data driven approach for algebraic loop
+invariants, ESOP 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, combinations_with_replacement, islice
+from math import prod
+from typing import Final
+
+from loopless.recurrences.relations import relations
+from loopless.terms import (
+    Compare,
+    Condition,
+    Const,
+    EvaluationError,
+    Sum,
+    Term,
+    Var,
+    add,
+    comparisons,
+    const,
+    equals_zero,
+    holds,
+    less_equal,
+    mod,
+    mul,
+    negate,
+    polynomial,
+    scale,
+    sub,
+    substitute,
+)
+from loopless.terms.nodes import Op, walk
+from loopless.verification.transitions import TransitionSystem
+
+States = Mapping[str, Sequence[Mapping[Var, int]]]
+"""By cutpoint, states that runs came to."""
+
+MAX_VARIABLES: Final = 14
+"""Relations are looked for between no more variables of a cutpoint. A guess."""
+MAX_CANDIDATES: Final = 260
+"""Of a cutpoint no more candidates are proposed. A guess."""
+MAX_MONOMIALS: Final = 130
+MAX_TERMS: Final = 10
+"""Equations with more terms than this are mostly accidents. A guess."""
+
+
+def constants_of(system: TransitionSystem) -> list[int]:
+    """The constants of the program: of comparisons and of updates, and what they come to for one variable."""
+    found: dict[int, None] = {0: None, 1: None}
+    for transition in system.transitions:
+        for comparison in comparisons(transition.condition):
+            found.update(dict.fromkeys(_limits(comparison)))
+        for term in transition.update.values():
+            for node in walk(term):
+                if isinstance(node, Const):
+                    found[node.value] = None
+                elif isinstance(node, Sum):
+                    found.update(dict.fromkeys(c for m, c in node.items if not m))
+                elif isinstance(node, Compare):
+                    found.update(dict.fromkeys(_limits(node)))
+    return [value for value in found if abs(value) < 1 << 64]
+
+
+def _limits(comparison: Compare) -> Iterable[int]:
+    parts = polynomial(comparison.term)
+    free = parts.get((), 0)
+    yield from (free, -free)
+    linear = [c for m, c in parts.items() if m]
+    if len(linear) == 1 and abs(linear[0]) > 1:
+        yield from (-free // linear[0], -(free // linear[0]))
+
+
+class Proposals:
+    """What may hold at the cutpoints of a system, by the states seen there."""
+
+    def __init__(self, system: TransitionSystem, seen: States) -> None:
+        self.system, self.seen = system, seen
+        self.constants = constants_of(system)
+        self.inputs = {one.var for t in system.transitions for one in t.inputs}
+        self.atoms = self._atoms()
+
+    def _atoms(self) -> list[Condition]:
+        """The comparisons of the program, what they become behind a transition, and their negations."""
+        found: dict[Condition, None] = {}
+        for transition in self.system.transitions:
+            for comparison in comparisons(transition.condition):
+                if comparison.variables & self.inputs:
+                    continue
+                for atom in (comparison, negate(comparison)):
+                    found[atom] = None
+        return list(found)
+
+    def simple(self, label: str) -> list[Condition]:
+        """Comparisons of the program, bounds, relations of two variables, remainders."""
+        variables = self._variables(label)
+        states = self.seen.get(label, ())
+        found: dict[Condition, None] = {}
+        known = frozenset(self.system.state[label])
+        near = dict.fromkeys(v for c in self.constants for v in (c, c - 1, c + 1))
+        for atom in self.atoms:
+            if atom.variables <= known and self._held(atom, states):
+                found[atom] = None
+        for var in variables:
+            found.update(dict.fromkeys(_bounds(var, [s[var] for s in states], near)))
+        for a, b in combinations(variables, 2):
+            for term in (sub(a, b), add(a, b)):
+                values = [_value(term, s) for s in states]
+                found.update(dict.fromkeys(_bounds(term, values, near, 2)))
+        for var in variables:
+            for modulus in (k for k in self.constants if 2 <= k <= 64):
+                rests = {s[var] % modulus for s in states}
+                if len(rests) == 1 and (len(states) > 2 or not states):
+                    found[equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))] = None
+        factors = [k for k in self.constants if 2 <= k <= 16]
+        for a, b in ((a, b) for a in variables for b in variables if a is not b):
+            for factor in factors[:4]:
+                for condition in (less_equal(a, scale(b, factor)), less_equal(scale(b, factor), a)):
+                    if self._held(condition, states):
+                        found[condition] = None
+        for a, b in combinations(variables, 2):
+            for c in variables:
+                if c is a or c is b:
+                    continue
+                for condition in (less_equal(add(a, b), c), less_equal(c, add(a, b)), less_equal(add(a, b), scale(c, 2))):
+                    if len(variables) <= 6 and self._held(condition, states):
+                        found[condition] = None
+        found.update(dict.fromkeys(self.equations(label, 1)))
+        return list(islice(found, MAX_CANDIDATES))
+
+    def equations(self, label: str, degree: int) -> list[Condition]:
+        """The polynomial equations up to a degree that hold of all states seen; none where these are too few to tell."""
+        variables = self._variables(label)
+        states = self.seen.get(label, ())
+        monomials: list[tuple[Var, ...]] = [()]
+        for size in range(1, degree + 1):
+            monomials += combinations_with_replacement(variables, size)
+        if len(monomials) > MAX_MONOMIALS:
+            return []
+        distinct = list({tuple(s[v] for v in variables): s for s in states}.values())
+        if len(distinct) < min(len(monomials) + 3, 4 + 2 * len(variables)):
+            return []
+        if any(abs(value) > 1 << 256 for s in distinct for value in s.values()):
+            return []
+        rows = [[prod(s[v] for v in monomial) for monomial in monomials] for s in distinct[:400]]
+        found = []
+        for vector in relations(rows):
+            used = [(c, m) for c, m in zip(vector, monomials, strict=True) if c]
+            if len(used) > MAX_TERMS:
+                continue
+            terms: list[Term] = []
+            for coefficient, monomial in used:
+                product: Term = const(1)
+                for var in monomial:
+                    product = mul(product, var)
+                terms.append(scale(product, coefficient))
+            found.append(equals_zero(add(*terms)))
+        return found
+
+    def _variables(self, label: str) -> list[Var]:
+        """The variables of a cutpoint that hold numbers, those that change in the program first."""
+        info = self.system.graph.variables
+        changed = {var for t in self.system.transitions if t.source for var in t.update}
+        found = [v for v in self.system.state[label] if v in info and not info[v].pointer_part]
+        found.sort(key=lambda v: v not in changed)
+        return found[:MAX_VARIABLES]
+
+    def _held(self, condition: Condition, states: Sequence[Mapping[Var, int]]) -> bool:
+        try:
+            return all(holds(condition, state) for state in states)
+        except EvaluationError:
+            return False
+
+
+def _value(term: Term, state: Mapping[Var, int]) -> int:
+    from loopless.terms import evaluate
+
+    return evaluate(term, state)
+
+
+def _bounds(term: Term, values: Sequence[int], near: Iterable[int], most: int = 3) -> list[Condition]:
+    """That the term is between constants of the program, those that are nearest to what was seen first."""
+    if not values:
+        return [c for k in near for c in (less_equal(const(k), term), less_equal(term, const(k)))][: 4 * most]
+    least, greatest = min(values), max(values)
+    if least == greatest:
+        return [equals_zero(sub(term, const(least))), less_equal(const(least), term), less_equal(term, const(least))]
+    below = sorted((k for k in near if k <= least), reverse=True)[:most]
+    above = sorted(k for k in near if k >= greatest)[:most]
+    return [*(less_equal(const(k), term) for k in below), *(less_equal(term, const(k)) for k in above)]
+
+
+def products_in(system: TransitionSystem) -> bool:
+    """Whether the program multiplies or divides variables."""
+    for transition in system.transitions:
+        for node in (transition.condition, *transition.update.values()):
+            for part in walk(node):
+                if isinstance(part, Sum) and any(sum(e for _, e in m) > 1 for m, _ in part.items):
+                    return True
+                if isinstance(part, Op):
+                    return True
+    return False
+
+
+def conjuncts_under(conditions: Iterable[Condition]) -> list[Condition]:
+    """All conjuncts of these conditions, each once."""
+    from loopless.terms import conjuncts
+
+    return list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition)))
+
+
+def moved(condition: Condition, update: Mapping[Var, Term]) -> Condition:
+    """The condition on the state before that says that ``condition`` holds behind the update."""
+    return substitute(condition, update)

@@ -1,0 +1,248 @@
+"""Proofs that a violation is out of reach, by invariants at cutpoints, and runs that come to one.
+
+Methods in the order of what they cost: single runs, the largest inductive subset of simple candidates, Spacer with what
+that found, polynomial equations, paths of transitions.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.flowgraph.model import Origin
+from loopless.logic.horn import solved
+from loopless.logic.induction import entailed, inductive_subset
+from loopless.logic.unrolling import runs_into
+from loopless.terms import FALSE, TRUE, Condition, Var, conjunction, conjuncts
+from loopless.verification.candidates import Proposals, conjuncts_under, products_in
+from loopless.verification.runs import Choose, Run, Runner
+from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates
+
+Invariants = Mapping[str, tuple[Condition, ...]]
+"""By cutpoint, what holds whenever a run is there."""
+
+GOALS: Final = frozenset((VIOLATION, OPEN))
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them."""
+
+    invariants: Invariants
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A run that may come to a violation: what it reads, in order. ``method``: who found it."""
+
+    inputs: tuple[int, ...]
+    uninitialised: Mapping[str, int]
+    method: str
+    arguments: Mapping[Var, int]
+
+
+class Search:
+    """What is known of one system while methods look for a proof or a violation."""
+
+    def __init__(self, system: TransitionSystem, violates: Violates, deadline: float) -> None:
+        self.system, self.deadline = system, deadline
+        self.runner = Runner(system.graph, violates, system.state)
+        self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
+        self.found: dict[str, tuple[Condition, ...]] = {label: () for label in system.cutpoints}
+        self.bad = [t for t in system.transitions if t.target in GOALS]
+        self.inner = [t for t in system.transitions if t.target not in GOALS]
+        self._proposals: Proposals | None = None
+
+    # -- single runs --------------------------------------------------------------------------------------------------
+
+    def sampled(self, seconds: float, most: int = 1500) -> Suspect | None:
+        """Runs with inputs of all kinds, for states and violations."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        random_ = random.Random(1)
+        constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
+        states = 0
+        for number in range(400):
+            if time.monotonic() > until and number >= 3:
+                break
+            chooser = _chooser(random_, constants, number)
+            run = self.runner.run(chooser, most)
+            if run.end == "violation" and number < 400:
+                return _suspect(run, "single runs")
+            for label, values in run.visits:
+                known = self.seen[label]
+                if len(known) < 600:
+                    known.append(values)
+                    states += 1
+            if not run.inputs and not run.uninitialised and number >= 2:
+                break
+        self._proposals = None
+        return None
+
+    def proposals(self, *, fresh: bool = False) -> Proposals:
+        """What may hold, by the states seen."""
+        if self._proposals is None or fresh:
+            self._proposals = Proposals(self.system, self.seen)
+        return self._proposals
+
+    # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def excluded(self, transition: Transition, known: Mapping[str, Sequence[Condition]], check_ms: int = 2000) -> bool:
+        """Whether what is known at its source excludes a transition."""
+        return entailed(replace(transition, update={}), known.get(transition.source, ()), FALSE, check_ms)
+
+    def _proof(self, method: str) -> Proof | None:
+        if all(self.excluded(transition, self.found) for transition in self.bad):
+            return Proof(dict(self.found), method)
+        return None
+
+    def trivially(self) -> Proof | None:
+        """Whether no invariant is needed."""
+        return self._proof("no invariant needed")
+
+    def by_candidates(self, seconds: float) -> Proof | None:
+        """Houdini on simple candidates."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        made = self.proposals()
+        proposed = {label: made.simple(label) for label in self.system.cutpoints}
+        return self._kept(proposed, until, "inductive candidates (Houdini)")
+
+    def by_equations(self, seconds: float, degree: int) -> Proof | None:
+        """Houdini on polynomial equations."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        made = self.proposals()
+        proposed = {label: made.equations(label, degree) for label in self.system.cutpoints}
+        if not any(proposed.values()):
+            return None
+        return self._kept(proposed, until, "polynomial equations")
+
+    def by_horn(self, seconds: float) -> Proof | bool | None:
+        """Spacer on the transitions with what is known; False where it says that there is a violation."""
+        left = min(self.deadline - time.monotonic(), seconds)
+        if left <= 0:
+            return None
+        strengthened = [
+            replace(t, condition=conjunction((*self.found.get(t.source, ()), t.condition)))
+            for t in self.system.transitions
+        ]
+        answer = solved(strengthened, self.system.state, START, GOALS, int(1000 * left))
+        if answer.safe is None:
+            return None
+        if not answer.safe:
+            return False
+        proposed = {label: conjuncts_under([condition]) for label, condition in answer.invariants.items()}
+        until = min(self.deadline, time.monotonic() + max(seconds, 2.0))
+        return self._kept(proposed, until, "Spacer")
+
+    def _kept(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
+        """What of this, with what is known, is inductive is known from now on."""
+        every = {label: (*self.found[label], *proposed.get(label, ())) for label in self.system.cutpoints}
+        kept = inductive_subset(self.inner, every, until)
+        if sum(map(len, kept.values())) >= sum(map(len, self.found.values())):
+            self.found = dict(kept)
+        return self._proof(method)
+
+    # -- violations ---------------------------------------------------------------------------------------------------
+
+    def by_paths(self, seconds: float, most: int = 400) -> Suspect | None:
+        """The shortest path of transitions into a violation."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        transitions = self.system.transitions
+        taken = runs_into(transitions, START, frozenset((VIOLATION,)), until, most)
+        if taken is None:
+            return None
+        chosen = [(transitions[one.step], one.values) for one in taken]
+        return self._followed(chosen)
+
+    def _followed(self, chosen: Sequence[tuple[Transition, Mapping[Var, int]]]) -> Suspect | None:
+        """The inputs of the run that takes these transitions."""
+        position = 0
+        labels = [transition.target for transition, _ in chosen]
+
+        def visited(label: str) -> None:
+            nonlocal position
+            if position + 1 < len(chosen) and label == labels[position]:
+                position += 1
+
+        def choose(target: Var, origin: Origin, block: str, index: int) -> int:
+            transition, values = chosen[position]
+            if not block:
+                return values.get(target, 0)
+            for one in transition.inputs:
+                if one.block == block and one.index == index and one.var in values:
+                    return values[one.var]
+            return 0
+
+        run = self.runner.run(choose, 1_000_000, visited)
+        return _suspect(run, "paths of transitions") if run.end == "violation" else None
+
+    # -- shorter proofs -----------------------------------------------------------------------------------------------
+
+    def shortened(self, proof: Proof, seconds: float) -> Proof:
+        """The proof without conjuncts that it does not need, as far as time allows."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        kept = {label: tuple(conditions) for label, conditions in proof.invariants.items()}
+        needed: dict[str, list[Condition]] = {label: [] for label in kept}
+        waiting = [(t, FALSE) for t in self.bad]
+        while waiting:
+            transition, wanted = waiting.pop()
+            if time.monotonic() > until:
+                return proof
+            core = self._core(transition, kept.get(transition.source, ()), wanted)
+            if core is None:
+                return proof
+            for condition in core:
+                if condition in needed[transition.source]:
+                    continue
+                needed[transition.source].append(condition)
+                waiting += [(t, condition) for t in self.inner if t.target == transition.source]
+        return Proof({label: tuple(conditions) for label, conditions in needed.items()}, proof.method)
+
+    def _core(
+        self, transition: Transition, given: Sequence[Condition], wanted: Condition
+    ) -> tuple[Condition, ...] | None:
+        from loopless.logic.induction import core
+
+        return core(transition, given, wanted)
+
+
+def _suspect(run: Run, method: str) -> Suspect:
+    return Suspect(tuple(run.inputs), dict(run.uninitialised), method, {})
+
+
+def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> Choose:
+    """Inputs: at first all alike, then small ones, then near constants of the program, then any."""
+    alike = (0, 1, 2, -1, 5, 1_000_000)
+
+    def choose(target: Var, origin: Origin, block: str, index: int) -> int:
+        del origin, block, index
+        low, high = target.type.min, target.type.max
+        low, high = (-(1 << 40) if low is None else low), ((1 << 40) if high is None else high)
+        if number < len(alike):
+            value = alike[number]
+        elif random_.random() < 0.5:
+            value = random_.randint(-3, 12)
+        elif random_.random() < 0.7:
+            value = random_.choice(constants) + random_.randint(-1, 1)
+        elif random_.random() < 0.5:
+            value = random_.choice((low, high, low + 1, high - 1))
+        else:
+            value = random_.randint(low, high)
+        return max(low, min(high, value)) if low <= 0 else value % (high + 1)
+
+    return choose
+
+
+def known_text(invariants: Invariants) -> str:
+    """For debugging and tests: the invariants in C syntax."""
+    from loopless.terms import text
+
+    return "; ".join(f"{label}: {text(conjunction(c)) if c else TRUE}" for label, c in invariants.items())
+
+
+def parts(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """The conjuncts of conditions."""
+    return tuple(part for condition in conditions for part in conjuncts(condition))

@@ -1,0 +1,172 @@
+"""Single runs over a flowgraph, for guesses: states at cutpoints, and the inputs of a run that violates a property.
+
+Nothing is claimed from these: candidates are proved, and violations are replayed on the compiled program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loopless.flowgraph.model import (
+    Allocate,
+    Assign,
+    Assume,
+    Call,
+    Check,
+    Edge,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Load,
+    Origin,
+    Statement,
+    Store,
+)
+from loopless.source.ir import Loc
+from loopless.terms import EvaluationError, IntType, Valuation, Var
+from loopless.verification.transitions import Violates
+
+Choose = Callable[[Var, Origin, str, int], int]
+"""The value that comes from outside: for which variable, why, and where."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
+    what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints.
+    """
+
+    end: str = "steps"
+    loc: Loc | None = None
+    inputs: list[int] = field(default_factory=list)
+    uninitialised: dict[str, int] = field(default_factory=dict)
+    visits: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
+    exact: bool = True
+
+
+class Runner:
+    """Runs of one flowgraph."""
+
+    def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[Var, ...]]) -> None:
+        self.graph, self.violates, self.state = graph, violates, state
+
+    def run(self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None) -> Run:
+        """One run of at most ``most`` blocks."""
+        run = Run()
+        values: dict[Var, int] = {}
+        memory: dict[tuple[int, int], int] = {}
+        for parameter in self.graph.parameters:
+            for var in (parameter.var, parameter.null):
+                if var is not None:
+                    values[var] = choose(var, Origin.NONDET, "", 0)
+        here = Valuation(values, lambda *_: 0)
+        for var in self.graph.variables:
+            values.setdefault(var, 0)
+        label = self.graph.entry
+        try:
+            for _ in range(most):
+                if label in self.state:
+                    run.visits.append((label, {var: values[var] for var in self.state[label]}))
+                    if on_visit is not None:
+                        on_visit(label)
+                following = self._block(label, run, values, memory, choose)
+                if following is None:
+                    return run
+                here = Valuation(values, lambda *_: 0)
+                new = [(target, here.evaluate(term)) for target, term in following.assigns]
+                values.update(new)
+                label = following.target
+        except (EvaluationError, KeyError, OverflowError):
+            run.end = "unknown"
+        return run
+
+    def _block(
+        self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int], choose: Choose
+    ) -> Edge | None:
+        block = self.graph.blocks[label]
+        if label in self.graph.blocked:
+            run.end = "unsupported"
+            return None
+        for index, statement in enumerate(block.statements):
+            ended = self._statement(statement, label, index, run, values, memory, choose)
+            if ended is not None:
+                run.end = ended
+                return None
+        if block.end is not None:
+            run.end, run.loc = "violation" if self.violates(block.end) else block.end.kind, block.end.loc
+            return None
+        here = Valuation(values, lambda *_: 0)
+        for edge in block.edges:
+            if here.holds(edge.condition):
+                return edge
+        run.end = "unknown"
+        return None
+
+    def _statement(
+        self,
+        statement: Statement,
+        label: str,
+        index: int,
+        run: Run,
+        values: dict[Var, int],
+        memory: dict[tuple[int, int], int],
+        choose: Choose,
+    ) -> str | None:
+        here = Valuation(values, lambda *_: 0)
+        match statement:
+            case Assign():
+                values[statement.target] = here.evaluate(statement.value)
+            case Check():
+                if not here.holds(statement.condition):
+                    run.loc = statement.loc
+                    return "violation" if self.violates(statement) else "undefined"
+            case Assume():
+                if not here.holds(statement.condition):
+                    return "assumption"
+            case Havoc(target=target, origin=origin):
+                value = target.type.wrap(choose(target, origin, label, index))
+                values[target] = value
+                if origin in (Origin.NONDET, Origin.CALL):
+                    run.inputs.append(value)
+                elif origin is Origin.UNINITIALISED:
+                    run.uninitialised[self.graph.variables[target].shown] = value
+                else:
+                    run.exact = False
+            case Load(target=target):
+                place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
+                known = memory.get(place)
+                if known is None:
+                    known = self._first(place, statement.type)
+                if known is None:
+                    known, run.exact = choose(target, Origin.MEMORY, label, index), False
+                values[target] = target.type.wrap(known)
+                if statement.target_object is not None:
+                    values[statement.target_object] = 0
+                    run.exact = False
+            case Store():
+                place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
+                memory[place] = here.evaluate(statement.value)
+            case Fill():
+                memory.clear()
+                run.exact = False
+            case Allocate(target=target):
+                values[target] = max(self.graph.objects) + 1
+                run.exact = False
+            case Call():
+                run.exact = False
+                for part in (statement.target, statement.target_object, *statement.changes):
+                    if part is not None:
+                        values[part] = part.type.wrap(choose(part, Origin.CALL, label, index))
+            case _:
+                pass
+        return None
+
+    def _first(self, place: tuple[int, int], type: IntType) -> int | None:
+        """What an object holds at first."""
+        number, offset = place
+        found = self.graph.objects.get(number)
+        size = (type.width or 8) // 8
+        if found is None or found.content is None or offset < 0 or offset + size > len(found.content):
+            return None
+        return type.wrap(int.from_bytes(found.content[offset : offset + size], "little"))

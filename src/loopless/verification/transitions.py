@@ -1,0 +1,297 @@
+"""A program as transitions between cutpoints, each all ways from one to the next at once.
+
+Cutpoints lie on every cycle, so a run is a sequence of transitions. Ways between two cutpoints that meet on the way
+become one, whose values are choices (large-block encoding: Beyer et al., Software model checking via large-block
+encoding, FMCAD 2009). What comes from outside on the way is an input of the transition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.model import (
+    Allocate,
+    Assign,
+    Assume,
+    Block,
+    Call,
+    Check,
+    End,
+    Flowgraph,
+    Havoc,
+    Load,
+    Origin,
+    Statement,
+)
+from loopless.graphs import reachable, reverse_postorder
+from loopless.paths.execution import Written, written_objects
+from loopless.refusals import Reason, Refused
+from loopless.source.ir import Loc
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Const,
+    IntType,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+    ite,
+    negate,
+    read,
+    substitute,
+)
+
+START: Final = ""
+"""Where a run begins, among the cutpoints."""
+VIOLATION: Final = "~violation"
+"""Where a run is once the property is violated."""
+OPEN: Final = "~open"
+"""Where a run is that comes to something that is not followed: it may violate the property behind it."""
+
+Violates = Callable[[Statement | End], bool]
+"""Whether the failing check, or the end, is what must not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A value from outside that a transition takes: ``var`` stands for it, the havoc (or load, call, allocation) is
+    statement ``index`` of ``block``.
+    """
+
+    var: Var
+    origin: Origin
+    block: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
+    ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed.
+    """
+
+    source: str
+    target: str
+    condition: Condition
+    update: Mapping[Var, Term]
+    inputs: tuple[Input, ...]
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionSystem:
+    """A program with a property. ``cutpoints`` without :data:`START`; ``state``: by cutpoint, the variables whose
+    values matter there. ``undefined``: the kinds of undefined behaviour that end runs, with the first place of each.
+    """
+
+    graph: Flowgraph
+    cutpoints: tuple[str, ...]
+    transitions: tuple[Transition, ...]
+    state: Mapping[str, tuple[Var, ...]]
+    undefined: Mapping[str, Loc | None] = field(default_factory=dict)
+    open: tuple[Refused, ...] = ()
+
+
+def system_of(
+    graph: Flowgraph, violates: Violates, calls: Callable[[Call], Refused | None], *, ends: bool = True
+) -> TransitionSystem | Refused:
+    """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
+    kept of runs that end.
+    """
+    cutpoints = cutpoints_of(graph)
+    live = live_at_entry(graph.blocks, frozenset())
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live)
+    try:
+        for start in (START, *cutpoints):
+            made.begin(start)
+    except TermTooLarge as error:
+        return Refused(Reason.BUDGET, graph.source_name, f"an expression grows too large: {error}")
+    transitions = [t for t in made.transitions if ends or t.target in cutpoints]
+    state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
+    return TransitionSystem(graph, cutpoints, tuple(transitions), state, made.undefined, tuple(made.open))
+
+
+def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
+    """The targets of the edges that lead back in reverse postorder: they lie on every cycle, and of reducible
+    flowgraphs they are the headers of loops.
+    """
+    successors = {label: block.successors for label, block in graph.blocks.items()}
+    order = reverse_postorder(successors, graph.entry)
+    place = {label: index for index, label in enumerate(order)}
+    back = {target for label in order for target in successors[label] if place[target] <= place[label]}
+    return tuple(label for label in order if label in back)
+
+
+@dataclass(slots=True)
+class _State:
+    condition: Condition
+    values: dict[Var, Term]
+
+
+class _Maker:
+    def __init__(
+        self,
+        graph: Flowgraph,
+        violates: Violates,
+        calls: Callable[[Call], Refused | None],
+        cutpoints: frozenset[str],
+        live: Mapping[str, frozenset[Var]],
+    ) -> None:
+        self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
+        self.written: Written = written_objects(graph, graph.blocks)
+        self.transitions: list[Transition] = []
+        self.undefined: dict[str, Loc | None] = {}
+        self.open: list[Refused] = []
+        self.start = START
+        self.inputs: list[Input] = []
+        self.arrived: dict[str, list[_State]] = {}
+
+    def begin(self, start: str) -> None:
+        """The transitions from one cutpoint."""
+        self.start, self.inputs = start, []
+        first = self.graph.entry if start == START else start
+        self.arrived = {first: [_State(TRUE, {})]}
+        if start == START and first in self.cutpoints:
+            self._emit(first, TRUE, {}, None)
+            return
+        blocks = self.graph.blocks
+        inner = {
+            label: [t for t in blocks[label].successors if t not in self.cutpoints]
+            for label in reachable((first,), lambda at: [t for t in blocks[at].successors if t not in self.cutpoints])
+        }
+        targets: dict[str, list[_State]] = {}
+        for label in reverse_postorder(inner, first):
+            states = self.arrived.pop(label, [])
+            if states:
+                self._block(blocks[label], self._joined(label, states), targets)
+        for target, states in targets.items():
+            state = self._joined(target, states)
+            self._emit(target, state.condition, state.values, None)
+
+    def _emit(self, target: str, condition: Condition, values: Mapping[Var, Term], loc: Loc | None) -> None:
+        if condition is FALSE:
+            return
+        kept = self.live.get(target, frozenset())
+        update = {var: term for var, term in values.items() if var in kept and term is not var}
+        used = condition.variables.union(*(term.variables for term in update.values()))
+        inputs = tuple(one for one in self.inputs if one.var in used)
+        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc))
+
+    def _joined(self, label: str, states: Sequence[_State]) -> _State:
+        """One state for all that meet; their conditions exclude one another."""
+        if len(states) == 1:
+            return states[0]
+        every = [dict.fromkeys(conjuncts(state.condition)) for state in states]
+        common = [part for part in every[0] if all(part in other for other in every)]
+        own = [conjunction(part for part in parts if part not in common) for parts in every]
+        wanted = self.live[label]
+        changed = dict.fromkeys(var for state in states for var in state.values if var in wanted)
+        values: dict[Var, Term] = {}
+        for var in changed:
+            term = states[-1].values.get(var, var)
+            for state, condition in zip(reversed(states[:-1]), reversed(own[:-1]), strict=True):
+                term = ite(condition, state.values.get(var, var), term)
+            values[var] = term
+        return _State(conjunction((*common, disjunction(own))), values)
+
+    def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
+        refused = self.graph.blocked.get(block.label)
+        if refused is not None:
+            self._opened(refused, state)
+            return
+        for index, statement in enumerate(block.statements):
+            self._statement(block.label, index, statement, state)
+            if state.condition is FALSE:
+                return
+        if block.end is not None:
+            if self.violates(block.end):
+                self._emit(VIOLATION, state.condition, {}, block.end.loc)
+            elif block.end.kind == "unsupported":
+                refused = block.end.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
+                self._opened(refused, state)
+            elif block.end.kind == "undefined":
+                self.undefined.setdefault("unreachable", block.end.loc)
+            return
+        for edge in block.edges:
+            condition = conjunction((state.condition, substitute(edge.condition, state.values)))
+            if condition is FALSE:
+                continue
+            values = {**state.values, **{v: substitute(term, state.values) for v, term in edge.assigns}}
+            following = targets if edge.target in self.cutpoints else self.arrived
+            following.setdefault(edge.target, []).append(_State(condition, values))
+
+    def _opened(self, refused: Refused, state: _State) -> None:
+        self.open.append(refused)
+        self._emit(OPEN, state.condition, {}, None)
+
+    def _statement(self, label: str, index: int, statement: Statement, state: _State) -> None:
+        values = state.values
+        match statement:
+            case Assign():
+                values[statement.target] = substitute(statement.value, values)
+            case Check():
+                self._check(statement, state)
+            case Assume():
+                state.condition = conjunction((state.condition, substitute(statement.condition, values)))
+            case Havoc(target=target, origin=origin):
+                values[target] = self._input(target, origin, label, index)
+            case Load():
+                values[statement.target] = self._loaded(statement, state, label, index)
+                if statement.target_object is not None:
+                    values[statement.target_object] = self._input(
+                        statement.target_object, Origin.MEMORY, label, index, "object"
+                    )
+            case Allocate(target=target):
+                values[target] = self._input(target, Origin.MEMORY, label, index)
+            case Call():
+                refused = self.calls(statement)
+                if refused is not None:
+                    self._opened(refused, state)
+                for part in (statement.target, statement.target_object, *statement.changes):
+                    if part is not None:
+                        values[part] = self._input(part, Origin.CALL, label, index, part.name)
+            case _:
+                pass  # what it changes is memory that no variable holds
+
+    def _check(self, check: Check, state: _State) -> None:
+        condition = substitute(check.condition, state.values)
+        if self.violates(check):
+            self._emit(VIOLATION, conjunction((state.condition, negate(condition))), {}, check.loc)
+        elif conjunction((state.condition, negate(condition))) is not FALSE:
+            self.undefined.setdefault(check.kind, check.loc)
+        state.condition = conjunction((state.condition, condition))
+
+    def _input(self, target: Var, origin: Origin, label: str, index: int, part: str = "") -> Var:
+        var = Var(f"?{self.start}>{label}:{index}{part}", target.type)
+        found = Input(var, origin, label, index)
+        if found not in self.inputs:
+            self.inputs.append(found)
+        return var
+
+    def _loaded(self, load: Load, state: _State, label: str, index: int) -> Term:
+        owner = substitute(load.address.object, state.values)
+        number = owner.value if isinstance(owner, Const) else None
+        objects = self.graph.objects
+        kept = number in objects and number not in self.written and not self.written.anything
+        if kept and number is not None and load.target_object is None:
+            held = load.type if load.target.type.width is not None else IntType(None)
+            return read(objects[number].name, substitute(load.address.offset, state.values), held)
+        return self._input(load.target, Origin.MEMORY, label, index)
+
+
+def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:
+    """The variables that occur, inputs included."""
+    found: set[Var] = set()
+    for transition in transitions:
+        found |= transition.condition.variables
+        found |= transition.update.keys()
+        for term in transition.update.values():
+            found |= term.variables
+    return frozenset(found)
