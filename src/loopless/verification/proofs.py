@@ -236,6 +236,18 @@ def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> C
     return choose
 
 
+def input_lists(number: int, length: int = 4000) -> list[list[int]]:
+    """Inputs for native runs: all alike, small ones, and any."""
+    random_ = random.Random(2)
+    found = [[value] * length for value in (0, 1, 2, -1, 7, 1_000_000)]
+    while len(found) < number:
+        if len(found) % 2:
+            found.append([random_.randint(-2, 20) for _ in range(length)])
+        else:
+            found.append([random_.randint(-(1 << 31), (1 << 31) - 1) for _ in range(length)])
+    return found
+
+
 def known_text(invariants: Invariants) -> str:
     """For debugging and tests: the invariants in C syntax."""
     from loopless.terms import text

@@ -1,0 +1,117 @@
+"""Certificates as JSON documents: what is proved of which program, and by which conditions.
+
+.. code-block:: text
+
+    {"format": "loopless-certificate", "version": 1,
+     "program": {"files": [...], "data_model": "ILP32", "flags": [...], "entry": "main",
+                 "integers": "machine", "wrapv": false},
+     "property": "unreach-call",
+     "invariants": [{"cutpoint": LABEL, "file": F, "line": N, "conjuncts": [SMT-LIB, ...]}],
+     "ranks": [{"cutpoint": LABEL, "components": [SMT-LIB, ...]}]}
+
+A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from loopless.check.certificates.judge import Claim, Judgement, judged
+from loopless.check.certificates.property import Follows, Property, graph_of, violates
+from loopless.errors import UsageError
+from loopless.source import SourceOptions, load
+
+FORMAT: Final = "loopless-certificate"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The program that a certificate is about, and how it is read."""
+
+    files: tuple[str, ...]
+    options: SourceOptions
+    entry: str = "main"
+    mathematical: bool = False
+    wrapv: bool = False
+
+
+def document_of(
+    subject: Subject, property_: Property, claim: Claim, places: Mapping[str, tuple[str, int]]
+) -> dict[str, Any]:
+    """A certificate. ``places``: file and line of cutpoints, for readers."""
+    invariants = []
+    for label, conjuncts in claim.invariants.items():
+        file, line = places.get(label, ("", 0))
+        invariants.append({"cutpoint": label, "file": file, "line": line, "conjuncts": list(conjuncts)})
+    found: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": {
+            "files": list(subject.files),
+            "data_model": subject.options.data_model,
+            "flags": list(subject.options.flags),
+            "compile_database": None if subject.options.compile_database is None else str(subject.options.compile_database),
+            "clang": subject.options.clang,
+            "stubs": [str(file) for file in subject.options.stubs],
+            "entry": subject.entry,
+            "integers": "mathematical" if subject.mathematical else "machine",
+            "wrapv": subject.wrapv,
+        },
+        "property": property_.value,
+        "invariants": invariants,
+    }
+    if claim.ranks is not None:
+        found["ranks"] = [{"cutpoint": label, "components": list(terms)} for label, terms in claim.ranks.items()]
+    return found
+
+
+def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """The judgement of a certificate, as JSON.
+
+    Raises:
+        UsageError: it is no certificate, or of another version.
+        KeyError, TypeError: something is missing in it.
+    """
+    if document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise UsageError(f"this is no {FORMAT} of version {VERSION}")
+    told = document["program"]
+    database = told.get("compile_database")
+    options = SourceOptions(
+        data_model=told["data_model"],
+        flags=tuple(told["flags"]),
+        clang=told.get("clang"),
+        compile_database=None if database is None else Path(database),
+        stubs=tuple(Path(file) for file in told.get("stubs", ())),
+    )
+    program = load([Path(file) for file in told["files"]], options)
+    property_ = Property(document["property"])
+    graph = graph_of(
+        program, told["entry"], mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"])
+    )
+    if graph.refused is not None:
+        raise UsageError(f"the edges of {told['entry']} do not tell where runs go: {graph.refused.detail}")
+    ranks = document.get("ranks")
+    claim = Claim(
+        {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
+        None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
+    )
+    if property_ is Property.TERMINATION and claim.ranks is None:
+        raise UsageError("a certificate of termination needs ranks")
+    found = judged(graph, claim, violates(property_), Follows(property_, program.module), seconds=seconds)
+    return judgement_json(found)
+
+
+def judgement_json(found: Judgement) -> dict[str, Any]:
+    """A judgement as JSON."""
+    return {
+        "accepted": found.accepted,
+        "failed": list(found.failed),
+        "undefined": list(found.undefined),
+        "questions": found.questions,
+        "theories": list(found.theories),
+        "seconds": round(found.seconds, 3),
+    }

@@ -1,0 +1,173 @@
+"""SMT-LIB expressions over the integers as terms and conditions: how certificates write invariants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Final
+
+from loopless.errors import UsageError
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Term,
+    Var,
+    add,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    floor_div,
+    greater,
+    greater_equal,
+    implies,
+    ite,
+    less,
+    less_equal,
+    mod,
+    mul,
+    negate,
+    not_equal,
+    scale,
+    sub,
+    symbol,
+)
+
+_TOKEN: Final = re.compile(r"\s*(?:(\()|(\))|\|([^|]*)\||([^\s()|]+))")
+
+_Tree = str | list["_Tree"]
+_Bound = Mapping[str, Term | Condition]
+
+_COMPARISONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
+    "=": equal,
+    "<": less,
+    "<=": less_equal,
+    ">": greater,
+    ">=": greater_equal,
+    "distinct": not_equal,
+}
+
+
+def condition_of(text: str, variables: Mapping[str, Var]) -> Condition:
+    """The condition that ``text`` says; ``variables`` by their symbols. Raises ``UsageError``."""
+    found = _Reader(variables).read(_parsed(text), {})
+    if not isinstance(found, Condition):
+        raise UsageError(f"the certificate has a term where a condition belongs: {text}")
+    return found
+
+
+def term_of(text: str, variables: Mapping[str, Var]) -> Term:
+    """The term that ``text`` says. Raises ``UsageError``."""
+    found = _Reader(variables).read(_parsed(text), {})
+    if not isinstance(found, Term):
+        raise UsageError(f"the certificate has a condition where a term belongs: {text}")
+    return found
+
+
+def symbols_of(variables: Mapping[Var, object]) -> dict[str, Var]:
+    """The variables by what certificates call them."""
+    return {symbol(var.name).strip("|"): var for var in variables}
+
+
+def _parsed(text: str) -> _Tree:
+    stack: list[list[_Tree]] = [[]]
+    position = 0
+    while position < len(text.rstrip()):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise UsageError(f"the certificate has an expression that cannot be read: {text}")
+        position = match.end()
+        opened, closed, quoted, word = match.groups()
+        if opened:
+            stack.append([])
+        elif closed:
+            if len(stack) < 2:
+                raise UsageError(f"the certificate has an expression with one ')' too many: {text}")
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(f"|{quoted}" if quoted is not None else word)
+    if len(stack) != 1 or len(stack[0]) != 1:
+        raise UsageError(f"the certificate has an expression that does not end: {text}")
+    return stack[0][0]
+
+
+class _Reader:
+    def __init__(self, variables: Mapping[str, Var]) -> None:
+        self.variables = variables
+
+    def read(self, tree: _Tree, bound: _Bound) -> Term | Condition:
+        """A tree of words as a term or a condition."""
+        if isinstance(tree, str):
+            return self._word(tree, bound)
+        head, *rest = tree
+        if head == "let":
+            bindings, body = rest
+            inner = {str(name).strip("|"): self.read(value, bound) for name, value in bindings}  # type: ignore[misc]
+            return self.read(body, {**bound, **inner})
+        if not isinstance(head, str):
+            raise UsageError("the certificate applies what is no operator")
+        return self._applied(head, [self.read(part, bound) for part in rest])
+
+    def _word(self, word: str, bound: _Bound) -> Term | Condition:
+        if re.fullmatch(r"\d+", word):
+            return const(int(word))
+        if word in ("true", "false"):
+            return TRUE if word == "true" else FALSE
+        name = word.removeprefix("|")
+        if name in bound:
+            return bound[name]
+        if name not in self.variables:
+            raise UsageError(f"the certificate speaks of {name}, which the program does not have")
+        return self.variables[name]
+
+    def _applied(self, head: str, parts: list[Term | Condition]) -> Term | Condition:
+        conditions = [part for part in parts if isinstance(part, Condition)]
+        terms = [part for part in parts if isinstance(part, Term)]
+        if head == "ite" and len(parts) == 3 and isinstance(parts[0], Condition):
+            when, then, otherwise = parts
+            assert isinstance(when, Condition)
+            if isinstance(then, Term) and isinstance(otherwise, Term):
+                return ite(when, then, otherwise)
+            return disjunction((conjunction((when, conditions[1])), conjunction((negate(when), conditions[2]))))
+        if len(conditions) == len(parts):
+            return _of_conditions(head, conditions)
+        if len(terms) == len(parts):
+            return _of_terms(head, terms)
+        raise UsageError(f"the certificate mixes terms and conditions under {head}")
+
+
+def _of_conditions(head: str, parts: list[Condition]) -> Condition:
+    match head, len(parts):
+        case "and", _:
+            return conjunction(parts)
+        case "or", _:
+            return disjunction(parts)
+        case "not", 1:
+            return negate(parts[0])
+        case "=>", 2:
+            return implies(parts[0], parts[1])
+        case _:
+            raise UsageError(f"the certificate has an operator of conditions that is not known: {head}")
+
+
+def _of_terms(head: str, parts: list[Term]) -> Term | Condition:
+    if head in _COMPARISONS and len(parts) == 2:
+        return _COMPARISONS[head](parts[0], parts[1])
+    match head, len(parts):
+        case "+", _:
+            return add(*parts)
+        case "-", 1:
+            return scale(parts[0], -1)
+        case "-", _:
+            return reduce(sub, parts)
+        case "*", _:
+            return reduce(mul, parts)
+        case "div", 2:
+            return floor_div(parts[0], parts[1])
+        case "mod", 2:
+            return mod(parts[0], parts[1])
+        case _:
+            raise UsageError(f"the certificate has an operator of terms that is not known: {head}")

@@ -1,0 +1,185 @@
+"""Whether a certificate proves what it says of a program: read anew, block by block, by Z3 alone.
+
+A certificate has conditions at cutpoints. The judge compiles the program itself and asks of every way from the
+beginning, and from each cutpoint, to the next: does it make the conditions there true (initiation and consecution), and
+can it come to what must not happen (safety)? Nothing of how the conditions were found is used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import z3  # type: ignore[import-untyped]
+
+from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
+from loopless.check.certificates.regions import Arrival, Region, check_cut, nodes_of
+from loopless.check.certificates.theories import Bits, Integers
+from loopless.flowgraph.model import Call, End, Flowgraph, Statement
+from loopless.graphs import reachable
+from loopless.terms import Condition, Node, Term, conjunction
+
+Violates = Callable[[Statement | End], bool]
+Follows = Callable[[Call], bool]
+
+QUESTION_MS: Final = 10_000
+"""Milliseconds for one question in one theory. A guess."""
+THEORIES: Final = (Integers, Bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a certificate says: ``invariants`` by label, each a conjunction of SMT-LIB expressions; ``ranks``, where it
+    is about termination, by label what falls lexicographically from one visit of a cutpoint to the next.
+    """
+
+    invariants: Mapping[str, Sequence[str]]
+    ranks: Mapping[str, Sequence[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``accepted``: all questions were answered as they must; ``failed`` says which were not. ``undefined``: the kinds
+    of undefined behaviour that the invariants do not exclude, which end runs. ``questions``: how many were asked.
+    """
+
+    accepted: bool
+    failed: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
+    questions: int = 0
+    seconds: float = 0.0
+    theories: tuple[str, ...] = field(default_factory=tuple)
+
+
+def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows, *, seconds: float = 60.0) -> Judgement:
+    """Whether the claim holds of the flowgraph.
+
+    Raises:
+        UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
+    """
+    started = time.monotonic()
+    labels = tuple(claim.invariants)
+    check_cut(graph, labels)
+    symbols = symbols_of(graph.variables)
+    held = {label: tuple(condition_of(text, symbols) for text in texts) for label, texts in claim.invariants.items()}
+    ranks = None
+    if claim.ranks is not None:
+        ranks = {label: tuple(term_of(text, symbols) for text in texts) for label, texts in claim.ranks.items()}
+    judge = _Judge(graph, held, ranks, violates, follows, started + seconds)
+    for start in (None, *labels):
+        judge.region(start)
+    undefined = tuple(dict.fromkeys(judge.undefined))
+    failed = tuple(judge.failed)
+    return Judgement(not failed, failed, undefined, judge.questions, time.monotonic() - started, tuple(judge.used))
+
+
+class _Judge:
+    def __init__(
+        self,
+        graph: Flowgraph,
+        held: Mapping[str, tuple[Condition, ...]],
+        ranks: Mapping[str, tuple[Term, ...]] | None,
+        violates: Violates,
+        follows: Follows,
+        until: float,
+    ) -> None:
+        self.graph, self.held, self.ranks = graph, held, ranks
+        self.violates, self.follows, self.until = violates, follows, until
+        self.failed: list[str] = []
+        self.undefined: list[str] = []
+        self.questions = 0
+        self.used: dict[str, None] = {}
+        nodes: list[Node] = nodes_of(graph)
+        nodes += [condition for conditions in held.values() for condition in conditions]
+        nodes += [term for terms in (ranks or {}).values() for term in terms]
+        self.nodes = nodes
+
+    def region(self, start: str | None) -> None:
+        """All questions about what happens from one cutpoint on."""
+        worlds = [world for world in (self._world(start, theory) for theory in THEORIES) if world is not None]
+        place = "the beginning" if start is None else start
+        for index, arrival in enumerate(worlds[0].region.arrivals):
+            for part in range(len(self.held[arrival.target])):
+                if not self._shown(worlds, lambda w, i=index, p=part: w.loses(i, self.held, p)):  # type: ignore[misc]
+                    self.failed.append(f"from {place} to {arrival.target}: conjunct {part + 1} need not hold there")
+            if self.ranks is not None and start is not None and self._same_cycle(start, arrival.target):
+                if not self._shown(worlds, lambda w, i=index: w.rises(i, start, self.ranks or {})):  # type: ignore[misc]
+                    self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
+        for index, event in enumerate(worlds[0].region.events):
+            excluded = self._shown(worlds, lambda w, i=index: [w.region.events[i].guard])  # type: ignore[misc]
+            if excluded:
+                continue
+            if event.kind in ("violation", "unfollowed"):
+                at = f" at {event.loc}" if event.loc is not None else ""
+                self.failed.append(f"from {place}: {event.kind}{at} is not excluded")
+            else:
+                self.undefined.append(event.kind)
+
+    def _same_cycle(self, a: str, b: str) -> bool:
+        """Whether a run at ``b`` may come to ``a``: the ways that may be taken again and again."""
+        return a in reachable((b,), lambda label: self.graph.blocks[label].successors)
+
+    def _world(self, start: str | None, kind: type[Integers]) -> _World | None:
+        context = z3.Context()
+        theory = kind.wide(self.nodes, context)
+        if theory is None:
+            return None
+        region = Region(self.graph, theory, start, self.held, self.violates, self.follows)
+        return _World(region, theory, self.held.get(start, ()) if start is not None else ())
+
+    def _shown(self, worlds: Sequence[_World], goal: Callable[[_World], list[Any]]) -> bool:
+        """Whether what ``goal`` says of a world cannot be."""
+        self.questions += 1
+        for world in worlds:
+            left = int(1000 * (self.until - time.monotonic()))
+            if left <= 0:
+                return False
+            found = world.impossible(goal(world), min(left, QUESTION_MS))
+            if found is not None:
+                self.used[type(world.theory).__name__.lower()] = None
+                return found
+        return False
+
+
+class _World:
+    """A region in one theory, where the invariant of its start holds."""
+
+    def __init__(self, region: Region, theory: Integers, given: Sequence[Condition]) -> None:
+        self.region, self.theory = region, theory
+        self.given = theory.node(conjunction(given), region.first)
+
+    def impossible(self, parts: Sequence[Any], milliseconds: int) -> bool | None:
+        """Whether these cannot hold together; None where Z3 gives up."""
+        solver = z3.Solver(ctx=self.theory.context)
+        solver.set(timeout=milliseconds, random_seed=1)
+        solver.add(self.given, *parts, *self.theory.facts)
+        try:
+            found = solver.check()
+        except z3.Z3Exception:
+            return None
+        return None if found == z3.unknown else bool(found == z3.unsat)
+
+    def loses(self, arrival: int, held: Mapping[str, tuple[Condition, ...]], part: int) -> list[Any]:
+        """That a run arrives where a conjunct does not hold."""
+        one = self.region.arrivals[arrival]
+        return [one.guard, z3.Not(self._at(one, held[one.target][part]))]
+
+    def rises(self, arrival: int, start: str, ranks: Mapping[str, tuple[Term, ...]]) -> list[Any]:
+        """That a run arrives without that the rank has become less: lexicographically, by a component that was not
+        negative.
+        """
+        one = self.region.arrivals[arrival]
+        falls = list(self._falls(one, ranks[start], ranks[one.target]))
+        return [one.guard, z3.Not(z3.Or(falls))]
+
+    def _falls(self, one: Arrival, before: Sequence[Term], after: Sequence[Term]) -> Iterator[Any]:
+        same: list[Any] = []
+        for old, new in zip(before, after, strict=True):
+            a, b = self.theory.node(old, self.region.first), self._at(one, new)
+            yield z3.And([*same, a >= self.theory.number(0), b < a])
+            same.append(a == b)
+
+    def _at(self, one: Arrival, node: Node) -> Any:
+        return self.theory.node(node, one.values)  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+"""What is asked of a program: which ends and checks violate it, and which calls it can be asked behind.
+
+The properties are those of SV-COMP (https://sv-comp.sosy-lab.org, "Competition Rules"), of all runs from ``main``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from typing import Final
+
+from loopless.flowgraph import Options, build
+from loopless.flowgraph.beginning import begins_at, begun, never_written
+from loopless.flowgraph.call_graph import Reach
+from loopless.flowgraph.dispatch import dispatched
+from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Statement
+from loopless.source import Program
+from loopless.source.ir import Module
+from loopless.source.vocabulary import Meaning, meaning_of
+
+
+class Property(Enum):
+    """What must hold of all runs."""
+
+    UNREACH_CALL = "unreach-call"
+    TERMINATION = "termination"
+    NO_OVERFLOW = "no-overflow"
+
+
+OVERFLOWS: Final = ("signed-overflow",)
+"""The kinds of checks that are about the range of a signed type."""
+
+
+def violates(property_: Property) -> Callable[[Statement | End], bool]:
+    """Whether an end, or a check that fails, violates the property."""
+
+    def found(what: Statement | End) -> bool:
+        match property_, what:
+            case Property.UNREACH_CALL, End(kind="error"):
+                return True
+            case Property.NO_OVERFLOW, Check(kind=kind):
+                return kind in OVERFLOWS
+            case _:
+                return False
+
+    return found
+
+
+class Follows:
+    """Whether nothing behind a call can violate the property, so that it is enough to know what the call changes."""
+
+    def __init__(self, property_: Property, module: Module) -> None:
+        self._property = property_
+        self._module = module
+        self._reach = Reach(module)
+        self._erring = {function.name for function in module.defined() if self._errs(function.name)}
+
+    def __call__(self, call: Call) -> bool:
+        """Whether the call is harmless."""
+        names = self.names(call)
+        if self._property is Property.UNREACH_CALL:
+            return not self._erring.intersection(names)
+        return not names
+
+    def names(self, call: Call) -> tuple[str, ...]:
+        """The functions of the program that a call may come to."""
+        defined = {function.name for function in self._module.defined()}
+        if call.callee == THROUGH_POINTER:
+            return self._reach.of((), "a pointer").names
+        direct = (call.callee,) if call.callee in defined else ()
+        return self._reach.of(direct, "" if direct or call.outside else call.callee).names
+
+    def _errs(self, name: str) -> bool:
+        defined = {function.name for function in self._module.defined()}
+        called = (i.callee_name for i in self._module.functions[name].instructions())
+        known = (meaning_of(callee, defined=callee in defined) for callee in called if callee is not None)
+        return any(meaning in (Meaning.ERROR, Meaning.ASSERT) for meaning in known)
+
+
+def graph_of(program: Program, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> Flowgraph:
+    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals."""
+    module = program.inlined
+    resolved = dispatched(module, never_written(module, whole=True))
+    options = Options(mathematical, wrapv, apart=False)
+    graph = build(resolved.functions[entry], resolved, options)
+    called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
+    first = begins_at(program.module, entry) and entry not in called
+    return replace(
+        begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=graph.refused
+    )

@@ -1,0 +1,249 @@
+"""Terms and conditions for Z3, over unbounded integers or in bit vectors wide enough for every value.
+
+What a theory has no words for is any value of its range, which proves less and never too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import z3  # type: ignore[import-untyped]
+
+from loopless.terms import (
+    Aggregate,
+    And,
+    Compare,
+    Const,
+    Ite,
+    Node,
+    Op,
+    Or,
+    Read,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    Wrap,
+    range_of,
+    walk,
+)
+
+_QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
+MAX_BITS: Final = 300
+"""Wider values are not put into bit vectors. A guess."""
+
+
+class Integers:
+    """Terms as Z3's integers."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.facts: list[Any] = []
+        self._fresh = 0
+
+    @classmethod
+    def wide(cls, nodes: Iterable[Node], context: Any) -> Integers | None:
+        """The theory for these; None where it cannot hold them."""
+        del nodes
+        return cls(context)
+
+    def number(self, value: int) -> Any:
+        """A constant."""
+        return z3.IntVal(value, self.context)
+
+    def fresh(self, name: str, term: Term) -> Any:
+        """A new constant, in the range of ``term``."""
+        self._fresh += 1
+        made = self.constant(f"{name}!{self._fresh}")
+        low, high = range_of(term)
+        if low is not None:
+            self.facts.append(made >= self.number(low))
+        if high is not None:
+            self.facts.append(made <= self.number(high))
+        return made
+
+    def constant(self, name: str) -> Any:
+        """A constant of that name."""
+        return z3.Int(name, self.context)
+
+    def node(self, root: Node, values: Mapping[Var, Any]) -> Any:
+        """A term or condition at the ``values`` of its variables."""
+        done: dict[Node, Any] = {}
+        for node in walk(root):
+            done[node] = values[node] if isinstance(node, Var) else self._made(node, done)
+        return done[root]
+
+    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:
+        match node:
+            case Truth():
+                return z3.BoolVal(node.value, self.context)
+            case Compare():
+                term, zero = done[node.term], self.number(0)
+                return {"le": term <= zero, "eq": term == zero, "ne": term != zero}[node.relation]
+            case And():
+                return z3.And([done[arg] for arg in node.args])
+            case Or():
+                return z3.Or([done[arg] for arg in node.args])
+            case Const():
+                return self.number(node.value)
+            case Sum():
+                total = self.number(0)
+                for monomial, coefficient in node.items:
+                    product = self.number(coefficient)
+                    for atom, exponent in monomial:
+                        for _ in range(exponent):
+                            product = product * done[atom]
+                    total = total + product
+                return total
+            case Ite():
+                return z3.If(done[node.condition], done[node.then], done[node.otherwise])
+            case Wrap():
+                return self.wrapped(node, done[node.arg])
+            case Op():
+                args = [done[arg] for arg in node.args]
+                made = self.operation(node, args)
+                if made is None:
+                    return self.fresh(node.op, node)
+                if node.op in _QUOTIENTS and _has_zero(node.args[1]):
+                    return z3.If(args[1] == self.number(0), self.fresh(node.op, node), made)
+                return made
+            case Read():
+                name = f"{node.array}:{node.type}"
+                sort = self.number(0).sort()
+                element = z3.Function(name, sort, sort)(done[node.offset])
+                low, high = range_of(node)
+                self.facts += [] if low is None else [element >= self.number(low)]
+                self.facts += [] if high is None else [element <= self.number(high)]
+                return element
+            case Aggregate():
+                return self.fresh("aggregate", node)
+            case _:
+                raise AssertionError(node)
+
+    def wrapped(self, node: Wrap, value: Any) -> Any:
+        """A value reduced into the range of a type."""
+        width, low = node.type.width, node.type.min
+        if width is None or low is None:
+            return value
+        return (value - low) % (1 << width) + low
+
+    def operation(self, node: Op, args: list[Any]) -> Any:
+        """An operator, None where there is no word for it."""
+        a, b = args[0], args[-1]
+        zero = self.number(0)
+        match node.op:
+            case "min" | "max":
+                found = args[0]
+                for other in args[1:]:
+                    found = z3.If(found <= other, found, other) if node.op == "min" else z3.If(found >= other, found, other)
+                return found
+            case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
+                # Z3's quotient leaves a remainder that is not negative.
+                floor = z3.If(b > zero, a / b, (-a) / (-b))
+                size = z3.If(b > zero, b, -b)
+                magnitude = z3.If(a >= zero, a / size, (-a) / size)
+                truncated = z3.If((a >= zero) == (b > zero), magnitude, -magnitude)
+                match node.op:
+                    case "floor_div":
+                        return floor
+                    case "mod":
+                        return a - b * floor
+                    case "trunc_div":
+                        return truncated
+                    case _:
+                        return a - b * truncated
+            case _:
+                return None
+
+
+class Bits(Integers):
+    """Terms as signed bit vectors in which nothing overflows."""
+
+    def __init__(self, context: Any, width: int) -> None:
+        super().__init__(context)
+        self.width = width
+
+    @classmethod
+    def wide(cls, nodes: Iterable[Node], context: Any) -> Bits | None:
+        """The theory for these; None where a value has no range, or a too large one."""
+        most = 1
+        for root in nodes:
+            for node in walk(root):
+                if not isinstance(node, Term):
+                    continue
+                low, high = range_of(node)
+                if low is None or high is None:
+                    return None
+                most = max(most, low.bit_length(), high.bit_length())
+                if isinstance(node, Sum):  # the parts of a sum may be larger than the whole
+                    most = max(most, _largest_part(node))
+        return cls(context, most + 4) if most + 4 <= MAX_BITS else None
+
+    def number(self, value: int) -> Any:
+        return z3.BitVecVal(value, self.width, self.context)
+
+    def constant(self, name: str) -> Any:
+        return z3.BitVec(name, self.width, self.context)
+
+    def wrapped(self, node: Wrap, value: Any) -> Any:
+        if node.type.width is None:
+            return value
+        low = z3.Extract(node.type.width - 1, 0, value)
+        missing = self.width - node.type.width
+        return z3.SignExt(missing, low) if node.type.signed else z3.ZeroExt(missing, low)
+
+    def operation(self, node: Op, args: list[Any]) -> Any:
+        a, b = args[0], args[-1]
+        zero = self.number(0)
+        match node.op:
+            case "bit_and":
+                return a & b
+            case "bit_or":
+                return a | b
+            case "bit_xor":
+                return a ^ b
+            case "shl" | "shr" if not _may_be_negative(node.args[1]):
+                return a << b if node.op == "shl" else a >> b
+            case "pow" if isinstance(node.args[0], Const) and node.args[0].value == 2:
+                return None if _may_be_negative(node.args[1]) else self.number(1) << b
+            case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
+                quotient, rest = a / b, z3.SRem(a, b)  # Z3's / on bit vectors is signed, and truncates
+                match node.op:
+                    case "trunc_div":
+                        return quotient
+                    case "trunc_rem":
+                        return rest
+                    case "floor_div":
+                        return z3.If(z3.Or(rest == zero, (a < zero) == (b < zero)), quotient, quotient - 1)
+                    case _:
+                        return z3.If(z3.Or(rest == zero, (a < zero) == (b < zero)), rest, rest + b)
+            case "min" | "max":
+                return super().operation(node, args)
+            case _:
+                return None
+
+
+def _largest_part(node: Sum) -> int:
+    most = 0
+    total = 0
+    for monomial, coefficient in node.items:
+        size = abs(coefficient)
+        for atom, exponent in monomial:
+            low, high = range_of(atom)
+            assert low is not None and high is not None
+            size *= max(abs(low), abs(high), 1) ** exponent
+        total += size
+        most = max(most, total.bit_length())
+    return most
+
+
+def _has_zero(term: Term) -> bool:
+    """Whether a divisor may be 0, where a quotient has no value."""
+    low, high = range_of(term)
+    return (low is None or low <= 0) and (high is None or high >= 0)
+
+
+def _may_be_negative(term: Term) -> bool:
+    low, _ = range_of(term)
+    return low is None or low < 0

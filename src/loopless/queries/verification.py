@@ -1,0 +1,395 @@
+"""Is the program right? Proofs with certificates that the judge accepts, violations that were replayed natively.
+
+One program, one property, one limit of time, which the methods share: those that cost least begin, and each round gives
+those that are left more time. A ``true`` is said when the judge, in a process of its own that imports no method, has
+accepted the invariants; a ``false`` when a native run of the compiled program has come to the violation.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from loopless.check.certificates.document import Subject, document_of
+from loopless.check.certificates.judge import Claim
+from loopless.check.certificates.property import OVERFLOWS, Follows, Property, graph_of, violates
+from loopless.errors import LooplessError, UsageError
+from loopless.flowgraph.model import Call, Flowgraph, Origin
+from loopless.queries.program import Program
+from loopless.queries.sandbox import Limits, Overrun, note, run_all
+from loopless.queries.settings import Settings
+from loopless.refusals import Reason, Refused
+from loopless.terms import Condition, conjuncts, smt
+from loopless.verification.proofs import Proof, Search, Suspect
+from loopless.verification.termination import Ranked, Trap, TerminationSearch
+from loopless.verification.transitions import TransitionSystem, system_of
+
+DEFAULT_S: Final = 60.0
+"""Seconds for one program where nobody says otherwise."""
+JUDGE_S: Final = 60.0
+"""Seconds that the judge may take."""
+REPLAY_S: Final = 10.0
+"""Seconds of a native run."""
+
+UNDEFINED: Final = "runs that meet undefined behaviour end there"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer about one property of one program.
+
+    ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
+    in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
+    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of an
+    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method.
+    """
+
+    property: Property
+    verdict: str
+    method: str = ""
+    inputs: tuple[int, ...] = ()
+    uninitialised: Mapping[str, int] = field(default_factory=dict)
+    replayed: str = ""
+    place: str = ""
+    certificate: Mapping[str, Any] | None = None
+    judged: Mapping[str, Any] | None = None
+    reason: str = ""
+    assumptions: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def words(self) -> str:
+        """The verdict as competitions write it: ``true``, ``false(unreach-call)``, ``unknown``."""
+        return f"false({self.property.value})" if self.verdict == "false" else self.verdict
+
+
+def verify(program: Program, property_: Property, settings: Settings, until: float | None = None) -> Verdict:
+    """Whether every run of the program from ``main`` has the property.
+
+    Raises:
+        UsageError: the program has no ``main``.
+    """
+    if not any(function.code.name == "main" for function in program.functions):
+        known = ", ".join(function.name for function in program.functions) or "none"
+        raise UsageError(f"there is no main in {', '.join(program.files)}, where runs begin; its functions: {known}")
+    deadline = until if until is not None else time.monotonic() + DEFAULT_S
+    job = functools.partial(_job, program, property_, settings, deadline)
+    if not settings.sandboxed:
+        return job()
+    limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
+    (found,) = run_all([job], limits, fresh=True)
+    if not isinstance(found, Overrun):
+        return found
+    known = found.noted if isinstance(found.noted, str) and found.reason is Reason.TIME_LIMIT else ""
+    reason = f"the time limit was met{known and ' while ' + known}; --timeout raises it" if known else found.detail
+    return Verdict(property_, "unknown", reason=reason, trouble=found.traceback)
+
+
+def _job(program: Program, property_: Property, settings: Settings, deadline: float) -> Verdict:
+    return _Question(program, property_, settings, deadline).answer()
+
+
+class _Question:
+    """One property of one program, and what the methods have said of it."""
+
+    def __init__(self, program: Program, property_: Property, settings: Settings, deadline: float) -> None:
+        self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
+        self.violates = violates(property_)
+        self.follows = Follows(property_, program.source.module)
+        self.shares: dict[str, float] = {}
+        self.unconfirmed = ""
+        self.refused_proof = ""
+        self.oracle: Any = None
+
+    def answer(self) -> Verdict:
+        """The verdict, by the methods in their order."""
+        graph = graph_of(
+            self.program.source, "main", mathematical=self.settings.mathematical, wrapv=self.settings.wrapv
+        )
+        if graph.refused is not None:
+            return self._unknown(str(graph.refused))
+        if any(parameter.var is not None for parameter in graph.parameters):
+            pass  # arguments of main are inputs
+        made = system_of(graph, self.violates, self._calls)
+        if isinstance(made, Refused):
+            return self._unknown(str(made))
+        try:
+            if self.property is Property.TERMINATION:
+                return self._terminates(made)
+            return self._safe(made)
+        finally:
+            if self.oracle is not None:
+                self.oracle.close()
+
+    def _calls(self, call: Call) -> Refused | None:
+        if self.follows(call):
+            return None
+        return Refused(
+            Reason.RECURSION if call.callee in self.follows.names(call) else Reason.UNKNOWN_CALL,
+            str(call.loc) if call.loc is not None else call.callee,
+            f"the call of {call.callee} is not followed, and may violate the property",
+        )
+
+    # -- safety -------------------------------------------------------------------------------------------------------
+
+    def _safe(self, system: TransitionSystem) -> Verdict:
+        search = Search(system, self.violates, self.deadline)
+        for name, method in _safety_methods(search, functools.partial(self._native, system)):
+            if time.monotonic() > self.deadline:
+                break
+            found = self._timed(name, method)
+            verdict = self._said(system, search, found)
+            if verdict is not None:
+                return verdict
+        return self._unknown(self._why(system))
+
+    def _said(self, system: TransitionSystem, search: Search, found: Any) -> Verdict | None:
+        """The verdict that a method's answer comes to, None where it settles nothing."""
+        match found:
+            case Suspect():
+                return self._replayed(found)
+            case Proof():
+                return self._certified(system, search, found)
+            case _:
+                return None
+
+    def _timed(self, name: str, method: Callable[[], Any]) -> Any:
+        note(f"{name} was tried")
+        started = time.monotonic()
+        try:
+            return method()
+        finally:
+            self.shares[name] = round(self.shares.get(name, 0.0) + time.monotonic() - started, 3)
+
+    def _why(self, system: TransitionSystem) -> str:
+        if self.refused_proof:
+            return self.refused_proof
+        if self.unconfirmed:
+            return self.unconfirmed
+        if system.open:
+            return f"{system.open[0]}"
+        late = time.monotonic() > self.deadline
+        limit = "; the time was over (--timeout raises it)" if late else ""
+        return f"neither a proof nor a violation was found by {', '.join(self.shares)}{limit}"
+
+    def _unknown(self, reason: str) -> Verdict:
+        return Verdict(self.property, "unknown", reason=reason, shares=dict(self.shares))
+
+    # -- evidence -----------------------------------------------------------------------------------------------------
+
+    def _subject(self) -> Subject:
+        options = self.program.source.options
+        if options.data_model is None:
+            options = replace(options, data_model=self.program.source.data_model)
+        return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
+
+    def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
+        """``true`` if the judge accepts the proof, shortened or as it is."""
+        left = max(self.deadline - time.monotonic(), 1.0)
+        shorter = self._timed("shortening", lambda: search.shortened(proof, min(5.0, left / 3)))
+        for attempt in (shorter, proof) if shorter is not proof else (proof,):
+            claim = claim_of(attempt.invariants, system)
+            verdict = self._judged(system, claim, proof.method)
+            if verdict is not None:
+                return verdict
+        return None
+
+    def _judged(self, system: TransitionSystem, claim: Claim, method: str) -> Verdict | None:
+        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        left = max(self.deadline - time.monotonic(), 1.0)
+        judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
+        if not judgement["accepted"]:
+            why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
+            self.refused_proof = f"a proof was found ({method}), but its certificate was not accepted: {why}"
+            return None
+        granted = list(system.graph.assumptions)
+        if judgement["undefined"]:
+            kinds = ", ".join(kind.replace("-", " ") for kind in judgement["undefined"])
+            granted.append(f"{UNDEFINED}: no undefined behaviour before ({kinds})")
+        return Verdict(
+            self.property, "true", method, certificate=document, judged=judgement,
+            assumptions=tuple(granted), shares=dict(self.shares),
+        )  # fmt: skip
+
+    def _oracle(self) -> Any:
+        """Native runs of the program; None where it cannot be compiled for them."""
+        if self.oracle is None:
+            from loopless.check.oracle.native import NativeOracle
+            from loopless.check.oracle.native import Limits as RunLimits
+
+            left = max(1.0, min(REPLAY_S, self.deadline - time.monotonic()))
+            files = [Path(file) for file in self.program.files]
+            options = self.program.source.options
+            self.oracle = NativeOracle(files, options=options, limits=RunLimits(seconds=left))
+        return self.oracle
+
+    def _replayed(self, suspect: Suspect) -> Verdict | None:
+        """``false`` if a native run with these inputs violates the property."""
+        if not self.settings.run:
+            self.unconfirmed = (
+                f"a run with inputs {list(suspect.inputs)} may violate the property; it was not replayed (--no-run)"
+            )
+            return None
+        try:
+            oracle = self._timed("compiling for replay", self._oracle)
+            known = {name.rpartition(".")[2] for name in oracle.prepared.locals}
+            chosen = {name: value for name, value in suspect.uninitialised.items() if name in known}
+            outcome = self._timed(
+                "replay", lambda: oracle.run("main", nondet=(*suspect.inputs, *[0] * 64), uninit=chosen)
+            )
+        except LooplessError as error:
+            self.unconfirmed = f"a run that may violate the property could not be replayed: {error}"
+            return None
+        if not self._is_violation(outcome):
+            self.unconfirmed = (
+                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property ({suspect.method}), "
+                f"but the native run ended otherwise ({outcome.status})"
+            )
+            return None
+        return Verdict(
+            self.property, "false", suspect.method, suspect.inputs, chosen, outcome.detail, shares=dict(self.shares)
+        )
+
+    def _is_violation(self, outcome: Any) -> bool:
+        if self.property is Property.UNREACH_CALL:
+            return bool(outcome.status == "error-reached")
+        return outcome.status == "undefined" and is_overflow(outcome.detail)
+
+    def _native(self, system: TransitionSystem, seconds: float) -> Verdict | None:
+        """Native runs with inputs of all kinds, which are fast enough for long loops; one run of a program that takes
+        none.
+        """
+        if not self.settings.run:
+            return None
+        from loopless.check.oracle.native import Run
+        from loopless.verification.proofs import input_lists
+
+        try:
+            oracle = self._oracle()
+            takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
+            runs = [Run(nondet=inputs) for inputs in input_lists(24)] if takes else [Run()]
+            seconds = seconds if takes else 5 * seconds
+            oracle.limits = replace(oracle.limits, seconds=seconds)
+            until = time.monotonic() + 2 * seconds
+            for run in runs:
+                outcome = oracle.run_many("main", [run])[0]
+                if self._is_violation(outcome):
+                    inputs = tuple(run.nondet)
+                    return Verdict(
+                        self.property, "false", "native runs", inputs, {}, outcome.detail, shares=dict(self.shares)
+                    )
+                if time.monotonic() > until:
+                    break
+        except LooplessError:
+            pass
+        return None
+
+    # -- termination --------------------------------------------------------------------------------------------------
+
+    def _terminates(self, system: TransitionSystem) -> Verdict:
+        search = TerminationSearch(system, self.deadline)
+        for name, method in search.methods():
+            if time.monotonic() > self.deadline:
+                break
+            found = self._timed(name, method)
+            if isinstance(found, Ranked):
+                claim = claim_of(found.invariants, system)
+                ranks = {
+                    label: tuple(text for text in (smt(term) for term in terms) if text is not None)
+                    for label, terms in found.ranks.items()
+                }
+                verdict = self._judged(system, replace(claim, ranks=ranks), found.method)
+                if verdict is not None:
+                    return verdict
+            elif isinstance(found, Trap):
+                verdict = self._trapped(system, found)
+                if verdict is not None:
+                    return verdict
+        return self._unknown(self._why(system))
+
+    def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
+        del system
+        return Verdict(self.property, "false", trap.method, trap.inputs, trap.uninitialised, trap.reason, shares=dict(self.shares))
+
+
+def is_overflow(detail: str) -> bool:
+    """Whether a native trap is about the range of a signed type."""
+    return detail.startswith("signed ") and "overflow" in detail
+
+
+def _safety_methods(
+    search: Search, native: Callable[[float], Any]
+) -> Sequence[tuple[str, Callable[[], Any]]]:
+    """The portfolio, cheap first: each with the seconds that it may take."""
+    refuted: list[bool] = []
+
+    def horn(seconds: float) -> Any:
+        if refuted:
+            return None
+        found = search.by_horn(seconds)
+        if found is False:
+            refuted.append(True)
+        return found
+
+    def proof(method: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: None if refuted else method()
+
+    return (
+        ("no invariant needed", search.trivially),
+        ("single runs", lambda: search.sampled(0.3)),
+        ("Houdini", proof(lambda: search.by_candidates(2.0))),
+        ("Spacer", lambda: horn(1.0)),
+        ("paths", lambda: search.by_paths(1.0)),
+        ("native runs", lambda: native(1.0)),
+        ("equations", proof(lambda: search.by_equations(4.0, 2))),
+        ("Spacer", lambda: horn(5.0)),
+        ("paths", lambda: search.by_paths(5.0)),
+        ("equations", proof(lambda: search.by_equations(8.0, 3))),
+        ("Spacer", lambda: horn(15.0)),
+        ("paths", lambda: search.by_paths(20.0, 2000)),
+        ("native runs", lambda: native(5.0)),
+    )
+
+
+def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSystem) -> Claim:
+    """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label in system.cutpoints:
+        parts = [part for condition in invariants.get(label, ()) for part in conjuncts(condition)]
+        found[label] = tuple(text for text in (smt(part) for part in parts) if text is not None)
+    return Claim(found)
+
+
+def _places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
+    return {loop.header: (loop.file, loop.line) for loop in graph.loops}
+
+
+def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """What the judge says of a certificate, in a process that imports no method."""
+    with tempfile.TemporaryDirectory(prefix="loopless-certificate-") as folder:
+        file = Path(folder) / "certificate.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        root = str(Path(__file__).resolve().parents[2])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "loopless.check.certificates", str(file), f"{seconds:.1f}"],
+                capture_output=True, text=True, timeout=seconds + 10, env=environment, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
+    if done.returncode not in (0, 1):
+        words = done.stderr.strip().splitlines() or ["it ended without a word"]
+        return {"accepted": False, "failed": [words[-1]], "undefined": []}
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
