@@ -30,7 +30,7 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import Condition, conjuncts, smt
 from loopless.verification.proofs import Proof, Search, Suspect
-from loopless.verification.termination import Ranked, Trap, TerminationSearch
+from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
 DEFAULT_S: Final = 60.0
@@ -160,6 +160,8 @@ class _Question:
                 return self._replayed(found)
             case Proof():
                 return self._certified(system, search, found)
+            case Verdict():
+                return found
             case _:
                 return None
 
@@ -318,8 +320,51 @@ class _Question:
         return self._unknown(self._why(system))
 
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
-        del system
-        return Verdict(self.property, "false", trap.method, trap.inputs, trap.uninitialised, trap.reason, shares=dict(self.shares))
+        """``false`` if the judge accepts the recurrent set, and a native run with these inputs does not end."""
+        recurrent = {
+            label: tuple(text for text in (smt(c) for c in conditions) if text is not None)
+            for label, conditions in trap.recurrent.items()
+        }
+        claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)
+        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        left = max(self.deadline - time.monotonic(), 1.0)
+        judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
+        if not judgement["accepted"]:
+            why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
+            self.refused_proof = f"a set of states that runs do not leave was found, but not accepted: {why}"
+            return None
+        ended = self._ends_natively(trap)
+        if ended is None:
+            return None
+        return Verdict(
+            self.property, "false", trap.method, trap.inputs, trap.uninitialised, ended,
+            certificate=document, judged=judgement, shares=dict(self.shares),
+        )  # fmt: skip
+
+    def _ends_natively(self, trap: Trap) -> str | None:
+        """What the native run said, None where it ended."""
+        if not self.settings.run:
+            self.unconfirmed = (
+                f"a run with inputs {list(trap.inputs)[:20]} comes into a set of states that it never leaves; "
+                "it was not replayed (--no-run)"
+            )
+            return None
+        steady = next(iter(set(trap.chosen.values())), 0)
+        try:
+            oracle = self._timed("compiling for replay", self._oracle)
+            oracle.limits = replace(oracle.limits, seconds=1.0)
+            known = {name.rpartition(".")[2] for name in oracle.prepared.locals}
+            chosen = {name: value for name, value in trap.uninitialised.items() if name in known}
+            nondet = (*trap.inputs, *[steady] * 100_000)
+            outcome = self._timed("replay", lambda: oracle.run("main", nondet=nondet, uninit=chosen))
+        except LooplessError as error:
+            self.unconfirmed = f"a run that never ends could not be replayed: {error}"
+            return None
+        exhausted = outcome.status == "unknown" and "exhausted" in outcome.detail
+        if outcome.status != "timeout" and not exhausted:
+            self.unconfirmed = f"not replayed: a run was never to end, but the native run did ({outcome.status})"
+            return None
+        return "the native run was still going on after 1 s" if not exhausted else "the native run took 100,000 inputs"
 
 
 def is_overflow(detail: str) -> bool:

@@ -24,7 +24,10 @@ from loopless.terms import (
     Var,
     add,
     comparisons,
+    conjunction,
     const,
+    disjunction,
+    equal,
     equals_zero,
     holds,
     less_equal,
@@ -46,6 +49,9 @@ MAX_VARIABLES: Final = 14
 """Relations are looked for between no more variables of a cutpoint. A guess."""
 MAX_CANDIDATES: Final = 260
 """Of a cutpoint no more candidates are proposed. A guess."""
+MAX_VALUES: Final = 6
+MAX_STATES: Final = 40
+"""So many different values of one variable, and states of all, are few. Guesses."""
 MAX_MONOMIALS: Final = 130
 MAX_TERMS: Final = 10
 """Equations with more terms than this are mostly accidents. A guess."""
@@ -132,7 +138,26 @@ class Proposals:
                     if len(variables) <= 6 and self._held(condition, states):
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
-        return list(islice(found, MAX_CANDIDATES))
+        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES)]
+
+    def _few(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
+        """Where few values were seen, that there are no others: of one variable, and of all together."""
+        found: list[Condition] = []
+        if len(states) < 3:
+            return found
+        for var in variables:
+            values = {s[var] for s in states}
+            if 1 < len(values) <= MAX_VALUES:
+                found.append(disjunction(equal(var, const(value)) for value in sorted(values)))
+        whole = list(dict.fromkeys(tuple(s[var] for var in variables) for s in states))
+        if 1 < len(whole) <= MAX_STATES:
+            found.append(
+                disjunction(
+                    conjunction(equal(var, const(value)) for var, value in zip(variables, state, strict=True))
+                    for state in whole
+                )
+            )
+        return found
 
     def equations(self, label: str, degree: int) -> list[Condition]:
         """The polynomial equations up to a degree that hold of all states seen; none where these are too few to tell."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,9 @@ from loopless.verification.transitions import OPEN, START, VIOLATION, Transition
 Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
+MAX_STATES: Final = 600
+STATES_OF_RUN: Final = 12
+"""So many states are kept of a cutpoint, and about so many of one run. Guesses."""
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
 
@@ -59,34 +62,51 @@ class Search:
 
     # -- single runs --------------------------------------------------------------------------------------------------
 
-    def sampled(self, seconds: float, most: int = 1500) -> Suspect | None:
-        """Runs with inputs of all kinds, for states and violations."""
+    def sampled(
+        self, seconds: float, most: int = 1500, on_long: Callable[[Run, int], None] | None = None
+    ) -> Suspect | None:
+        """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end."""
         until = min(self.deadline, time.monotonic() + seconds)
         random_ = random.Random(1)
         constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
-        states = 0
         for number in range(400):
             if time.monotonic() > until and number >= 3:
                 break
             chooser = _chooser(random_, constants, number)
             run = self.runner.run(chooser, most)
-            if run.end == "violation" and number < 400:
+            if run.end == "violation":
                 return _suspect(run, "single runs")
-            for label, values in run.visits:
-                known = self.seen[label]
-                if len(known) < 600:
-                    known.append(values)
-                    states += 1
+            if run.end == "steps" and on_long is not None:
+                on_long(run, number)
+            self._keep(run)
             if not run.inputs and not run.uninitialised and number >= 2:
                 break
         self._proposals = None
         return None
+
+    def _keep(self, run: Run) -> None:
+        """Some states of a run at each cutpoint: the first ones, the last ones, and some between."""
+        visited: dict[str, list[dict[Var, int]]] = {}
+        for label, values in run.visits:
+            visited.setdefault(label, []).append(values)
+        for label, states in visited.items():
+            known = self.seen[label]
+            room = MAX_STATES - len(known)
+            share = max(STATES_OF_RUN, 4 * STATES_OF_RUN if not known else 0)
+            if len(states) > share:
+                step = max((len(states) - share // 2) // (share // 3), 1)
+                states = [*states[: share // 3], *states[share // 3 : -share // 3 : step], *states[-share // 3 :]]
+            known += states[: max(room, 0)]
 
     def proposals(self, *, fresh: bool = False) -> Proposals:
         """What may hold, by the states seen."""
         if self._proposals is None or fresh:
             self._proposals = Proposals(self.system, self.seen)
         return self._proposals
+
+    def proposals_for(self, states: Mapping[str, Sequence[Mapping[Var, int]]]) -> Proposals:
+        """What may hold of these states."""
+        return Proposals(self.system, states)
 
     # -- proofs -------------------------------------------------------------------------------------------------------
 
@@ -186,7 +206,9 @@ class Search:
         until = min(self.deadline, time.monotonic() + seconds)
         kept = {label: tuple(conditions) for label, conditions in proof.invariants.items()}
         needed: dict[str, list[Condition]] = {label: [] for label in kept}
-        waiting = [(t, FALSE) for t in self.bad]
+        # What undefined behaviour is excluded stays so: else it would be taken for granted.
+        excluded = [t for t in self.system.failing if time.monotonic() < until and self.excluded(t, kept, 300)]
+        waiting = [(t, FALSE) for t in (*self.bad, *excluded)]
         while waiting:
             transition, wanted = waiting.pop()
             if time.monotonic() > until:
@@ -215,7 +237,7 @@ def _suspect(run: Run, method: str) -> Suspect:
 
 def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> Choose:
     """Inputs: at first all alike, then small ones, then near constants of the program, then any."""
-    alike = (0, 1, 2, -1, 5, 1_000_000)
+    alike = (0, 1, 5, -1, 1_000_000)
 
     def choose(target: Var, origin: Origin, block: str, index: int) -> int:
         del origin, block, index

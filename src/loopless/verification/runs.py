@@ -34,7 +34,8 @@ Choose = Callable[[Var, Origin, str, int], int]
 @dataclass(slots=True)
 class Run:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
-    what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints.
+    what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
+    the values from outside by where they are taken; ``exact``: it is a run of the program as it is.
     """
 
     end: str = "steps"
@@ -43,6 +44,13 @@ class Run:
     uninitialised: dict[str, int] = field(default_factory=dict)
     visits: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
     exact: bool = True
+    taken: dict[tuple[str, int], set[int]] = field(default_factory=dict)
+
+    def constant_inputs(self) -> dict[tuple[str, int], int] | None:
+        """By block and number of the statement the value that each input had; None where one had several."""
+        if any(len(values) > 1 for values in self.taken.values()):
+            return None
+        return {place: next(iter(values)) for place, values in self.taken.items()}
 
 
 class Runner:
@@ -127,6 +135,7 @@ class Runner:
             case Havoc(target=target, origin=origin):
                 value = target.type.wrap(choose(target, origin, label, index))
                 values[target] = value
+                run.taken.setdefault((label, index), set()).add(value)
                 if origin in (Origin.NONDET, Origin.CALL):
                     run.inputs.append(value)
                 elif origin is Origin.UNINITIALISED:

@@ -1,13 +1,59 @@
-"""Whether every run ends."""
+"""Whether every run ends: rank functions over cutpoints, and sets of states that runs never leave.
+
+A rank is a tuple that falls lexicographically from one visit of a cutpoint to the next (Bradley, Manna and Sipma,
+Linear ranking with reachability, CAV 2005; Alias et al., Multi-dimensional rankings, SAS 2010). Its components are cut
+off below 0, so that one may rise again once it is used up: phases of a loop are components (Ben-Amram and Genaim, On
+multiphase-linear ranking functions, CAV 2017). A recurrent set is closed (Chen et al., Proving nontermination via
+safety, TACAS 2014), and a run that was carried out leads into it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
 
-from loopless.terms import Condition, Term
-from loopless.verification.transitions import TransitionSystem
+from loopless.flowgraph.model import Origin
+from loopless.graphs import components
+from loopless.logic.induction import entailed, inductive_subset
+from loopless.terms import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    comparisons,
+    conjunction,
+    const,
+    disjunction,
+    greater_equal,
+    holds,
+    less,
+    less_equal,
+    maximum,
+    neg,
+    negate,
+    sub,
+    substitute,
+)
+from loopless.verification.proofs import Search
+from loopless.verification.runs import Run
+from loopless.verification.transitions import OPEN, START, Transition, TransitionSystem
+
+MAX_COMPONENTS: Final = 7
+"""A rank has no more components for one strongly connected part. A guess."""
+MAX_TERMS: Final = 160
+"""So many terms are tried as components. A guess."""
+LONG_RUN: Final = 3000
+"""Blocks after which a run may be one that never ends. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +67,16 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """A run that never ends."""
+    """A run that never ends: with ``inputs`` it comes into ``recurrent``, conditions at cutpoints, which it never
+    leaves if the values from outside are the ``chosen`` ones, by block and number of the statement.
+    """
 
+    recurrent: Mapping[str, tuple[Condition, ...]]
+    chosen: Mapping[tuple[str, int], int]
     inputs: tuple[int, ...]
+    uninitialised: Mapping[str, int]
     method: str
-    reason: str
-    uninitialised: Mapping[str, int] = field(default_factory=dict)
+    visits: int = 0
 
 
 class TerminationSearch:
@@ -34,7 +84,234 @@ class TerminationSearch:
 
     def __init__(self, system: TransitionSystem, deadline: float) -> None:
         self.system, self.deadline = system, deadline
+        self.safety = Search(system, lambda _: False, deadline)
+        self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
+        self.long: list[tuple[Run, int]] = []
 
-    def methods(self) -> Sequence[tuple[str, Callable[[], Any]]]:
+    def methods(self) -> Sequence[tuple[str, Callable[[], Ranked | Trap | None]]]:
         """The methods in their order."""
-        return ()
+        return (
+            ("no cycles", self._acyclic),
+            ("single runs", self._sampled),
+            ("ranks", lambda: self._ranked(3.0)),
+            ("recurrent sets", lambda: self._trapped(3.0)),
+            ("invariants", self._invariants),
+            ("ranks", lambda: self._ranked(20.0)),
+            ("recurrent sets", lambda: self._trapped(10.0)),
+        )
+
+    def _acyclic(self) -> Ranked | None:
+        return Ranked({}, {}, "no cycles") if not self.system.cutpoints and self._is_followed() else None
+
+    def _is_followed(self) -> bool:
+        known = self.safety.found
+        return all(self.safety.excluded(t, known) for t in self.system.transitions if t.target == OPEN)
+
+    def _sampled(self) -> None:
+        self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
+
+    def _invariants(self) -> None:
+        self.safety.by_candidates(5.0)
+
+    # -- ranks --------------------------------------------------------------------------------------------------------
+
+    def _ranked(self, seconds: float) -> Ranked | None:
+        until = min(self.deadline, time.monotonic() + seconds)
+        if not any(self.safety.found.values()):
+            self.safety.by_candidates(min(1.5, seconds / 2))
+        if not self._is_followed():
+            return None
+        ranks: dict[str, list[Term]] = {label: [] for label in self.system.cutpoints}
+        if not self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0):
+            return None
+        width = max(map(len, ranks.values()), default=0)
+        padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
+        return Ranked(dict(self.safety.found), padded, "lexicographic rank")
+
+    def _rank(
+        self,
+        labels: Sequence[str],
+        transitions: Sequence[Transition],
+        ranks: dict[str, list[Term]],
+        until: float,
+        depth: int,
+    ) -> bool:
+        """Components under which all of these transitions fall, added to ``ranks``; False where none are found."""
+        onward = {label: [t.target for t in transitions if t.source == label] for label in labels}
+        found = components(onward)  # each behind those that it leads to
+        place = {label: index for index, component in enumerate(found) for label in component}
+        if len(found) > 1:
+            for label in labels:
+                ranks[label].append(const(place[label]))
+        for component in found:
+            inside = [t for t in transitions if t.source in component and t.target in component]
+            if inside and not self._part(component, inside, ranks, until, depth):
+                return False
+        width = max(len(ranks[label]) for label in labels)
+        for label in labels:
+            ranks[label] += [ZERO] * (width - len(ranks[label]))
+        return True
+
+    def _part(
+        self,
+        labels: Sequence[str],
+        transitions: Sequence[Transition],
+        ranks: dict[str, list[Term]],
+        until: float,
+        depth: int,
+    ) -> bool:
+        if depth >= MAX_COMPONENTS:
+            return False
+        choice = self._component(labels, transitions, until)
+        if choice is None:
+            return False
+        term, left = choice
+        for label in labels:
+            ranks[label].append(_cut(term))
+        return not left or self._rank(labels, left, ranks, until, depth + 1)
+
+    def _component(
+        self, labels: Sequence[str], transitions: Sequence[Transition], until: float
+    ) -> tuple[Term, list[Transition]] | None:
+        """A term that no transition raises and some lower, with what is left of the transitions: those that lower it
+        for good first, then those that lower it on some ways.
+        """
+        partial: tuple[Term, list[Transition]] | None = None
+        for term in self._terms(labels, transitions):
+            if time.monotonic() > until:
+                break
+            rank = _cut(term)
+            try:
+                if not all(self._keeps(t, rank) for t in transitions):
+                    continue
+            except TermTooLarge:
+                continue
+            left = [rest for t in transitions if (rest := self._left(t, rank)) is not None]
+            if len(left) < len(transitions):
+                return term, left
+            if partial is None and any(a is not b for a, b in zip(left, transitions, strict=True)):
+                partial = term, left
+        return partial
+
+    def _known(self, label: str) -> tuple[Condition, ...]:
+        return tuple(self.safety.found.get(label, ()))
+
+    def _keeps(self, transition: Transition, rank: Term) -> bool:
+        """Whether the rank is no larger behind the transition."""
+        after = substitute(rank, transition.update)
+        return self._shown(transition, less_equal(after, rank))
+
+    def _left(self, transition: Transition, rank: Term) -> Transition | None:
+        """The part of a transition that does not lower the rank; None where there is none."""
+        after = substitute(rank, transition.update)
+        if self._shown(transition, less(after, rank)):
+            return None
+        if self._shown(transition, greater_equal(after, rank)):
+            return transition
+        return replace(transition, condition=conjunction((transition.condition, greater_equal(after, rank))))
+
+    def _shown(self, transition: Transition, wanted: Condition) -> bool:
+        if wanted is TRUE:
+            return True
+        plain = replace(transition, update={})
+        return entailed(plain, self._known(transition.source), wanted, 300)
+
+    def _terms(self, labels: Sequence[str], transitions: Sequence[Transition]) -> list[Term]:
+        """Terms that may fall: what conditions compare, variables, their differences and sums."""
+        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
+        found: dict[Term, None] = {}
+        firsts: dict[Term, None] = {}
+        for transition in transitions:
+            for condition in (transition.condition, *self._known(transition.source)):
+                for comparison in comparisons(condition):
+                    for term in _sides(comparison):
+                        if term.variables and term.variables <= shared:
+                            (firsts if condition is transition.condition else found)[term] = None
+        changed = {v for t in transitions for v in t.update if v in shared}
+        simple = sorted((v for v in shared if v in changed), key=lambda v: v.key)
+        for var in simple:
+            firsts.update(dict.fromkeys((var, neg(var))))
+        pairs: dict[Term, None] = {}
+        for a, b in combinations(list(firsts)[:14], 2):
+            pairs.update(dict.fromkeys((add(a, b),)))
+        for a, b in combinations(sorted(shared, key=lambda v: v.key)[:10], 2):
+            pairs.update(dict.fromkeys((sub(a, b), sub(b, a), add(a, b))))
+        for var in simple:
+            high, low = var.type.max, var.type.min
+            if high is not None and low is not None:
+                found[sub(const(high), var)] = None
+                found[sub(var, const(low))] = None
+        ordered = [t for t in (*firsts, *found, *pairs) if not isinstance(t, Const)]
+        return list(dict.fromkeys(ordered))[:MAX_TERMS]
+
+    # -- recurrent sets -----------------------------------------------------------------------------------------------
+
+    def _trapped(self, seconds: float) -> Trap | None:
+        until = min(self.deadline, time.monotonic() + seconds)
+        for run, _ in self.long[:8]:
+            if time.monotonic() > until:
+                return None
+            found = self._closed(run, until)
+            if found is not None:
+                return found
+        return None
+
+    def _closed(self, run: Run, until: float) -> Trap | None:
+        """A closed set around the states at the end of a run that was not followed to its end."""
+        if not run.exact:
+            return None
+        tail = run.visits[len(run.visits) // 2 :]
+        labels = tuple(dict.fromkeys(label for label, _ in tail))
+        states: dict[str, list[dict[Var, int]]] = {label: [] for label in labels}
+        for label, values in tail:
+            states[label].append(values)
+        chosen = run.constant_inputs()
+        if chosen is None:
+            return None
+        inside = [
+            self._with_chosen(t, chosen) for t in self.system.transitions if t.source in labels and t.target in labels
+        ]
+        made = self.safety.proposals_for({label: seen[-40:] for label, seen in states.items()})
+        candidates = {label: [*made.simple(label)] for label in labels}
+        kept = inductive_subset([t for t in inside if t.condition is not FALSE], candidates, until)
+        for label in labels:
+            staying = disjunction(t.condition for t in inside if t.source == label)
+            stuck = Transition(label, "", negate(staying), {}, ())
+            fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
+            if not entailed(fixed, kept[label], FALSE, 1000):
+                return None
+        position = next((i for i, (label, values) in enumerate(run.visits) if self._is_in(kept, label, values)), None)
+        if position is None:
+            return None
+        needed = {label: tuple(conditions) for label, conditions in kept.items()}
+        return Trap(needed, chosen, tuple(run.inputs), dict(run.uninitialised), "recurrent set", position)
+
+    def _is_in(self, kept: Mapping[str, Sequence[Condition]], label: str, values: Mapping[Var, int]) -> bool:
+        return label in kept and all(holds(condition, values) for condition in kept[label])
+
+    def _inputs_at(self, label: str) -> Iterable[Any]:
+        return [one for t in self.system.transitions if t.source == label for one in t.inputs]
+
+    def _with_chosen(
+        self, transition: Transition, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
+    ) -> Transition:
+        """The transition in which inputs of the program have these values."""
+        values: dict[Var, Term] = {}
+        for one in transition.inputs if inputs is None else inputs:
+            if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
+                values[one.var] = const(chosen[one.block, one.index])
+        if not values:
+            return transition
+        update = {var: substitute(term, values) for var, term in transition.update.items()}
+        return replace(transition, condition=substitute(transition.condition, values), update=update)
+
+
+def _cut(term: Term) -> Term:
+    """The component of a rank that a term makes: it stays at 0 once the term is below 0."""
+    return maximum(ZERO, add(term, ONE))
+
+
+def _sides(comparison: Compare) -> list[Term]:
+    """What falls while a comparison holds, by its form: the distance to its border."""
+    term = comparison.term
+    return [neg(term)] if comparison.relation == "le" else [term, neg(term)]

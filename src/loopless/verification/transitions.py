@@ -8,7 +8,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from loopless.flowgraph.liveness import live_at_entry
@@ -52,6 +52,8 @@ START: Final = ""
 """Where a run begins, among the cutpoints."""
 VIOLATION: Final = "~violation"
 """Where a run is once the property is violated."""
+UNDEFINED: Final = "~undefined"
+"""Where a run is that met undefined behaviour: it has ended."""
 OPEN: Final = "~open"
 """Where a run is that comes to something that is not followed: it may violate the property behind it."""
 
@@ -88,14 +90,14 @@ class Transition:
 @dataclass(frozen=True, slots=True)
 class TransitionSystem:
     """A program with a property. ``cutpoints`` without :data:`START`; ``state``: by cutpoint, the variables whose
-    values matter there. ``undefined``: the kinds of undefined behaviour that end runs, with the first place of each.
+    values matter there. ``failing``: ways to undefined behaviour, which ends runs.
     """
 
     graph: Flowgraph
     cutpoints: tuple[str, ...]
     transitions: tuple[Transition, ...]
     state: Mapping[str, tuple[Var, ...]]
-    undefined: Mapping[str, Loc | None] = field(default_factory=dict)
+    failing: tuple[Transition, ...] = ()
     open: tuple[Refused, ...] = ()
 
 
@@ -115,7 +117,7 @@ def system_of(
         return Refused(Reason.BUDGET, graph.source_name, f"an expression grows too large: {error}")
     transitions = [t for t in made.transitions if ends or t.target in cutpoints]
     state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
-    return TransitionSystem(graph, cutpoints, tuple(transitions), state, made.undefined, tuple(made.open))
+    return TransitionSystem(graph, cutpoints, tuple(transitions), state, tuple(made.failing), tuple(made.open))
 
 
 def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
@@ -147,7 +149,7 @@ class _Maker:
         self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
         self.written: Written = written_objects(graph, graph.blocks)
         self.transitions: list[Transition] = []
-        self.undefined: dict[str, Loc | None] = {}
+        self.failing: list[Transition] = []
         self.open: list[Refused] = []
         self.start = START
         self.inputs: list[Input] = []
@@ -217,7 +219,7 @@ class _Maker:
                 refused = block.end.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
                 self._opened(refused, state)
             elif block.end.kind == "undefined":
-                self.undefined.setdefault("unreachable", block.end.loc)
+                self.failing.append(Transition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
             return
         for edge in block.edges:
             condition = conjunction((state.condition, substitute(edge.condition, state.values)))
@@ -264,8 +266,10 @@ class _Maker:
         condition = substitute(check.condition, state.values)
         if self.violates(check):
             self._emit(VIOLATION, conjunction((state.condition, negate(condition))), {}, check.loc)
-        elif conjunction((state.condition, negate(condition))) is not FALSE:
-            self.undefined.setdefault(check.kind, check.loc)
+        else:
+            failing = conjunction((state.condition, negate(condition)))
+            if failing is not FALSE:
+                self.failing.append(Transition(self.start, UNDEFINED, failing, {}, (), check.loc))
         state.condition = conjunction((state.condition, condition))
 
     def _input(self, target: Var, origin: Origin, label: str, index: int, part: str = "") -> Var:

@@ -9,17 +9,18 @@
      "invariants": [{"cutpoint": LABEL, "file": F, "line": N, "conjuncts": [SMT-LIB, ...]}],
      "ranks": [{"cutpoint": LABEL, "components": [SMT-LIB, ...]}]}
 
-A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
+With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
+"value": V}]) it is about a set of states that a run never leaves which takes these values from outside. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from loopless.check.certificates.judge import Claim, Judgement, judged
+from loopless.check.certificates.judge import Claim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.source import SourceOptions, load
@@ -66,6 +67,11 @@ def document_of(
     }
     if claim.ranks is not None:
         found["ranks"] = [{"cutpoint": label, "components": list(terms)} for label, terms in claim.ranks.items()]
+    if claim.recurrent is not None:
+        found["recurrent"] = [{"cutpoint": label, "conjuncts": list(c)} for label, c in claim.recurrent.items()]
+        found["chosen"] = [
+            {"block": block, "statement": index, "value": value} for (block, index), value in claim.chosen.items()
+        ]
     return found
 
 
@@ -99,6 +105,11 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
     )
+    if "recurrent" in document:
+        recurrent = {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["recurrent"]}
+        chosen = {(one["block"], int(one["statement"])): int(one["value"]) for one in document["chosen"]}
+        claim = replace(claim, recurrent=recurrent, chosen=chosen)
+        return judgement_json(judged_recurrent(graph, claim, seconds=seconds))
     if property_ is Property.TERMINATION and claim.ranks is None:
         raise UsageError("a certificate of termination needs ranks")
     found = judged(graph, claim, violates(property_), Follows(property_, program.module), seconds=seconds)

@@ -17,7 +17,8 @@ import z3  # type: ignore[import-untyped]
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.regions import Arrival, Region, check_cut, nodes_of
 from loopless.check.certificates.theories import Bits, Integers
-from loopless.flowgraph.model import Call, End, Flowgraph, Statement
+from loopless.errors import UsageError
+from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
 from loopless.terms import Condition, Node, Term, conjunction
 
@@ -32,11 +33,14 @@ THEORIES: Final = (Integers, Bits)
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a certificate says: ``invariants`` by label, each a conjunction of SMT-LIB expressions; ``ranks``, where it
-    is about termination, by label what falls lexicographically from one visit of a cutpoint to the next.
+    is about termination, by label what falls lexicographically from one visit of a cutpoint to the next. ``recurrent``:
+    by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones.
     """
 
     invariants: Mapping[str, Sequence[str]]
     ranks: Mapping[str, Sequence[str]] | None = None
+    recurrent: Mapping[str, Sequence[str]] | None = None
+    chosen: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,55 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
     undefined = tuple(dict.fromkeys(judge.undefined))
     failed = tuple(judge.failed)
     return Judgement(not failed, failed, undefined, judge.questions, time.monotonic() - started, tuple(judge.used))
+
+
+def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -> Judgement:
+    """Whether the recurrent set of the claim is closed: from each of its states a run that takes the chosen values
+    comes to another one. That it is reached is not said.
+
+    Raises:
+        UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
+    """
+    started = time.monotonic()
+    assert claim.recurrent is not None
+    symbols = symbols_of(graph.variables)
+    texts = claim.recurrent
+    held = {label: tuple(condition_of(text, symbols) for text in conjuncts) for label, conjuncts in texts.items()}
+    labels = (*held, *(label for label in claim.invariants if label not in held))
+    check_cut(graph, labels)
+    failed: list[str] = []
+    used: dict[str, None] = {}
+    for place, value in claim.chosen.items():
+        block = graph.blocks.get(place[0])
+        statement = block.statements[place[1]] if block is not None and place[1] < len(block.statements) else None
+        if not isinstance(statement, Havoc) or not statement.target.type.holds(value):
+            raise UsageError(f"the certificate chooses a value at {place[0]}, where the program takes none")
+        if statement.origin not in (Origin.NONDET, Origin.CALL, Origin.UNINITIALISED):
+            raise UsageError(f"the certificate chooses a value at {place[0]} that is not for the run to choose")
+    nodes = [*nodes_of(graph), *(condition for conditions in held.values() for condition in conditions)]
+    for start, conditions in held.items():
+        answer = None
+        for kind in THEORIES:
+            theory = kind.wide(nodes, z3.Context())
+            if theory is None:
+                continue
+            region = Region(graph, theory, start, labels, lambda _: False, lambda _: False, claim.chosen)
+            world = _World(region, theory, conditions)
+            stays = [
+                z3.And([one.guard, *(world.at(one, condition) for condition in held[one.target])])
+                for one in region.arrivals
+                if one.target in held
+            ]
+            bad = [event.guard for event in region.events]
+            answer = world.impossible(
+                [z3.Or([z3.Not(z3.Or(stays)), *bad])], min(QUESTION_MS, int(1000 * (started + seconds - time.monotonic())))
+            )
+            if answer is not None:
+                used[kind.__name__.lower()] = None
+                break
+        if not answer:
+            failed.append(f"a run need not stay in the set from {start} on")
+    return Judgement(not failed, tuple(failed), (), len(held), time.monotonic() - started, tuple(used))
 
 
 class _Judge:
@@ -164,7 +217,7 @@ class _World:
     def loses(self, arrival: int, held: Mapping[str, tuple[Condition, ...]], part: int) -> list[Any]:
         """That a run arrives where a conjunct does not hold."""
         one = self.region.arrivals[arrival]
-        return [one.guard, z3.Not(self._at(one, held[one.target][part]))]
+        return [one.guard, z3.Not(self.at(one, held[one.target][part]))]
 
     def rises(self, arrival: int, start: str, ranks: Mapping[str, tuple[Term, ...]]) -> list[Any]:
         """That a run arrives without that the rank has become less: lexicographically, by a component that was not
@@ -177,9 +230,10 @@ class _World:
     def _falls(self, one: Arrival, before: Sequence[Term], after: Sequence[Term]) -> Iterator[Any]:
         same: list[Any] = []
         for old, new in zip(before, after, strict=True):
-            a, b = self.theory.node(old, self.region.first), self._at(one, new)
+            a, b = self.theory.node(old, self.region.first), self.at(one, new)
             yield z3.And([*same, a >= self.theory.number(0), b < a])
             same.append(a == b)
 
-    def _at(self, one: Arrival, node: Node) -> Any:
+    def at(self, one: Arrival, node: Node) -> Any:
+        """A term or condition at an arrival."""
         return self.theory.node(node, one.values)  # type: ignore[arg-type]

@@ -104,9 +104,11 @@ class Region:
         labels: Collection[str],
         violates: Callable[[Statement | End], bool],
         follows: Callable[[Call], bool],
+        chosen: Mapping[tuple[str, int], int] | None = None,
     ) -> None:
+        """``chosen``: values from outside that are these, by block and number of the statement."""
         self.graph, self.theory, self.labels = graph, theory, labels
-        self.violates, self.follows = violates, follows
+        self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []
         self.first: Values = {var: theory.fresh(var.name, var) for var in graph.variables}
@@ -141,7 +143,10 @@ class Region:
         if block.label in self.graph.blocked:
             self.events.append(Event("unfollowed", guard, None))
             return
-        for statement in block.statements:
+        for index, statement in enumerate(block.statements):
+            if isinstance(statement, Havoc) and (block.label, index) in self.chosen:
+                values[statement.target] = self.theory.number(self.chosen[block.label, index])
+                continue
             guard = self._statement(statement, guard, values)
         if block.end is not None:
             end = block.end
