@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "summarize": "loopless.cli.summarize",
     "classify": "loopless.cli.classify",
     "bound": "loopless.cli.bound",
+    "verify": "loopless.cli.verify",
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
     "fuzz": "loopless.cli.fuzz",

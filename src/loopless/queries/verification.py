@@ -28,7 +28,24 @@ from loopless.queries.program import Program
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.terms import Condition, conjuncts, smt
+from loopless.terms import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Node,
+    Or,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    conjunction,
+    conjuncts,
+    smt,
+    substitute,
+    text,
+    walk,
+)
 from loopless.verification.proofs import Proof, Search, Suspect
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
@@ -44,13 +61,28 @@ UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a proof says holds at a loop, for readers: in C syntax over unbounded integers (``text``), as C that cannot
+    overflow itself (``c``; empty where C has no words), and what falls with each iteration (``rank``).
+    """
+
+    file: str
+    line: int
+    column: int
+    function: str
+    text: str
+    c: str = ""
+    rank: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer about one property of one program.
 
     ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
     said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of an
-    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method.
+    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method; ``invariants``: what holds at loops.
     """
 
     property: Property
@@ -66,6 +98,7 @@ class Verdict:
     assumptions: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
+    invariants: tuple[Told, ...] = ()
 
     @property
     def words(self) -> str:
@@ -144,7 +177,7 @@ class _Question:
 
     def _safe(self, system: TransitionSystem) -> Verdict:
         search = Search(system, self.violates, self.deadline)
-        for name, method in _safety_methods(search, functools.partial(self._native, system)):
+        for name, method in _safety_methods(search, functools.partial(self.native, system)):
             if time.monotonic() > self.deadline:
                 break
             found = self._timed(name, method)
@@ -198,15 +231,17 @@ class _Question:
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""
         left = max(self.deadline - time.monotonic(), 1.0)
-        shorter = self._timed("shortening", lambda: search.shortened(proof, min(5.0, left / 3)))
-        for attempt in (shorter, proof) if shorter is not proof else (proof,):
-            claim = claim_of(attempt.invariants, system)
-            verdict = self._judged(system, claim, proof.method)
+        goals = search.safety_goals()
+        shorter = self._timed("shortening", lambda: search.shortened(proof.invariants, goals, min(4.0, left / 3)))
+        for invariants in (shorter, proof.invariants):
+            verdict = self._judged(system, claim_of(invariants, system), proof.method, told(system, invariants))
             if verdict is not None:
                 return verdict
         return None
 
-    def _judged(self, system: TransitionSystem, claim: Claim, method: str) -> Verdict | None:
+    def _judged(
+        self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
+    ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, _places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
@@ -220,7 +255,7 @@ class _Question:
             granted.append(f"{UNDEFINED}: no undefined behaviour before ({kinds})")
         return Verdict(
             self.property, "true", method, certificate=document, judged=judgement,
-            assumptions=tuple(granted), shares=dict(self.shares),
+            assumptions=tuple(granted), shares=dict(self.shares), invariants=shown,
         )  # fmt: skip
 
     def _oracle(self) -> Any:
@@ -267,7 +302,7 @@ class _Question:
             return bool(outcome.status == "error-reached")
         return outcome.status == "undefined" and is_overflow(outcome.detail)
 
-    def _native(self, system: TransitionSystem, seconds: float) -> Verdict | None:
+    def native(self, system: TransitionSystem, seconds: float) -> Verdict | None:
         """Native runs with inputs of all kinds, which are fast enough for long loops; one run of a program that takes
         none.
         """
@@ -305,19 +340,41 @@ class _Question:
                 break
             found = self._timed(name, method)
             if isinstance(found, Ranked):
-                claim = claim_of(found.invariants, system)
+                goals = search.goals(found.ranks)
+                kept = self._timed("shortening", lambda: search.safety.shortened(found.invariants, goals, 4.0))  # noqa: B023
+                claim = claim_of(kept, system)
                 ranks = {
                     label: tuple(text for text in (smt(term) for term in terms) if text is not None)
                     for label, terms in found.ranks.items()
                 }
-                verdict = self._judged(system, replace(claim, ranks=ranks), found.method)
+                shown = told(system, kept, found.ranks)
+                verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
-                    return verdict
+                    return self._unless_overflow(system, verdict)
             elif isinstance(found, Trap):
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict
         return self._unknown(self._why(system))
+
+    def _unless_overflow(self, system: TransitionSystem, verdict: Verdict) -> Verdict:
+        """The proof that all runs end, but where a run is known that ends by a signed overflow only: what it does then
+        is for no proof to say.
+        """
+        assert verdict.judged is not None
+        if not set(verdict.judged["undefined"]).intersection(OVERFLOWS) or not self.settings.run:
+            return verdict
+        other = _Question(self.program, Property.NO_OVERFLOW, self.settings, self.deadline)
+        other.oracle = self.oracle
+        found = self._timed("native runs", lambda: other.native(system, 0.5))
+        self.oracle = other.oracle
+        if found is None:
+            return verdict
+        shown = list(found.inputs[:8])
+        return self._unknown(
+            f"every run ends or overflows a signed value, and one overflows ({found.replayed}; inputs {shown}…): "
+            "what it does then is undefined; see --property no-overflow"
+        )
 
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
         """``false`` if the judge accepts the recurrent set, and a native run with these inputs does not end."""
@@ -415,6 +472,34 @@ def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSy
     return Claim(found)
 
 
+_WORDS_OF_C: Final = (Var, Const, Sum, Compare, And, Or, Truth)
+
+
+def told(
+    system: TransitionSystem,
+    invariants: Mapping[str, Sequence[Condition]],
+    ranks: Mapping[str, Sequence[Term]] | None = None,
+) -> tuple[Told, ...]:
+    """What holds at the loops of a program."""
+    found: list[Told] = []
+    graph = system.graph
+    names = {var: Var(info.shown, var.type) for var, info in graph.variables.items() if info.is_source}
+    for loop in graph.loops:
+        parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
+        shown = text(substitute(conjunction(parts), names)) if parts else "true"
+        plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
+        cast = {var: Var(f"(__int128){info.shown}", var.type) for var, info in graph.variables.items() if info.is_source}
+        c = text(substitute(conjunction(plain), cast)) if plain and loop.inlined_from is None else ""
+        components = [] if ranks is None else [term for term in ranks.get(loop.header, ()) if not isinstance(term, Const)]
+        rank = ", then ".join(text(substitute(term, names)) for term in components)
+        found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
+    return tuple(found)
+
+
+def _is_c(node: Node) -> bool:
+    return isinstance(node, _WORDS_OF_C)
+
+
 def _places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
     return {loop.header: (loop.file, loop.line) for loop in graph.loops}
 
@@ -433,7 +518,7 @@ def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or not done.stdout:
         words = done.stderr.strip().splitlines() or ["it ended without a word"]
         return {"accepted": False, "failed": [words[-1]], "undefined": []}
     answer: dict[str, Any] = json.loads(done.stdout)

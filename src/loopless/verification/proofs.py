@@ -14,9 +14,9 @@ from typing import Final
 
 from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
-from loopless.logic.induction import entailed, inductive_subset
+from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import runs_into
-from loopless.terms import FALSE, TRUE, Condition, Var, conjunction, conjuncts
+from loopless.terms import FALSE, Condition, Var, conjunction
 from loopless.verification.candidates import Proposals, conjuncts_under, products_in
 from loopless.verification.runs import Choose, Run, Runner
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates
@@ -201,34 +201,53 @@ class Search:
 
     # -- shorter proofs -----------------------------------------------------------------------------------------------
 
-    def shortened(self, proof: Proof, seconds: float) -> Proof:
-        """The proof without conjuncts that it does not need, as far as time allows."""
+    def shortened(
+        self, known: Invariants, goals: Sequence[tuple[Transition, Condition]], seconds: float
+    ) -> dict[str, tuple[Condition, ...]]:
+        """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
+        First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
+        """
         until = min(self.deadline, time.monotonic() + seconds)
-        kept = {label: tuple(conditions) for label, conditions in proof.invariants.items()}
-        needed: dict[str, list[Condition]] = {label: [] for label in kept}
+        kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
         # What undefined behaviour is excluded stays so: else it would be taken for granted.
         excluded = [t for t in self.system.failing if time.monotonic() < until and self.excluded(t, kept, 300)]
-        waiting = [(t, FALSE) for t in (*self.bad, *excluded)]
+        wanted = [*goals, *((replace(t, update={}), FALSE) for t in excluded)]
+        needed: dict[str, list[Condition]] = {label: [] for label in kept}
+        waiting = list(wanted)
         while waiting:
-            transition, wanted = waiting.pop()
+            transition, condition = waiting.pop()
+            used = None
+            if time.monotonic() < until:
+                used = core(transition, kept.get(transition.source, ()), condition)
+            if used is None:
+                return self._without_each(kept, wanted, until)
+            for part in used:
+                if part not in needed[transition.source]:
+                    needed[transition.source].append(part)
+                    waiting += [(t, part) for t in self.inner if t.target == transition.source]
+        return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
+
+    def _without_each(
+        self, kept: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
+    ) -> dict[str, tuple[Condition, ...]]:
+        """Without the conjuncts that the others make needless, the longest first."""
+        every = [(label, part) for label, parts in kept.items() for part in parts]
+        for label, part in sorted(every, key=lambda pair: (-len(pair[1].key), pair[1].key)):
             if time.monotonic() > until:
-                return proof
-            core = self._core(transition, kept.get(transition.source, ()), wanted)
-            if core is None:
-                return proof
-            for condition in core:
-                if condition in needed[transition.source]:
-                    continue
-                needed[transition.source].append(condition)
-                waiting += [(t, condition) for t in self.inner if t.target == transition.source]
-        return Proof({label: tuple(conditions) for label, conditions in needed.items()}, proof.method)
+                break
+            rest = tuple(other for other in kept[label] if other is not part)
+            asked = [goal for goal in goals if goal[0].source == label]
+            for t in self.inner:
+                if t.source == label:
+                    behind = rest if t.target == label else kept[t.target]
+                    asked.append((t, conjunction(behind)))
+            if all(entailed(t, rest, wanted, 300) for t, wanted in asked):
+                kept[label] = rest
+        return kept
 
-    def _core(
-        self, transition: Transition, given: Sequence[Condition], wanted: Condition
-    ) -> tuple[Condition, ...] | None:
-        from loopless.logic.induction import core
-
-        return core(transition, given, wanted)
+    def safety_goals(self) -> list[tuple[Transition, Condition]]:
+        """That no transition into a violation is taken."""
+        return [(replace(t, update={}), FALSE) for t in self.bad]
 
 
 def _suspect(run: Run, method: str) -> Suspect:
@@ -268,15 +287,3 @@ def input_lists(number: int, length: int = 4000) -> list[list[int]]:
         else:
             found.append([random_.randint(-(1 << 31), (1 << 31) - 1) for _ in range(length)])
     return found
-
-
-def known_text(invariants: Invariants) -> str:
-    """For debugging and tests: the invariants in C syntax."""
-    from loopless.terms import text
-
-    return "; ".join(f"{label}: {text(conjunction(c)) if c else TRUE}" for label, c in invariants.items())
-
-
-def parts(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """The conjuncts of conditions."""
-    return tuple(part for condition in conditions for part in conjuncts(condition))

@@ -34,6 +34,7 @@ from loopless.terms import (
     conjunction,
     const,
     disjunction,
+    equal,
     greater_equal,
     holds,
     less,
@@ -41,6 +42,7 @@ from loopless.terms import (
     maximum,
     neg,
     negate,
+    smt,
     sub,
     substitute,
 )
@@ -242,7 +244,27 @@ class TerminationSearch:
                 found[sub(const(high), var)] = None
                 found[sub(var, const(low))] = None
         ordered = [t for t in (*firsts, *found, *pairs) if not isinstance(t, Const)]
-        return list(dict.fromkeys(ordered))[:MAX_TERMS]
+        return [term for term in dict.fromkeys(ordered) if smt(_cut(term)) is not None][:MAX_TERMS]
+
+    def goals(self, ranks: Mapping[str, Sequence[Term]]) -> list[tuple[Transition, Condition]]:
+        """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
+        found: list[tuple[Transition, Condition]] = []
+        onward: dict[str, list[str]] = {label: [] for label in self.system.cutpoints}
+        for t in self.cyclic:
+            onward[t.source].append(t.target)
+        part = {label: index for index, group in enumerate(components(onward)) for label in group}
+        for t in self.cyclic:
+            if part[t.source] != part[t.target]:
+                continue
+            falls: list[Condition] = []
+            same: list[Condition] = []
+            for old, new in zip(ranks[t.source], ranks[t.target], strict=True):
+                after = substitute(new, t.update)
+                falls.append(conjunction((*same, less(after, old), greater_equal(old, ZERO))))
+                same.append(equal(after, old))
+            found.append((replace(t, update={}), disjunction(falls)))
+        found += [(replace(t, update={}), FALSE) for t in self.system.transitions if t.target == OPEN]
+        return found
 
     # -- recurrent sets -----------------------------------------------------------------------------------------------
 

@@ -225,6 +225,7 @@ class _World:
         """
         one = self.region.arrivals[arrival]
         falls = list(self._falls(one, ranks[start], ranks[one.target]))
+        falls.append(z3.BoolVal(False, self.theory.context))  # noqa: FBT003  z3's constant
         return [one.guard, z3.Not(z3.Or(falls))]
 
     def _falls(self, one: Arrival, before: Sequence[Term], after: Sequence[Term]) -> Iterator[Any]:
