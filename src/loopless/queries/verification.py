@@ -350,19 +350,26 @@ class _Question:
                 shown = told(system, kept, found.ranks)
                 verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
-                    return self._unless_overflow(system, verdict)
+                    return self._unless_overflow(system, verdict, found)
             elif isinstance(found, Trap):
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict
         return self._unknown(self._why(system))
 
-    def _unless_overflow(self, system: TransitionSystem, verdict: Verdict) -> Verdict:
-        """The proof that all runs end, but where a run is known that ends by a signed overflow only: what it does then
-        is for no proof to say.
+    def _unless_overflow(self, system: TransitionSystem, verdict: Verdict, ranked: Ranked) -> Verdict:
+        """The proof that all runs end, but where some may end by a signed overflow only: the rank counts to the end of
+        a type, or a run is known that overflows. What it does then is for no proof to say.
         """
         assert verdict.judged is not None
-        if not set(verdict.judged["undefined"]).intersection(OVERFLOWS) or not self.settings.run:
+        if not set(verdict.judged["undefined"]).intersection(OVERFLOWS):
+            return verdict
+        if any(_counts_to_end(term) for terms in ranked.ranks.values() for term in terms):
+            return self._unknown(
+                "every run ends, but some may end by a signed overflow only, and what they do then is undefined; "
+                "see --property no-overflow"
+            )
+        if not self.settings.run:
             return verdict
         other = _Question(self.program, Property.NO_OVERFLOW, self.settings, self.deadline)
         other.oracle = self.oracle
@@ -422,6 +429,15 @@ class _Question:
             self.unconfirmed = f"not replayed: a run was never to end, but the native run did ({outcome.status})"
             return None
         return "the native run was still going on after 1 s" if not exhausted else "the native run took 100,000 inputs"
+
+
+def _counts_to_end(rank: Term) -> bool:
+    """Whether a rank falls towards the end of a type."""
+    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
+    return any(abs(abs(value) - (1 << bits)) <= _NEAR for value in constants for bits in (31, 32, 63, 64))
+
+
+_NEAR: Final = 16
 
 
 def is_overflow(detail: str) -> bool:
