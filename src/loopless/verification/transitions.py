@@ -27,7 +27,7 @@ from loopless.flowgraph.model import (
     Statement,
 )
 from loopless.graphs import reachable, reverse_postorder
-from loopless.paths.execution import Written, written_objects
+from loopless.paths.written import Written, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
