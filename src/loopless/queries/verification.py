@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -46,7 +46,7 @@ from loopless.terms import (
     text,
     walk,
 )
-from loopless.verification.proofs import Proof, Search, Suspect
+from loopless.verification.proofs import Proof, Search, Suspect, input_lists
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
@@ -82,7 +82,8 @@ class Verdict:
     ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
     said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of an
-    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method; ``invariants``: what holds at loops.
+    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method; ``invariants``: what holds at loops. ``repeats``: the
+    last input comes again and again.
     """
 
     property: Property
@@ -99,6 +100,7 @@ class Verdict:
     shares: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
     invariants: tuple[Told, ...] = ()
+    repeats: bool = False
 
     @property
     def words(self) -> str:
@@ -309,27 +311,36 @@ class _Question:
         if not self.settings.run:
             return None
         from loopless.check.oracle.native import Run
-        from loopless.verification.proofs import input_lists
-
         try:
             oracle = self._oracle()
             takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
-            runs = [Run(nondet=inputs) for inputs in input_lists(24)] if takes else [Run()]
-            seconds = seconds if takes else 5 * seconds
-            oracle.limits = replace(oracle.limits, seconds=seconds)
-            until = time.monotonic() + 2 * seconds
-            for run in runs:
+            until = min(self.deadline, time.monotonic() + (4 * seconds if takes else 10 * seconds))
+            for run in self._inputs(system) if takes else [Run()]:
+                left = until - time.monotonic()
+                if left <= 0:
+                    break
+                oracle.limits = replace(oracle.limits, seconds=min(left, seconds if takes else left))
                 outcome = oracle.run_many("main", [run])[0]
                 if self._is_violation(outcome):
-                    inputs = tuple(run.nondet)
                     return Verdict(
-                        self.property, "false", "native runs", inputs, {}, outcome.detail, shares=dict(self.shares)
-                    )
-                if time.monotonic() > until:
-                    break
+                        self.property, "false", "native runs", tuple(run.nondet), {}, outcome.detail,
+                        shares=dict(self.shares), repeats=run.repeat,
+                    )  # fmt: skip
         except LooplessError:
             pass
         return None
+
+    def _inputs(self, system: TransitionSystem) -> Iterator[Any]:
+        """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""
+        from loopless.check.oracle.native import Run
+
+        search = Search(system, self.violates, self.deadline)
+        guided = search.guided_inputs(1.0)
+        for later in (1, 0, -1, 1_000_000):
+            for first in guided or [()]:
+                yield Run(nondet=(*first, later), repeat=True)
+        for inputs in input_lists(16):
+            yield Run(nondet=inputs, repeat=True)
 
     # -- termination --------------------------------------------------------------------------------------------------
 

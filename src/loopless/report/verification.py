@@ -28,6 +28,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "property": found.property.value,
         "method": found.method or None,
         "inputs": list(found.inputs) if found.verdict == "false" else None,
+        "last_input_repeats": found.repeats,
         "uninitialised": {name: found.uninitialised[name] for name in sorted(found.uninitialised)},
         "replayed": found.replayed or None,
         "invariants": [
@@ -61,7 +62,7 @@ def verdict_text(found: Verdict) -> str:
             if found.inputs:
                 shown = ", ".join(map(str, found.inputs[:_MOST]))
                 more = len(found.inputs) - _MOST
-                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}")
+                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{', again and again' if found.repeats else ''}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
                 lines.append(f"  uninitialised variables hold: {values}")
@@ -96,7 +97,7 @@ def harness(found: Verdict, files: tuple[str, ...]) -> str:
         f"static const long long loopless_inputs[] = {{ {values} }};\n"
         f"static unsigned long loopless_taken;\n\n"
         "static long long loopless_next(void) {\n"
-        f"  if (loopless_taken >= {len(found.inputs)}UL) return 0;\n"
+        f"  if (loopless_taken >= {len(found.inputs)}UL) return {f'{found.inputs[-1]}LL' if found.repeats else 0};\n"
         "  return loopless_inputs[loopless_taken++];\n}\n\n"
         f"{functions}\n"
     )

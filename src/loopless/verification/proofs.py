@@ -15,7 +15,7 @@ from typing import Final
 from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
-from loopless.logic.unrolling import runs_into
+from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.terms import FALSE, Condition, Var, conjunction
 from loopless.verification.candidates import Proposals, conjuncts_under, products_in
 from loopless.verification.runs import Choose, Run, Runner
@@ -176,6 +176,32 @@ class Search:
             return None
         chosen = [(transitions[one.step], one.values) for one in taken]
         return self._followed(chosen)
+
+    def guided_inputs(self, seconds: float) -> list[tuple[int, ...]]:
+        """What runs read until they come to the first cutpoint, as small, as large and as low as they may, for native
+        runs.
+        """
+        until = min(self.deadline, time.monotonic() + seconds)
+        first = [t for t in self.system.transitions if t.source == START and t.target not in GOALS]
+        found: dict[tuple[int, ...], None] = {}
+        for index, values in extreme_first_steps(first, START, until):
+            transition = first[index]
+
+            def choose(
+                target: Var,
+                origin: Origin,
+                block: str,
+                number: int,
+                transition: Transition = transition,
+                values: Mapping[Var, int] = values,
+            ) -> int:
+                del target, origin
+                chosen = (one.var for one in transition.inputs if (one.block, one.index) == (block, number))
+                return next((values[var] for var in chosen if var in values), 1)
+
+            run = self.runner.run(choose, 400)
+            found[tuple(run.inputs[: run.before_cutpoint])] = None
+        return list(found)
 
     def _followed(self, chosen: Sequence[tuple[Transition, Mapping[Var, int]]]) -> Suspect | None:
         """The inputs of the run that takes these transitions."""

@@ -35,7 +35,7 @@ Choose = Callable[[Var, Origin, str, int], int]
 class Run:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
-    the values from outside by where they are taken; ``exact``: it is a run of the program as it is.
+    the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first; ``exact``: it is a run of the program as it is.
     """
 
     end: str = "steps"
@@ -45,6 +45,7 @@ class Run:
     visits: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
     exact: bool = True
     taken: dict[tuple[str, int], set[int]] = field(default_factory=dict)
+    before_cutpoint: int = 0
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
         """By block and number of the statement the value that each input had; None where one had several."""
@@ -75,6 +76,7 @@ class Runner:
         try:
             for _ in range(most):
                 if label in self.state:
+                    run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
                     run.visits.append((label, {var: values[var] for var in self.state[label]}))
                     if on_visit is not None:
                         on_visit(label)
