@@ -264,6 +264,7 @@ class Call:
     changes: tuple[Var, ...] = ()
     objects: frozenset[int] | None = None
     outside: bool = False
+    entered: bool = False
     looks: frozenset[int] | None = None
     drawn: bool = False
 

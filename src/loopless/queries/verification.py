@@ -57,6 +57,9 @@ JUDGE_S: Final = 60.0
 REPLAY_S: Final = 10.0
 """Seconds of a native run."""
 
+BOUNDLESS_S: Final = 8.0
+"""Seconds for the question whether runs end over the integers. A guess."""
+
 UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
 
@@ -226,7 +229,7 @@ class _Question:
 
     def _subject(self) -> Subject:
         options = self.program.source.options
-        if options.data_model is None:
+        if options.data_model is None and self.program.source.data_model in ("ILP32", "LP64"):
             options = replace(options, data_model=self.program.source.data_model)
         return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
 
@@ -361,37 +364,28 @@ class _Question:
                 shown = told(system, kept, found.ranks)
                 verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
-                    return self._unless_overflow(system, verdict, found)
+                    return self._unless_overflow(verdict)
             elif isinstance(found, Trap):
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict
         return self._unknown(self._why(system))
 
-    def _unless_overflow(self, system: TransitionSystem, verdict: Verdict, ranked: Ranked) -> Verdict:
-        """The proof that all runs end, but where some may end by a signed overflow only: the rank counts to the end of
-        a type, or a run is known that overflows. What it does then is for no proof to say.
+    def _unless_overflow(self, verdict: Verdict) -> Verdict:
+        """The proof that all runs end, but where some may end by a signed overflow only: where overflow is not
+        excluded, every run must end over the integers too, where nothing overflows.
         """
         assert verdict.judged is not None
         if not set(verdict.judged["undefined"]).intersection(OVERFLOWS):
             return verdict
-        if any(_counts_to_end(term) for terms in ranked.ranks.values() for term in terms):
-            return self._unknown(
-                "every run ends, but some may end by a signed overflow only, and what they do then is undefined; "
-                "see --property no-overflow"
-            )
-        if not self.settings.run:
+        boundless = replace(self.settings, mathematical=True, wrapv=False)
+        other = _Question(self.program, self.property, boundless, min(self.deadline, time.monotonic() + BOUNDLESS_S))
+        found = self._timed("without overflow", other.answer)
+        if found.verdict == "true":
             return verdict
-        other = _Question(self.program, Property.NO_OVERFLOW, self.settings, self.deadline)
-        other.oracle = self.oracle
-        found = self._timed("native runs", lambda: other.native(system, 0.5))
-        self.oracle = other.oracle
-        if found is None:
-            return verdict
-        shown = list(found.inputs[:8])
         return self._unknown(
-            f"every run ends or overflows a signed value, and one overflows ({found.replayed}; inputs {shown}…): "
-            "what it does then is undefined; see --property no-overflow"
+            "every run ends or meets a signed overflow; that they end where signed values have no bounds was not shown, "
+            "so a run may end by an overflow only, and what it does then is undefined (see --property no-overflow)"
         )
 
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
@@ -442,15 +436,6 @@ class _Question:
         return "the native run was still going on after 1 s" if not exhausted else "the native run took 100,000 inputs"
 
 
-def _counts_to_end(rank: Term) -> bool:
-    """Whether a rank falls towards the end of a type."""
-    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
-    return any(abs(abs(value) - (1 << bits)) <= _NEAR for value in constants for bits in (31, 32, 63, 64))
-
-
-_NEAR: Final = 16
-
-
 def is_overflow(detail: str) -> bool:
     """Whether a native trap is about the range of a signed type."""
     return detail.startswith("signed ") and "overflow" in detail
@@ -486,7 +471,7 @@ def _safety_methods(
         ("equations", proof(lambda: search.by_equations(8.0, 3))),
         ("Spacer", lambda: horn(15.0)),
         ("paths", lambda: search.by_paths(20.0, 2000)),
-        ("native runs", lambda: native(5.0)),
+        ("native runs", lambda: native(12.0)),
     )
 
 

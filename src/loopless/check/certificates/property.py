@@ -6,7 +6,6 @@ The properties are those of SV-COMP (https://sv-comp.sosy-lab.org, "Competition 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 from typing import Final
 
@@ -14,6 +13,7 @@ from loopless.flowgraph import Options, build
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import Reach
 from loopless.flowgraph.dispatch import dispatched
+from loopless.flowgraph.entering import entered
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Statement
 from loopless.source import Program
 from loopless.source.ir import Module
@@ -57,7 +57,9 @@ class Follows:
         self._erring = {function.name for function in module.defined() if self._errs(function.name)}
 
     def __call__(self, call: Call) -> bool:
-        """Whether the call is harmless."""
+        """Whether the call is harmless, or gone into by a way of its own."""
+        if call.entered:
+            return True
         names = self.names(call)
         if self._property is Property.UNREACH_CALL:
             return not self._erring.intersection(names)
@@ -79,13 +81,26 @@ class Follows:
 
 
 def graph_of(program: Program, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> Flowgraph:
-    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals."""
+    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals.
+    At calls of functions that were not inlined it goes into them, or passes over them.
+    """
     module = program.inlined
     resolved = dispatched(module, never_written(module, whole=True))
     options = Options(mathematical, wrapv, apart=False)
     graph = build(resolved.functions[entry], resolved, options)
     called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
     first = begins_at(program.module, entry) and entry not in called
-    return replace(
-        begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=graph.refused
-    )
+    fixed = never_written(resolved, whole=True)
+    called_graphs: dict[str, Flowgraph | None] = {}
+
+    def body(name: str) -> Flowgraph | None:
+        if name not in called_graphs:
+            function = resolved.functions.get(name)
+            made = None
+            if function is not None and not function.is_declaration:
+                made = begun(build(function, resolved, options), resolved, first=False, fixed=fixed)
+            called_graphs[name] = made
+        return called_graphs[name]
+
+    begun_graph = begun(graph, resolved, first=first, fixed=fixed)
+    return entered(begun_graph, body) if graph.refused is None else begun_graph
