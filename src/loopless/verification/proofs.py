@@ -16,10 +16,10 @@ from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import FALSE, Condition, Var, conjunction
+from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, walk
 from loopless.verification.candidates import Proposals, conjuncts_under, products_in
 from loopless.verification.runs import Choose, Run, Runner
-from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates
+from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
 
 Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
@@ -27,6 +27,8 @@ Invariants = Mapping[str, tuple[Condition, ...]]
 MAX_STATES: Final = 600
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
+LARGE: Final = 1 << 14
+"""Numbers from here on are mostly about the ends of types. A guess."""
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
 
@@ -237,7 +239,14 @@ class Search:
         kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
         # What undefined behaviour is excluded stays so: else it would be taken for granted.
         excluded = [t for t in self.system.failing if time.monotonic() < until and self.excluded(t, kept, 300)]
-        wanted = [*goals, *((replace(t, update={}), FALSE) for t in excluded)]
+        aside = [(replace(t, update={}), FALSE) for t in excluded]
+        wanted = [*goals, *aside]
+        if multiplies(self.inner):  # products are too much for the judge beside all that is known
+            part = self._enough(kept, goals, until)
+            wanted = wanted if part is None else list(goals)
+        else:
+            part = self._enough(kept, wanted, until)
+        kept = part or kept
         needed: dict[str, list[Condition]] = {label: [] for label in kept}
         waiting = list(wanted)
         while waiting:
@@ -252,6 +261,17 @@ class Search:
                     needed[transition.source].append(part)
                     waiting += [(t, part) for t in self.inner if t.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
+
+    def _enough(
+        self, known: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
+    ) -> dict[str, tuple[Condition, ...]] | None:
+        """The first of a few parts of ``known`` that is enough: equations, then with what has no large numbers."""
+        for chosen in (_is_equation, _is_plain):
+            part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
+            kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5))
+            if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
+                return dict(kept)
+        return None
 
     def _without_each(
         self, kept: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
@@ -274,6 +294,16 @@ class Search:
     def safety_goals(self) -> list[tuple[Transition, Condition]]:
         """That no transition into a violation is taken."""
         return [(replace(t, update={}), FALSE) for t in self.bad]
+
+
+def _is_equation(condition: Condition) -> bool:
+    return isinstance(condition, Compare) and condition.relation == "eq"
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether a condition speaks of no number as large as types are wide, and of few variables, or is an equation."""
+    numbers = [c for node in walk(condition) if isinstance(node, Sum) for m, c in node.items if not m]
+    return _is_equation(condition) or (len(condition.variables) <= 3 and all(abs(n) < LARGE for n in numbers))
 
 
 def _suspect(run: Run, method: str) -> Suspect:
