@@ -60,6 +60,9 @@ REPLAY_S: Final = 10.0
 BOUNDLESS_S: Final = 8.0
 """Seconds for the question whether runs end over the integers. A guess."""
 
+WILD: Final = ("pointer-overflow", "bounds", "null-pointer", "dangling-pointer", "const-write", "overlap")
+"""Kinds of undefined behaviour behind which machines go on with other memory."""
+
 UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
 
@@ -241,8 +244,26 @@ class _Question:
         for invariants in (shorter, proof.invariants):
             verdict = self._judged(system, claim_of(invariants, system), proof.method, told(system, invariants))
             if verdict is not None:
-                return verdict
+                return self._unless_wild(search, verdict)
         return None
+
+    def _unless_wild(self, search: Search, verdict: Verdict) -> Verdict:
+        """The proof, but where a run was seen that leaves its objects first: C does not say what it does then, and a
+        machine goes on.
+        """
+        assert verdict.judged is not None
+        kinds = set(verdict.judged["undefined"]).intersection(WILD)
+        if kinds and not search.is_sampled:
+            self._timed("single runs", lambda: search.sampled(0.3))
+        found = next((search.undefined[kind] for kind in sorted(kinds) if kind in search.undefined), None)
+        if found is None:
+            return verdict
+        at = f" at {found.loc}" if found.loc is not None else ""
+        inputs = f", with inputs {found.inputs[:8]}" if found.inputs else ""
+        return self._unknown(
+            f"no run violates the property before undefined behaviour, but a run meets it ({found.kind.replace('-', ' ')}"
+            f"{at}{inputs}), and C does not say what it does then"
+        )
 
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]

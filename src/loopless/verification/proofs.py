@@ -60,6 +60,9 @@ class Search:
         self.found: dict[str, tuple[Condition, ...]] = {label: () for label in system.cutpoints}
         self.bad = [t for t in system.transitions if t.target in GOALS]
         self.inner = [t for t in system.transitions if t.target not in GOALS]
+        self.undefined: dict[str, Run] = {}
+        """By its kind, a run that met undefined behaviour."""
+        self.is_sampled = False
         self._proposals: Proposals | None = None
 
     # -- single runs --------------------------------------------------------------------------------------------------
@@ -68,6 +71,7 @@ class Search:
         self, seconds: float, most: int = 1500, on_long: Callable[[Run, int], None] | None = None
     ) -> Suspect | None:
         """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end."""
+        self.is_sampled = True
         until = min(self.deadline, time.monotonic() + seconds)
         random_ = random.Random(1)
         constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
@@ -78,10 +82,12 @@ class Search:
             run = self.runner.run(chooser, most)
             if run.end == "violation":
                 return _suspect(run, "single runs")
+            if run.end == "undefined" and run.exact:
+                self.undefined.setdefault(run.kind, run)
             if run.end == "steps" and on_long is not None:
                 on_long(run, number)
             self._keep(run)
-            if not run.inputs and not run.uninitialised and number >= 2:
+            if not run.taken and number >= 2:
                 break
         self._proposals = None
         return None
@@ -315,7 +321,9 @@ def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> C
     alike = (0, 1, 5, -1, 1_000_000)
 
     def choose(target: Var, origin: Origin, block: str, index: int) -> int:
-        del origin, block, index
+        del block, index
+        if origin is Origin.UNSUPPORTED and number > 1:
+            return target.type.wrap(random_.choice((0, 1, 2, 3, 3, 4)))  # places that runs come to
         low, high = target.type.min, target.type.max
         low, high = (-(1 << 40) if low is None else low), ((1 << 40) if high is None else high)
         if number < len(alike):

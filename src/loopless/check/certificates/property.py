@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Final
 
 from loopless.flowgraph import Options, build
+from loopless.flowgraph.array_cells import with_cells
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import Reach
 from loopless.flowgraph.dispatch import dispatched
@@ -103,4 +104,4 @@ def graph_of(program: Program, entry: str, *, mathematical: bool = False, wrapv:
         return called_graphs[name]
 
     begun_graph = begun(graph, resolved, first=first, fixed=fixed)
-    return entered(begun_graph, body) if graph.refused is None else begun_graph
+    return with_cells(entered(begun_graph, body)) if graph.refused is None else begun_graph
