@@ -102,6 +102,8 @@ class _Reader:
         """A tree of words as a term or a condition."""
         if isinstance(tree, str):
             return self._word(tree, bound)
+        if not tree:
+            raise UsageError("the certificate has an expression without an operator")
         head, *rest = tree
         if head == "let":
             if len(rest) != 2 or not all(isinstance(pair, list) and len(pair) == 2 for pair in rest[0]):
@@ -127,12 +129,12 @@ class _Reader:
     def _applied(self, head: str, parts: list[Term | Condition]) -> Term | Condition:
         conditions = [part for part in parts if isinstance(part, Condition)]
         terms = [part for part in parts if isinstance(part, Term)]
-        if head == "ite" and len(parts) == 3 and isinstance(parts[0], Condition):
-            when, then, otherwise = parts
-            assert isinstance(when, Condition)
+        if head == "ite" and len(parts) == 3 and isinstance(when := parts[0], Condition):
+            then, otherwise = parts[1:]
             if isinstance(then, Term) and isinstance(otherwise, Term):
                 return ite(when, then, otherwise)
-            return disjunction((conjunction((when, conditions[1])), conjunction((negate(when), conditions[2]))))
+            if isinstance(then, Condition) and isinstance(otherwise, Condition):
+                return disjunction((conjunction((when, then)), conjunction((negate(when), otherwise))))
         if len(conditions) == len(parts):
             return _of_conditions(head, conditions)
         if len(terms) == len(parts):

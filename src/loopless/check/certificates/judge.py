@@ -211,6 +211,8 @@ class _World:
             found = solver.check()
         except z3.Z3Exception:
             return None
+        if found == z3.sat and self.theory.approximate:
+            return None
         return None if found == z3.unknown else bool(found == z3.unsat)
 
     def loses(self, arrival: int, held: Mapping[str, tuple[Condition, ...]], part: int) -> list[Any]:

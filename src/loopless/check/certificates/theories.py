@@ -40,6 +40,7 @@ class Integers:
     def __init__(self, context: Any) -> None:
         self.context = context
         self.facts: list[Any] = []
+        self.approximate = False  # something stands for more than it is: only that there is no solution is sure then
         self._fresh = 0
 
     @classmethod
@@ -104,6 +105,7 @@ class Integers:
                 args = [done[arg] for arg in node.args]
                 made = self.operation(node, args)
                 if made is None:
+                    self.approximate = True
                     return self.fresh(node.op, node)
                 if node.op in _QUOTIENTS and _has_zero(node.args[1]):
                     return z3.If(args[1] == self.number(0), self.fresh(node.op, node), made)
@@ -117,6 +119,7 @@ class Integers:
                 self.facts += [] if high is None else [element <= self.number(high)]
                 return element
             case Aggregate():
+                self.approximate = True
                 return self.fresh("aggregate", node)
             case _:
                 raise AssertionError(node)
