@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
@@ -15,6 +16,7 @@ from loopless.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "verify"
+SCHEMA = json.loads((ROOT / "src" / "loopless" / "report" / "schema.json").read_text(encoding="utf-8"))
 HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n"
 RIGHT = HEAD + "int main(void) { int x = 0; while (x < 10) x++; if (x != 10) reach_error(); return 0; }\n"
 WRONG = HEAD + "int main(void) {\n  int k = 0;\n  for (int n = __VERIFIER_nondet_int(); n > 0; n -= 3) k++;\n  if (k == 7) reach_error();\n  return 0;\n}\n"
@@ -33,7 +35,9 @@ def asked(capsys):
     def command(*words):
         status = main(["verify", *map(str, words), "--format", "json"])
         said = capsys.readouterr()
-        return status, json.loads(said.out), said.err
+        found = json.loads(said.out)
+        jsonschema.validate(found, SCHEMA)
+        return status, found, said.err
 
     return command
 
@@ -83,8 +87,10 @@ def test_a_right_program_is_true_with_a_certificate_and_a_witness(answer, tmp_pa
 
 def check_in_c(invariant, folder):
     """The invariant holds whenever the loop of RIGHT is reached, and with its exit says that x is 10."""
-    text = "#include <stdlib.h>\nint main(void) { for (int x = 0; x <= 10; x++) { if (!(%s)) abort(); }" % invariant
-    text += " for (int x = 11; x < 1000; x++) { if (%s) abort(); } return 0; }\n" % invariant
+    text = (
+        f"#include <stdlib.h>\nint main(void) {{ for (int x = 0; x <= 10; x++) if (!({invariant})) abort();\n"
+        f"for (int x = 11; x < 1000; x++) if ({invariant}) abort(); return 0; }}\n"
+    )
     assert subprocess.run([built([written(folder, text, "check.c")], folder)], check=False).returncode == 0
 
 
