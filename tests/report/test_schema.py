@@ -76,20 +76,20 @@ UNKNOWN = {**VIOLATION, "verdict": "unknown", "method": None, "inputs": None, "r
 
 @pytest.mark.parametrize("fields", [PROOF, VIOLATION, UNKNOWN], ids=["true", "false", "unknown"])
 def test_a_verdict_has_its_evidence(fields):
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
     right = document("verify", **fields)
-    jsonschema.validate(right, SCHEMA)
+    assert fits(right)
     for change in ({"certificate": 3}, {"verdict": "false"}, {"reason": None if fields["reason"] else "why"}, {"property": "other"}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**right, **change}, SCHEMA)
+        assert not fits({**right, **change})
     for field in fields:
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({key: value for key, value in right.items() if key != field}, SCHEMA)
+        assert not fits({key: value for key, value in right.items() if key != field})
 
 
 def test_a_proof_needs_a_certificate_that_was_accepted():
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
     for change in ({"certificate": None}, {"judged": {**PROOF["judged"], "accepted": False}}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(document("verify", **{**PROOF, **change}), SCHEMA)
+        assert fits(document("verify", **PROOF))
+        assert not fits(document("verify", **{**PROOF, **change}))
 
 
 def test_loops_are_required_where_they_are_the_answer():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
 import pytest
@@ -32,6 +33,7 @@ def body(text):
     return f"int main(void) {{ {text} return 0; }}"
 
 
+@functools.cache
 def found(text, kind):
     """What the methods find, in their order: the first answer of that kind."""
     made = termination(body(text))

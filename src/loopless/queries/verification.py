@@ -9,11 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,27 +19,16 @@ from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
 from loopless.check.certificates.property import OVERFLOWS, Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
-from loopless.flowgraph.model import Call, Flowgraph, Origin
+from loopless.flowgraph.model import Call, Origin
+from loopless.queries.evidence import Told, claim_of, judge_apart, places, told
 from loopless.queries.program import Program
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    Node,
-    Or,
     Sum,
     Term,
-    Truth,
-    Var,
-    conjunction,
-    conjuncts,
     smt,
-    substitute,
-    text,
     walk,
 )
 from loopless.verification.proofs import Proof, Search, Suspect
@@ -59,21 +43,6 @@ REPLAY_S: Final = 10.0
 """Seconds of a native run."""
 
 UNDEFINED: Final = "runs that meet undefined behaviour end there"
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a proof says holds at a loop, for readers: in C syntax over unbounded integers (``text``), as C that cannot
-    overflow itself (``c``; empty where C has no words), and what falls with each iteration (``rank``).
-    """
-
-    file: str
-    line: int
-    column: int
-    function: str
-    text: str
-    c: str = ""
-    rank: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +213,7 @@ class _Question:
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
-        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
@@ -392,7 +361,7 @@ class _Question:
             for label, conditions in trap.recurrent.items()
         }
         claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)
-        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
@@ -479,67 +448,3 @@ def _safety_methods(
         ("paths", lambda: search.by_paths(20.0, 2000)),
         ("native runs", lambda: native(5.0)),
     )
-
-
-def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSystem) -> Claim:
-    """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
-    found: dict[str, tuple[str, ...]] = {}
-    for label in system.cutpoints:
-        parts = [part for condition in invariants.get(label, ()) for part in conjuncts(condition)]
-        found[label] = tuple(text for text in (smt(part) for part in parts) if text is not None)
-    return Claim(found)
-
-
-_WORDS_OF_C: Final = (Var, Const, Sum, Compare, And, Or, Truth)
-
-
-def told(
-    system: TransitionSystem,
-    invariants: Mapping[str, Sequence[Condition]],
-    ranks: Mapping[str, Sequence[Term]] | None = None,
-) -> tuple[Told, ...]:
-    """What holds at the loops of a program."""
-    found: list[Told] = []
-    graph = system.graph
-    source = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    names = {var: Var(shown, var.type) for var, shown in source.items()}
-    cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
-    for loop in graph.loops:
-        parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
-        shown = text(substitute(conjunction(parts), names)) if parts else "true"
-        plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
-        c = text(substitute(conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
-        falling = () if ranks is None else ranks.get(loop.header, ())
-        components = [term for term in falling if not isinstance(term, Const)]
-        rank = ", then ".join(text(substitute(term, names)) for term in components)
-        found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
-    return tuple(found)
-
-
-def _is_c(node: Node) -> bool:
-    return isinstance(node, _WORDS_OF_C)
-
-
-def _places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
-    return {loop.header: (loop.file, loop.line) for loop in graph.loops}
-
-
-def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """What the judge says of a certificate, in a process that imports no method."""
-    with tempfile.TemporaryDirectory(prefix="loopless-certificate-") as folder:
-        file = Path(folder) / "certificate.json"
-        file.write_text(json.dumps(document), encoding="utf-8")
-        root = str(Path(__file__).resolve().parents[2])
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "loopless.check.certificates", str(file), f"{seconds:.1f}"],
-                capture_output=True, text=True, timeout=seconds + 10, env=environment, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
-    if done.returncode not in (0, 1) or not done.stdout:
-        words = done.stderr.strip().splitlines() or ["it ended without a word"]
-        return {"accepted": False, "failed": [words[-1]], "undefined": []}
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
