@@ -13,9 +13,11 @@ import z3
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def command(*words: str) -> str:
+def command(*words: str, statuses: tuple[int, ...] = (0,)) -> str:
     line = [sys.executable, "-m", "loopless", *words]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode in statuses, done.stderr
+    return done.stdout
 
 
 def indented(page: str) -> str:
@@ -26,6 +28,15 @@ def test_the_readme_shows_what_is_printed() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"<!-- output:begin -->\n(.*?)<!-- output:end -->", page, re.DOTALL)
     assert indented(shown) == command("summarize", "examples/looperman/fig1.c")
+
+
+def test_the_readme_shows_what_verify_prints() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"<!-- verify:begin ([^\n]*) -->\n(.*?)<!-- verify:end -->", page, re.DOTALL)
+    assert [shown.split(":")[0].strip() for _, shown in found] == ["true", "false(no-overflow)"]
+    for words, shown in found:
+        assert f"`loopless verify {words}`" in page
+        assert indented(shown) == command("verify", *words.split(), statuses=(0, 1))
 
 
 def test_the_page_on_json_shows_what_is_printed() -> None:

@@ -27,7 +27,8 @@ def test_every_field_is_in_the_documentation():
     fields = set(SCHEMA["properties"]) | set(SCHEMA["$defs"]["evaluation"]["properties"])
     fields |= set(SCHEMA["allOf"][-1]["then"]["properties"])
     parts = ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census")
-    for part in (*parts, "function", "function_case", "input"):
+    answers = ("verification", "invariant", "certificate", "conjuncts", "judged")
+    for part in (*parts, "function", "function_case", "input", *answers):
         fields |= set(SCHEMA["$defs"][part]["properties"])
     assert fields <= documented
 
@@ -54,6 +55,41 @@ def test_what_is_wrong_does_not_fit(wrong):
     jsonschema.validate(right, SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**right, **wrong}, SCHEMA)
+
+
+PROOF = {
+    "verdict": "true", "property": "unreach-call", "method": "Spacer", "inputs": None, "uninitialised": {}, "replayed": None,
+    "invariants": [{"file": "a.c", "line": 3, "text": "x >= 0", "rank": None}], "reason": None,
+    "certificate": {
+        "format": "loopless-certificate", "version": 1, "property": "unreach-call",
+        "program": {"files": ["a.c"], "data_model": "LP64", "flags": [], "entry": "main", "integers": "machine", "wrapv": False},
+        "invariants": [{"cutpoint": "while.cond", "file": "a.c", "line": 3, "conjuncts": ["(<= 0 x)"]}],
+    },
+    "judged": {"accepted": True, "failed": [], "undefined": [], "questions": 3, "theories": ["integers"]},
+}  # fmt: skip
+VIOLATION = {
+    **PROOF, "verdict": "false(no-overflow)", "property": "no-overflow", "inputs": [3], "replayed": "overflow", "invariants": [],
+    "certificate": None, "judged": None,
+}  # fmt: skip
+UNKNOWN = {**VIOLATION, "verdict": "unknown", "method": None, "inputs": None, "replayed": None, "reason": "time"}
+
+
+@pytest.mark.parametrize("fields", [PROOF, VIOLATION, UNKNOWN], ids=["true", "false", "unknown"])
+def test_a_verdict_has_its_evidence(fields):
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
+    right = document("verify", **fields)
+    assert fits(right)
+    for change in ({"certificate": 3}, {"verdict": "false"}, {"reason": None if fields["reason"] else "why"}, {"property": "other"}):
+        assert not fits({**right, **change})
+    for field in fields:
+        assert not fits({key: value for key, value in right.items() if key != field})
+
+
+def test_a_proof_needs_a_certificate_that_was_accepted():
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
+    for change in ({"certificate": None}, {"judged": {**PROOF["judged"], "accepted": False}}):
+        assert fits(document("verify", **PROOF))
+        assert not fits(document("verify", **{**PROOF, **change}))
 
 
 def test_loops_are_required_where_they_are_the_answer():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,8 +26,10 @@ _TASKS: Final = (".yml", ".yaml")
 
 @click.command("verify", short_help="Is it right? Assertions, termination, overflow, with evidence.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--property", "property_", metavar="P",
-              help="unreach-call (no assertion is false; the default), termination, no-overflow, or a .prp file.")  # fmt: skip
+@click.option(
+    "--property", "property_", metavar="P",
+    help="unreach-call (no assertion is false; the default), termination, no-overflow, or a .prp file.",
+)  # fmt: skip
 @click.option("--certificate", metavar="OUT.json", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the certificate of a proof there.")  # fmt: skip
 @click.option("--witness", metavar="OUT.yml", type=click.Path(path_type=Path, dir_okay=False),
@@ -116,7 +119,7 @@ def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:
     from loopless.report.verification import harness
     from loopless.report.witness import witness
 
-    written = {
+    written: dict[str, Callable[[], str]] = {
         "certificate": lambda: dump(found.certificate or {}),
         "witness": lambda: witness(found, program.files, program.source.data_model),
         "harness": lambda: harness(found, program.files),

@@ -47,12 +47,12 @@ class Solved:
 
 def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str], timeout_ms: int) -> Solved:
     """Whether a run from ``start`` can come to one of ``goals``."""
-    import z3
+    import z3  # type: ignore[import-untyped]
 
     context = z3.Context()
     engine = z3.Fixedpoint(ctx=context)
     engine.set(engine="spacer", timeout=timeout_ms)
-    engine.set("xform.slice", False)  # noqa: FBT003  z3's way to name options
+    engine.set("xform.slice", False)
     engine.set("xform.inline_linear", False)
     engine.set("xform.inline_eager", False)
     sort = z3.IntSort(context)
@@ -134,21 +134,21 @@ class _Reader:
                 return less_equal(add(a, const(1)) if strict else a, b)
             case z3.Z3_OP_EQ:
                 if z3.is_bool(parts[0]):
-                    a, b = (self.condition(part) for part in parts)
-                    return disjunction((conjunction((a, b)), conjunction((negate(a), negate(b)))))
+                    p, q = (self.condition(part) for part in parts)
+                    return disjunction((conjunction((p, q)), conjunction((negate(p), negate(q)))))
                 return equals_zero(sub(self.term(parts[0]), self.term(parts[1])))
             case z3.Z3_OP_DISTINCT if len(parts) == 2:
                 return negate(equals_zero(sub(self.term(parts[0]), self.term(parts[1]))))
             case z3.Z3_OP_ITE:
-                a, b, c = (self.condition(part) for part in parts)
-                return disjunction((conjunction((a, b)), conjunction((negate(a), c))))
+                when, then, otherwise = (self.condition(part) for part in parts)
+                return disjunction((conjunction((when, then)), conjunction((negate(when), otherwise))))
             case _:
                 raise _Unreadable
 
     def term(self, expression: Any) -> Term:
         z3 = self.z3
         if z3.is_var(expression):
-            return self.variables[z3.get_var_index(expression)]
+            return self.variables[int(z3.get_var_index(expression))]
         if z3.is_int_value(expression):
             return const(expression.as_long())
         parts = [self.term(part) for part in expression.children() if z3.is_int(part)]

@@ -22,7 +22,7 @@ def inductive_subset(
 
     At the ``deadline`` (by ``time.monotonic``) what is not proved is dropped: what is given back is inductive.
     """
-    import z3
+    import z3  # type: ignore[import-untyped]
 
     kept = {location: dict.fromkeys(conditions) for location, conditions in candidates.items()}
     asked = [_Asked(z3, step, kept, check_ms) for step in steps if kept.get(step.target)]
@@ -30,7 +30,7 @@ def inductive_subset(
     while waiting:
         one = asked[waiting.pop(0)]
         if time.monotonic() > deadline:
-            return {location: () for location in kept}
+            return dict.fromkeys(kept, ())
         lost = one.lost(kept, deadline)
         if not lost:
             continue

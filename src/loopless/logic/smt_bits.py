@@ -95,7 +95,7 @@ class BitTranslation(IntegerTranslation):
 
 
 def width_of(condition: Node) -> int | None:
-    """The least width in bits that holds every term's range and one bit more, None where there is none up to the limit."""
+    """The least width in bits that holds every term's range and one bit more, None where none up to the limit does."""
     widest = 1
     for node in walk(condition):
         if isinstance(node, Term):

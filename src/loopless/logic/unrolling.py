@@ -29,7 +29,7 @@ def runs_into(
     """The first run found from ``start`` into one of ``goals``, shortest first; None where the time is over, or where
     there is none of at most ``most`` steps.
     """
-    import z3
+    import z3  # type: ignore[import-untyped]
 
     return _Search(z3, steps, start, goals, deadline).run(most)
 

@@ -7,7 +7,7 @@ The formats are those of BenchExec's task definitions 2.x and of SV-COMP's prope
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -47,6 +47,8 @@ def read_property(text: str) -> Property:
         content = file.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read the property file {text}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{text} has no property that is known here; known are {known}") from None
     found = _property_in(content)
     if found is None:
         raise UsageError(f"{text} has no property that is known here; known are {known}")
@@ -85,24 +87,31 @@ def read_task(file: Path) -> Task:
     if not isinstance(content, dict) or "input_files" not in content:
         raise SourceError(f"{file} is no task definition: it names no input_files")
     listed = content["input_files"]
-    names = [listed] if isinstance(listed, str) else list(listed)
+    names = [listed] if isinstance(listed, str) else listed
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise SourceError(f"{file} is no task definition: its input_files are no list of names")
     options = content.get("options") or {}
     model = options.get("data_model") if isinstance(options, dict) else None
     if model not in (None, "ILP32", "LP64"):
         raise SourceError(f"{file} has the data model {model}; known are ILP32 and LP64")
-    properties = dict(_properties(content, file.parent))
-    return Task(tuple(file.parent / str(name) for name in names), model, properties)
+    properties = content.get("properties") or []
+    if not isinstance(properties, list):
+        raise SourceError(f"{file} is no task definition: its properties are no list")
+    return Task(tuple(file.parent / name for name in names), model, dict(_properties(properties, file.parent)))
 
 
-def _properties(content: Mapping[str, Any], folder: Path) -> list[tuple[Property, bool | None]]:
+def _properties(entries: Sequence[Any], folder: Path) -> list[tuple[Property, bool | None]]:
+    """The known ones: by what their files say, and where a file is missing by its name."""
     found: list[tuple[Property, bool | None]] = []
-    for entry in content.get("properties") or ():
+    for entry in entries:
         named = entry.get("property_file") if isinstance(entry, dict) else None
         if not isinstance(named, str):
             continue
         path = folder / named
-        property_ = _property_in(path.read_text(encoding="utf-8")) if path.is_file() else None
-        property_ = property_ or next((p for p in Property if p.value == Path(named).stem), None)
+        if path.is_file():
+            property_ = _property_in(path.read_text(encoding="utf-8", errors="replace"))
+        else:
+            property_ = next((p for p in Property if p.value == path.stem), None)
         if property_ is not None:
             expected = entry.get("expected_verdict")
             found.append((property_, expected if isinstance(expected, bool) else None))

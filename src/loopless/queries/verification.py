@@ -7,43 +7,28 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 
 from __future__ import annotations
 
+import builtins
 import functools
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
 from loopless.check.certificates.property import OVERFLOWS, Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
-from loopless.flowgraph.model import Call, Flowgraph, Origin
+from loopless.flowgraph.model import Call, Origin
+from loopless.queries.evidence import Told, claim_of, judge_apart, places, told
 from loopless.queries.program import Program
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    Node,
-    Or,
     Sum,
     Term,
-    Truth,
-    Var,
-    conjunction,
-    conjuncts,
     smt,
-    substitute,
-    text,
     walk,
 )
 from loopless.verification.proofs import Proof, Search, Suspect, input_lists
@@ -67,29 +52,14 @@ UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a proof says holds at a loop, for readers: in C syntax over unbounded integers (``text``), as C that cannot
-    overflow itself (``c``; empty where C has no words), and what falls with each iteration (``rank``).
-    """
-
-    file: str
-    line: int
-    column: int
-    function: str
-    text: str
-    c: str = ""
-    rank: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer about one property of one program.
 
     ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
-    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of an
-    ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method; ``invariants``: what holds at loops. ``repeats``: the
-    last input comes again and again.
+    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of
+    an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
+    ``invariants``: what holds at loops. ``repeats``: the last input comes again and again.
     """
 
     property: Property
@@ -108,7 +78,7 @@ class Verdict:
     invariants: tuple[Told, ...] = ()
     repeats: bool = False
 
-    @property
+    @builtins.property
     def words(self) -> str:
         """The verdict as competitions write it: ``true``, ``false(unreach-call)``, ``unknown``."""
         return f"false({self.property.value})" if self.verdict == "false" else self.verdict
@@ -233,7 +203,7 @@ class _Question:
     def _subject(self) -> Subject:
         options = self.program.source.options
         if options.data_model is None and self.program.source.data_model in ("ILP32", "LP64"):
-            options = replace(options, data_model=self.program.source.data_model)
+            options = replace(options, data_model=cast(Any, self.program.source.data_model))
         return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
 
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
@@ -268,7 +238,7 @@ class _Question:
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
-        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
@@ -287,8 +257,8 @@ class _Question:
     def _oracle(self) -> Any:
         """Native runs of the program; None where it cannot be compiled for them."""
         if self.oracle is None:
-            from loopless.check.oracle.native import NativeOracle
             from loopless.check.oracle.native import Limits as RunLimits
+            from loopless.check.oracle.native import NativeOracle
 
             left = max(1.0, min(REPLAY_S, self.deadline - time.monotonic()))
             files = [Path(file) for file in self.program.files]
@@ -315,8 +285,8 @@ class _Question:
             return None
         if not self._is_violation(outcome):
             self.unconfirmed = (
-                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property ({suspect.method}), "
-                f"but the native run ended otherwise ({outcome.status})"
+                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property "
+                f"({suspect.method}), but the native run ended otherwise ({outcome.status})"
             )
             return None
         return Verdict(
@@ -416,7 +386,7 @@ class _Question:
             for label, conditions in trap.recurrent.items()
         }
         claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)
-        document = document_of(self._subject(), self.property, claim, _places(system.graph))
+        document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
@@ -494,65 +464,3 @@ def _safety_methods(
         ("paths", lambda: search.by_paths(20.0, 2000)),
         ("native runs", lambda: native(12.0)),
     )
-
-
-def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSystem) -> Claim:
-    """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
-    found: dict[str, tuple[str, ...]] = {}
-    for label in system.cutpoints:
-        parts = [part for condition in invariants.get(label, ()) for part in conjuncts(condition)]
-        found[label] = tuple(text for text in (smt(part) for part in parts) if text is not None)
-    return Claim(found)
-
-
-_WORDS_OF_C: Final = (Var, Const, Sum, Compare, And, Or, Truth)
-
-
-def told(
-    system: TransitionSystem,
-    invariants: Mapping[str, Sequence[Condition]],
-    ranks: Mapping[str, Sequence[Term]] | None = None,
-) -> tuple[Told, ...]:
-    """What holds at the loops of a program."""
-    found: list[Told] = []
-    graph = system.graph
-    names = {var: Var(info.shown, var.type) for var, info in graph.variables.items() if info.is_source}
-    for loop in graph.loops:
-        parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
-        shown = text(substitute(conjunction(parts), names)) if parts else "true"
-        plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
-        cast = {var: Var(f"(__int128){info.shown}", var.type) for var, info in graph.variables.items() if info.is_source}
-        c = text(substitute(conjunction(plain), cast)) if plain and loop.inlined_from is None else ""
-        components = [] if ranks is None else [term for term in ranks.get(loop.header, ()) if not isinstance(term, Const)]
-        rank = ", then ".join(text(substitute(term, names)) for term in components)
-        found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
-    return tuple(found)
-
-
-def _is_c(node: Node) -> bool:
-    return isinstance(node, _WORDS_OF_C)
-
-
-def _places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
-    return {loop.header: (loop.file, loop.line) for loop in graph.loops}
-
-
-def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """What the judge says of a certificate, in a process that imports no method."""
-    with tempfile.TemporaryDirectory(prefix="loopless-certificate-") as folder:
-        file = Path(folder) / "certificate.json"
-        file.write_text(json.dumps(document), encoding="utf-8")
-        root = str(Path(__file__).resolve().parents[2])
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "loopless.check.certificates", str(file), f"{seconds:.1f}"],
-                capture_output=True, text=True, timeout=seconds + 10, env=environment, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
-    if done.returncode not in (0, 1) or not done.stdout:
-        words = done.stderr.strip().splitlines() or ["it ended without a word"]
-        return {"accepted": False, "failed": [words[-1]], "undefined": []}
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer

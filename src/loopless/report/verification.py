@@ -52,10 +52,9 @@ def verdict_text(found: Verdict) -> str:
                 if one.rank:
                     lines.append(f"    falls with each iteration: {one.rank}")
             if found.judged is not None:
-                theories = " and ".join(found.judged["theories"]) or "no question"
-                lines.append(
-                    f"  certificate: accepted by the judge, which knows no method ({_counted(found.judged['questions'], 'question')}, over {theories})"
-                )
+                asked = _counted(found.judged["questions"], "question")
+                over = f", over {' and '.join(found.judged['theories'])}" if found.judged["theories"] else ""
+                lines.append(f"  certificate: accepted by the judge, which knows no method ({asked}{over})")
         case "false":
             lines[0] += f": {_FALSE[found.property]}"
             lines.append(f"  by {found.method}; replayed on the compiled program: {found.replayed}")
@@ -76,28 +75,37 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def _literal(value: int) -> str:
+    return f"{value}LL" if abs(value) < 1 << 63 else f"{value % (1 << 64)}ULL"
+
+
 def harness(found: Verdict, files: tuple[str, ...]) -> str:
     """A C file to be compiled with the program: it gives the run its inputs.
 
     Each input function of the competition's names takes the next value; behind the last one the run ends.
     """
-    values = ", ".join(f"{value}LL" for value in found.inputs) or "0"
+    values = ", ".join(map(_literal, found.inputs)) or "0"
     kinds = {
         "_Bool": "bool", "char": "char", "short": "short", "int": "int", "long": "long", "long long": "longlong",
         "unsigned char": "uchar", "unsigned short": "ushort", "unsigned int": "uint", "unsigned long": "ulong",
         "unsigned long long": "ulonglong", "unsigned": "unsigned",
     }  # fmt: skip
     functions = "\n".join(
-        f"{kind} __VERIFIER_nondet_{suffix}(void) {{ return ({kind})loopless_next(); }}" for kind, suffix in kinds.items()
+        f"WEAK {kind} __VERIFIER_nondet_{suffix}(void) {{ return ({kind})loopless_next(); }}"
+        for kind, suffix in kinds.items()
     )
+    later = f"{found.inputs[-1] % (1 << 64)}ULL" if found.repeats and found.inputs else "0"
     command = f"cc -fsanitize=signed-integer-overflow -fsanitize-trap=all {' '.join(files)} THIS_FILE"
     return (
         f"/* Replays: {found.words}. Compile and run: {command} */\n"
-        "#include <stdlib.h>\n\n"
-        f"static const long long loopless_inputs[] = {{ {values} }};\n"
+        "#include <stdio.h>\n#include <stdlib.h>\n\n"
+        "#define WEAK __attribute__((weak)) /* what the program defines itself goes before */\n\n"
+        f"static const unsigned long long loopless_inputs[] = {{ {values} }};\n"
         f"static unsigned long loopless_taken;\n\n"
-        "static long long loopless_next(void) {\n"
-        f"  if (loopless_taken >= {len(found.inputs)}UL) return {f'{found.inputs[-1]}LL' if found.repeats else 0};\n"
+        "static unsigned long long loopless_next(void) {\n"
+        f"  if (loopless_taken >= {len(found.inputs)}UL) return {later};\n"
         "  return loopless_inputs[loopless_taken++];\n}\n\n"
         f"{functions}\n"
+        'WEAK void reach_error(void) { fputs("reach_error was called\\n", stderr); abort(); }\n'
+        "WEAK void __VERIFIER_assume(int condition) { if (!condition) exit(0); }\n"
     )

@@ -108,7 +108,7 @@ class Proposals:
                     found[atom] = None
         return list(found)
 
-    def simple(self, label: str) -> list[Condition]:
+    def simple(self, label: str) -> list[Condition]:  # noqa: C901, PLR0912  one kind of candidate after the other
         """Comparisons of the program, bounds, relations of two variables, remainders."""
         variables = self._variables(label)
         states = self.seen.get(label, ())
@@ -139,7 +139,8 @@ class Proposals:
             for c in variables:
                 if c is a or c is b:
                     continue
-                for condition in (less_equal(add(a, b), c), less_equal(c, add(a, b)), less_equal(add(a, b), scale(c, 2))):
+                both = add(a, b)
+                for condition in (less_equal(both, c), less_equal(c, both), less_equal(both, scale(c, 2))):
                     if len(variables) <= 6 and self._held(condition, states):
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
@@ -204,7 +205,7 @@ class Proposals:
         return found
 
     def equations(self, label: str, degree: int) -> list[Condition]:
-        """The polynomial equations up to a degree that hold of all states seen; none where these are too few to tell."""
+        """The polynomial equations up to a degree that hold of all states seen; none where too few were seen."""
         variables = self._variables(label)
         states = self.seen.get(label, ())
         monomials: list[tuple[Var, ...]] = [()]

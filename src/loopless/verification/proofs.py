@@ -17,7 +17,7 @@ from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, walk
-from loopless.verification.candidates import Proposals, conjuncts_under, products_in
+from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
 
@@ -57,7 +57,7 @@ class Search:
         self.system, self.deadline = system, deadline
         self.runner = Runner(system.graph, violates, system.state)
         self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
-        self.found: dict[str, tuple[Condition, ...]] = {label: () for label in system.cutpoints}
+        self.found: dict[str, tuple[Condition, ...]] = dict.fromkeys(system.cutpoints, ())
         self.bad = [t for t in system.transitions if t.target in GOALS]
         self.inner = [t for t in system.transitions if t.target not in GOALS]
         self.undefined: dict[str, Run] = {}
@@ -222,6 +222,7 @@ class Search:
                 position += 1
 
         def choose(target: Var, origin: Origin, block: str, index: int) -> int:
+            del origin
             transition, values = chosen[position]
             if not block:
                 return values.get(target, 0)

@@ -115,7 +115,7 @@ class Runner:
         run.end = "unknown"
         return None
 
-    def _statement(
+    def _statement(  # noqa: C901, PLR0912, PLR0917  one case for each kind of statement
         self,
         statement: Statement,
         label: str,

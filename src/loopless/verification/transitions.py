@@ -222,8 +222,8 @@ class _Maker:
             if self.violates(block.end):
                 self._emit(VIOLATION, state.condition, {}, block.end.loc)
             elif block.end.kind == "unsupported":
-                refused = block.end.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
-                self._opened(refused, state)
+                unknown = Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
+                self._opened(block.end.refused or unknown, state)
             elif block.end.kind == "undefined":
                 self.failing.append(Transition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
             return

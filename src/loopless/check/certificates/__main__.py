@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     try:
         document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
         judgement = judged_document(document, float(arguments[1]) if len(arguments) == 2 else 60.0)
-    except (OSError, ValueError, KeyError, TypeError, LooplessError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, LooplessError) as error:
         sys.stderr.write(f"loopless: the certificate cannot be judged: {error}\n")
         return 2
     sys.stdout.write(json.dumps(judgement) + "\n")

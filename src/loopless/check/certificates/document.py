@@ -10,7 +10,8 @@
      "ranks": [{"cutpoint": LABEL, "components": [SMT-LIB, ...]}]}
 
 With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
-"value": V}]) it is about a set of states that a run never leaves which takes these values from outside. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
+"value": V}]) it is about a set of states that a run never leaves which takes these values from outside. A cutpoint is
+the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def document_of(
     for label, conjuncts in claim.invariants.items():
         file, line = places.get(label, ("", 0))
         invariants.append({"cutpoint": label, "file": file, "line": line, "conjuncts": list(conjuncts)})
+    database = subject.options.compile_database
     found: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -55,7 +57,7 @@ def document_of(
             "files": list(subject.files),
             "data_model": subject.options.data_model,
             "flags": list(subject.options.flags),
-            "compile_database": None if subject.options.compile_database is None else str(subject.options.compile_database),
+            "compile_database": None if database is None else str(database),
             "clang": subject.options.clang,
             "stubs": [str(file) for file in subject.options.stubs],
             "entry": subject.entry,

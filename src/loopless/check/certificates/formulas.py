@@ -102,11 +102,14 @@ class _Reader:
         """A tree of words as a term or a condition."""
         if isinstance(tree, str):
             return self._word(tree, bound)
+        if not tree:
+            raise UsageError("the certificate has an expression without an operator")
         head, *rest = tree
         if head == "let":
-            bindings, body = rest
-            inner = {str(name).strip("|"): self.read(value, bound) for name, value in bindings}  # type: ignore[misc]
-            return self.read(body, {**bound, **inner})
+            if len(rest) != 2 or not all(isinstance(pair, list) and len(pair) == 2 for pair in rest[0]):
+                raise UsageError("the certificate has a let that cannot be read")
+            inner = {str(pair[0]).strip("|"): self.read(pair[1], bound) for pair in rest[0]}
+            return self.read(rest[1], {**bound, **inner})
         if not isinstance(head, str):
             raise UsageError("the certificate applies what is no operator")
         return self._applied(head, [self.read(part, bound) for part in rest])
@@ -126,12 +129,12 @@ class _Reader:
     def _applied(self, head: str, parts: list[Term | Condition]) -> Term | Condition:
         conditions = [part for part in parts if isinstance(part, Condition)]
         terms = [part for part in parts if isinstance(part, Term)]
-        if head == "ite" and len(parts) == 3 and isinstance(parts[0], Condition):
-            when, then, otherwise = parts
-            assert isinstance(when, Condition)
+        if head == "ite" and len(parts) == 3 and isinstance(when := parts[0], Condition):
+            then, otherwise = parts[1:]
             if isinstance(then, Term) and isinstance(otherwise, Term):
                 return ite(when, then, otherwise)
-            return disjunction((conjunction((when, conditions[1])), conjunction((negate(when), conditions[2]))))
+            if isinstance(then, Condition) and isinstance(otherwise, Condition):
+                return disjunction((conjunction((when, then)), conjunction((negate(when), otherwise))))
         if len(conditions) == len(parts):
             return _of_conditions(head, conditions)
         if len(terms) == len(parts):

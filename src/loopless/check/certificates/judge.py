@@ -209,7 +209,7 @@ def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> boo
                 found = solver.check()
             except z3.Z3Exception:
                 continue
-            if found != z3.unknown:
+            if found == z3.unsat or (found == z3.sat and not theory.approximate):
                 used[kind.__name__.lower()] = None
                 return bool(found == z3.unsat)
     return False

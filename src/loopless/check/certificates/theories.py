@@ -40,6 +40,7 @@ class Integers:
     def __init__(self, context: Any) -> None:
         self.context = context
         self.facts: list[Any] = []
+        self.approximate = False  # something stands for more than it is: only that there is no solution is sure then
         self._fresh = 0
 
     @classmethod
@@ -74,7 +75,7 @@ class Integers:
             done[node] = values[node] if isinstance(node, Var) else self._made(node, done)
         return done[root]
 
-    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:
+    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:  # noqa: C901, PLR0912  one case for each kind
         match node:
             case Truth():
                 return z3.BoolVal(node.value, self.context)
@@ -104,6 +105,7 @@ class Integers:
                 args = [done[arg] for arg in node.args]
                 made = self.operation(node, args)
                 if made is None:
+                    self.approximate = True
                     return self.fresh(node.op, node)
                 if node.op in _QUOTIENTS and _has_zero(node.args[1]):
                     return z3.If(args[1] == self.number(0), self.fresh(node.op, node), made)
@@ -117,6 +119,7 @@ class Integers:
                 self.facts += [] if high is None else [element <= self.number(high)]
                 return element
             case Aggregate():
+                self.approximate = True
                 return self.fresh("aggregate", node)
             case _:
                 raise AssertionError(node)
@@ -136,7 +139,8 @@ class Integers:
             case "min" | "max":
                 found = args[0]
                 for other in args[1:]:
-                    found = z3.If(found <= other, found, other) if node.op == "min" else z3.If(found >= other, found, other)
+                    keeps = found <= other if node.op == "min" else found >= other
+                    found = z3.If(keeps, found, other)
                 return found
             case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
                 # Z3's quotient leaves a remainder that is not negative.
@@ -231,7 +235,8 @@ def _largest_part(node: Sum) -> int:
         size = abs(coefficient)
         for atom, exponent in monomial:
             low, high = range_of(atom)
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             size *= max(abs(low), abs(high), 1) ** exponent
         total += size
         most = max(most, total.bit_length())

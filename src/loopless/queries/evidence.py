@@ -1,0 +1,115 @@
+"""Evidence of a verdict: what a proof says, for the judge and for readers, and the judge in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from loopless.check.certificates.judge import Claim
+from loopless.flowgraph.model import Flowgraph
+from loopless.terms import (
+    And,
+    Compare,
+    Condition,
+    Const,
+    Node,
+    Or,
+    Sum,
+    Term,
+    Truth,
+    Var,
+    conjunction,
+    conjuncts,
+    smt,
+    substitute,
+    text,
+    walk,
+)
+from loopless.verification.transitions import TransitionSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a proof says holds at a loop, for readers: in C syntax over unbounded integers (``text``), as C that cannot
+    overflow itself (``c``; empty where C has no words), and what falls with each iteration (``rank``).
+    """
+
+    file: str
+    line: int
+    column: int
+    function: str
+    text: str
+    c: str = ""
+    rank: str = ""
+
+
+def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSystem) -> Claim:
+    """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label in system.cutpoints:
+        parts = [part for condition in invariants.get(label, ()) for part in conjuncts(condition)]
+        found[label] = tuple(text for text in (smt(part) for part in parts) if text is not None)
+    return Claim(found)
+
+
+_WORDS_OF_C: Final = (Var, Const, Sum, Compare, And, Or, Truth)
+
+
+def told(
+    system: TransitionSystem,
+    invariants: Mapping[str, Sequence[Condition]],
+    ranks: Mapping[str, Sequence[Term]] | None = None,
+) -> tuple[Told, ...]:
+    """What holds at the loops of a program."""
+    found: list[Told] = []
+    graph = system.graph
+    source = {var: info.shown for var, info in graph.variables.items() if info.is_source}
+    names = {var: Var(shown, var.type) for var, shown in source.items()}
+    cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
+    for loop in graph.loops:
+        parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
+        shown = text(substitute(conjunction(parts), names)) if parts else "true"
+        plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
+        c = text(substitute(conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
+        falling = () if ranks is None else ranks.get(loop.header, ())
+        components = [term for term in falling if not isinstance(term, Const)]
+        rank = ", then ".join(text(substitute(term, names)) for term in components)
+        found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
+    return tuple(found)
+
+
+def _is_c(node: Node) -> bool:
+    return isinstance(node, _WORDS_OF_C)
+
+
+def places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
+    """File and line of the headers of loops."""
+    return {loop.header: (loop.file, loop.line) for loop in graph.loops}
+
+
+def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """What the judge says of a certificate, in a process that imports no method."""
+    with tempfile.TemporaryDirectory(prefix="loopless-certificate-") as folder:
+        file = Path(folder) / "certificate.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        root = str(Path(__file__).resolve().parents[2])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "loopless.check.certificates", str(file), f"{seconds:.1f}"],
+                capture_output=True, text=True, timeout=seconds + 10, env=environment, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
+    if done.returncode not in (0, 1) or not done.stdout:
+        words = done.stderr.strip().splitlines() or ["it ended without a word"]
+        return {"accepted": False, "failed": [words[-1]], "undefined": []}
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

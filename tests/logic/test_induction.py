@@ -1,0 +1,115 @@
+"""Inductive subsets, entailment and cores: of systems whose invariants are known by reasoning."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from loopless.logic.induction import core, entailed, inductive_subset
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    TRUE,
+    IntType,
+    Var,
+    add,
+    const,
+    equal,
+    greater,
+    less,
+    less_equal,
+    mod,
+    mul,
+    scale,
+    sub,
+)
+from steps_by_hand import Step
+
+X, Y, N = (Var(name, INTEGERS) for name in "xyn")
+BYTE = Var("b", IntType(8, signed=False))
+
+
+COUNT = (
+    Step("", "loop", TRUE, {X: const(0), Y: const(0)}),
+    Step("loop", "loop", less(X, const(10)), {X: add(X, const(1)), Y: add(Y, const(2))}),
+)
+"""for (x = y = 0; x < 10; x++) y += 2"""
+
+
+def later(seconds=60.0):
+    return time.monotonic() + seconds
+
+
+def test_of_candidates_the_inductive_ones_are_kept():
+    right = (less_equal(const(0), X), less_equal(X, const(10)), equal(Y, scale(X, 2)))
+    wrong = (
+        less_equal(X, const(9)),  # false behind the last iteration
+        less_equal(Y, const(19)),  # needs what was dropped
+        greater(X, const(0)),  # false at first
+        equal(mod(X, const(2)), const(0)),  # every other time
+    )
+    kept = inductive_subset(COUNT, {"loop": (*right, *wrong)}, later())
+    assert set(kept["loop"]) == set(right)
+
+
+def test_a_candidate_that_needs_another_is_kept_with_it_only():
+    """x stays below 100 only since it is even and jumps from 98 to 0: the bound alone is not inductive."""
+    steps = (
+        Step("", "loop", TRUE, {X: const(0)}),
+        Step("loop", "loop", less(X, const(98)), {X: add(X, const(2))}),
+        Step("loop", "loop", equal(X, const(98)), {X: const(0)}),
+        Step("loop", "loop", equal(X, const(97)), {X: const(500)}),
+    )
+    even, bound = equal(mod(X, const(2)), const(0)), less(X, const(100))
+    assert set(inductive_subset(steps, {"loop": (even, bound)}, later())["loop"]) == {even, bound}
+    assert inductive_subset(steps, {"loop": (bound,)}, later())["loop"] == ()
+
+
+def test_what_falls_at_one_location_falls_behind_it():
+    steps = (
+        Step("", "a", TRUE, {X: const(0)}),
+        Step("a", "a", TRUE, {X: add(X, const(1))}),
+        Step("a", "b"),
+    )
+    small = less_equal(X, const(5))
+    rising = less_equal(const(0), X)
+    kept = inductive_subset(steps, {"a": (small, rising), "b": (small, rising)}, later())
+    assert kept == {"a": (rising,), "b": (rising,)}
+
+
+def test_the_range_of_a_type_is_known():
+    steps = (Step("", "loop", TRUE, {X: BYTE}), Step("loop", "loop", TRUE, {X: BYTE}))
+    kept = inductive_subset(steps, {"loop": (less_equal(X, const(255)), less_equal(X, const(254)))}, later())
+    assert kept["loop"] == (less_equal(X, const(255)),)
+
+
+def test_a_deadline_in_the_past_proves_nothing():
+    assert inductive_subset(COUNT, {"loop": (less_equal(X, const(10)),)}, later(-1)) == {"loop": ()}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "holds"),
+    [
+        ((less_equal(X, const(9)),), less_equal(X, const(10)), True),
+        ((), less_equal(X, const(10)), True),  # by the condition of the step
+        ((), less_equal(X, const(9)), False),
+        ((equal(Y, scale(X, 2)),), equal(Y, scale(X, 2)), True),
+        ((equal(Y, scale(X, 2)),), equal(Y, scale(X, 3)), False),
+        ((), FALSE, False),
+        ((greater(X, const(10)),), FALSE, True),  # no such step
+        ((greater(X, const(1)), greater(Y, const(1))), greater(mul(X, Y), const(8)), True),  # 3 * 4 at least
+        ((greater(X, const(1)), greater(Y, const(1))), greater(mul(X, Y), const(12)), False),
+    ],
+)
+def test_what_holds_behind_a_step(given, wanted, holds):
+    assert entailed(COUNT[1], given, wanted, 5000) is holds
+
+
+def test_a_core_is_enough_and_leaves_out_what_is_needless():
+    needed, needless = equal(Y, scale(X, 2)), less_equal(N, const(7))
+    assert core(COUNT[1], (needless, needed), equal(Y, scale(X, 2))) == (needed,)
+    assert core(COUNT[1], (needless,), equal(Y, scale(X, 2))) is None
+    assert core(COUNT[1], (needless, needed), less_equal(X, const(10))) == ()
+    assert core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X)) is not None
+    assert len(core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X))) == 2

@@ -1,0 +1,61 @@
+"""Whole programs in C for tests of proofs: compiled once per source, as flowgraphs that begin with ``main``."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+import time
+from pathlib import Path
+
+from loopless.check.certificates.property import Follows, Property, graph_of, violates
+from loopless.flowgraph.model import Flowgraph
+from loopless.refusals import Reason, Refused
+from loopless.source import Program, load
+from loopless.terms import Var
+from loopless.verification.proofs import Search
+from loopless.verification.termination import TerminationSearch
+from loopless.verification.transitions import TransitionSystem, system_of
+
+HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n"
+
+
+@functools.cache
+def program(source: str) -> Program:
+    """The program with this ``main``."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "a.c"
+        file.write_text(HEAD + source, encoding="utf-8")
+        return load([file])
+
+
+@functools.cache
+def graph(source: str) -> Flowgraph:
+    """Its run from the beginning, as the judge reads it."""
+    return graph_of(program(source), "main")
+
+
+def system(source: str, property_: Property = Property.UNREACH_CALL) -> TransitionSystem:
+    """Its transitions."""
+    follows = Follows(property_, program(source).module)
+
+    def calls(call):
+        return None if follows(call) else Refused(Reason.UNKNOWN_CALL, "", call.callee)
+
+    made = system_of(graph(source), violates(property_), calls)
+    assert isinstance(made, TransitionSystem), made
+    return made
+
+
+def search(source: str, property_: Property = Property.UNREACH_CALL, seconds: float = 60.0) -> Search:
+    """What looks for proofs and violations in it."""
+    return Search(system(source, property_), violates(property_), time.monotonic() + seconds)
+
+
+def termination(source: str, seconds: float = 60.0) -> TerminationSearch:
+    """What looks for ranks and recurrent sets in it."""
+    return TerminationSearch(system(source, Property.TERMINATION), time.monotonic() + seconds)
+
+
+def named(part: Flowgraph, name: str) -> Var:
+    """The variable that users call ``name``."""
+    return next(v for v, info in part.variables.items() if info.shown == name and not info.pointer_part)

@@ -1,0 +1,141 @@
+"""Proofs and violations of programs about which it is known by reasoning whether they are right."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopless.check.certificates.property import Property
+from loopless.check.interpreter.run import Interpreter
+from loopless.flowgraph import build
+from loopless.logic.induction import entailed
+from loopless.terms import FALSE
+from loopless.verification.proofs import Proof, Suspect
+from programs_in_c import program, search
+
+COUNTS = "int main(void) {{ int x = 0; while (x < 10) x++; if (x {} 10) reach_error(); return x; }}"
+EVEN = "int main(void) {{ int x = 0; while (__VERIFIER_nondet_int()) {{ if (x > 90) x = 0; x += 2; }} if (x == {}) reach_error(); return x; }}"
+CUBES = """int main(void) {
+    int n = 0, x = 0, y = 1, z = 6;
+    while (n < 100) { n++; x += y; y += z; z += 6; if (x != n * n * n) reach_error(); }
+    return x;
+}"""
+TWO_PHASES = "int main(void) { int x = 0, y = 50; while (x < 100) { x++; if (x > 50) y++; } if (y != 100) reach_error(); return y; }"
+RARE = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 1000) x -= 1000; if (x == 777) { if (__VERIFIER_nondet_int() == 123456) reach_error(); } return x; }"
+
+
+def proves(made, found):
+    """Whether it is a proof: the judge of tests, by the engine that says what a step entails."""
+    assert isinstance(found, Proof)
+    known = found.invariants
+    for step in made.system.transitions:
+        if step.target in made.system.cutpoints:
+            for condition in known.get(step.target, ()):
+                assert entailed(step, known.get(step.source, ()), condition, 10_000), condition
+        else:
+            assert made.excluded(step, known, 10_000)
+    return True
+
+
+def interpreted(source, inputs):
+    module = program(source).inlined
+    return Interpreter(module, build(module.functions["main"], module)).run([], (*inputs, *[0] * 8)).outcome.status
+
+
+def test_without_loops_no_invariant_is_needed():
+    right = search("int main(void) { int x = __VERIFIER_nondet_int(); if (x > 5 && x < 4) reach_error(); return 0; }")
+    assert proves(right, right.trivially())
+    assert search("int main(void) { int x = __VERIFIER_nondet_int(); if (x > 5) reach_error(); return 0; }").trivially() is None
+
+
+@pytest.mark.parametrize("source", [COUNTS.format("!="), EVEN.format(41), EVEN.format(94)], ids=["counts", "odd", "bound"])
+def test_houdini_proves_what_simple_candidates_are_enough_for(source):
+    made = search(source)
+    made.sampled(1.0)
+    assert proves(made, made.by_candidates(20.0))
+
+
+def test_equations_prove_what_needs_polynomials():
+    made = search(CUBES)
+    made.sampled(1.0)
+    assert made.by_candidates(1.0) is None
+    assert proves(made, made.by_equations(30.0, 3))
+
+
+def test_spacer_proves_what_needs_a_disjunction_of_its_own():
+    made = search("int main(void) { int x = 0, up = 1; while (__VERIFIER_nondet_int()) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; } if (x < 0) reach_error(); return x; }")
+    assert proves(made, made.by_horn(20.0))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [COUNTS.format("=="), EVEN.format(40), CUBES.replace("n * n * n", "n * n * n + (n == 37)"), TWO_PHASES.replace("y != 100", "y == 100")],
+    ids=["counts", "even", "cubes", "phases"],
+)
+def test_wrong_programs_are_not_proved(source):
+    made = search(source)
+    assert made.trivially() is None
+    made.by_candidates(3.0)
+    assert made.by_equations(3.0, 2) is None
+    assert not isinstance(made.by_horn(2.0), Proof)
+
+
+def test_single_runs_find_what_small_inputs_violate():
+    source = "int main(void) { int n = __VERIFIER_nondet_int(), k = 0; while (n > 0) { n--; k++; } if (k == 5) reach_error(); return 0; }"
+    found = search(source).sampled(10.0)
+    assert isinstance(found, Suspect)
+    assert interpreted(source, found.inputs) == "error-reached"
+
+
+def test_paths_find_what_only_few_inputs_violate():
+    made = search(RARE)
+    found = made.by_paths(30.0)
+    assert isinstance(found, Suspect)
+    assert found.inputs[0] % 1000 == 777
+    assert found.inputs[1] == 123456
+    assert interpreted(RARE, found.inputs) == "error-reached"
+
+
+def test_paths_of_right_programs_end_without_a_suspect():
+    assert search(COUNTS.format("!=")).by_paths(20.0, 30) is None
+
+
+def test_uninitialised_variables_are_part_of_a_violation():
+    source = "int main(void) { int x; int i = 0; while (i < 3) { i++; if (x == 4711) reach_error(); } return 0; }"
+    found = search(source).by_paths(20.0)
+    assert isinstance(found, Suspect)
+    assert (found.inputs, dict(found.uninitialised)) == ((), {"x": 4711})
+
+
+def test_an_overflow_is_found_with_its_inputs():
+    source = "int main(void) { int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); if (x < 0 || y < 0) return 0; return x + y; }"
+    found = search(source, Property.NO_OVERFLOW).by_paths(20.0)
+    assert isinstance(found, Suspect)
+    x, y = found.inputs
+    assert min(x, y) >= 0
+    assert x + y > 2147483647
+
+
+def test_a_shortened_proof_is_one_and_has_no_conjunct_too_many():
+    made = search(COUNTS.format("!="))
+    made.sampled(1.0)
+    found = made.by_candidates(20.0)
+    kept = made.shortened(found.invariants, made.safety_goals(), 30.0)
+    (cut,) = made.system.cutpoints
+    assert len(kept[cut]) < len(found.invariants[cut])
+    assert proves(made, Proof(kept, ""))
+    for part in kept[cut]:
+        rest = [other for other in kept[cut] if other is not part]
+        inductive = all(
+            entailed(t, rest if t.source == cut else (), other, 5000) for t in made.inner for other in rest
+        )
+        enough = all(entailed(t, rest, wanted, 5000) for t, wanted in made.safety_goals())
+        overflows = not all(made.excluded(t, {cut: tuple(rest)}) for t in made.system.failing)
+        assert not (inductive and enough) or overflows
+
+
+def test_what_is_not_followed_is_not_proved():
+    made = search("void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }")
+    assert made.trivially() is None
+    assert not isinstance(made.by_horn(5.0), Proof)
+    assert made.by_paths(5.0) is None
+    assert FALSE not in made.found.values()

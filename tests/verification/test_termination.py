@@ -1,0 +1,124 @@
+"""Ranks and recurrent sets of programs about which it is known whether they end."""
+
+from __future__ import annotations
+
+import functools
+from itertools import pairwise
+
+import pytest
+
+from loopless.logic.induction import entailed
+from loopless.terms import Const, Valuation, holds
+from loopless.verification.runs import Runner
+from loopless.verification.termination import Ranked, Trap
+from programs_in_c import termination
+
+ENDING = {
+    "count": "int n = __VERIFIER_nondet_int(); while (n > 0) n--;",
+    "up": "int n = __VERIFIER_nondet_int(); for (int i = 0; i < n; i++) ;",
+    "lexicographic": "int x = __VERIFIER_nondet_int(), y = 0; while (x > 0 && y >= 0) { if (y > 0) y--; else { x--; y = __VERIFIER_nondet_int(); } }",
+    "nest": "for (int i = 0; i < 50; i++) for (int j = i; j > 0; j--) ;",
+    "phases": "int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); if (x > 9999 || y > 9999 || x < -9999 || y < -9999) return 0; while (x > 0) { x += y; y--; }",
+    "sequence": "int n = __VERIFIER_nondet_int(); while (n > 7) n -= 2; while (n < 5 && n > -100) n++;",
+}
+ENDLESS = {
+    "still": "int x = 3; while (x > 0) ;",
+    "parity": "unsigned x = 1; while (x != 10) x += 2;",
+    "input": "int x = __VERIFIER_nondet_int(); while (x > 5) if (x > 7) x--; else x++;",
+    "swing": "int x = 0, up = 1; while (x >= 0) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; }",
+}
+
+
+def body(text):
+    return f"int main(void) {{ {text} return 0; }}"
+
+
+@functools.cache
+def found(text, kind):
+    """What the methods find, in their order: the first answer of that kind."""
+    made = termination(body(text))
+    for _, method in made.methods():
+        answer = method()
+        if answer is not None:
+            assert isinstance(answer, kind), answer
+            return made, answer
+    return made, None
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_programs_that_end_have_a_rank(name):
+    made, answer = found(ENDING[name], Ranked)
+    assert answer is not None
+    for step, wanted in made.goals(answer.ranks):
+        assert entailed(step, answer.invariants.get(step.source, ()), wanted, 10_000)
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_ranks_fall_along_single_runs(name):
+    """From one visit of a cutpoint to the next of the same run, within one loop and its inner ones."""
+    made, answer = found(ENDING[name], Ranked)
+    state, fallen = made.system.state, 0
+    for first in (0, 3, 20):
+        run = Runner(made.system.graph, lambda _: False, state).run(lambda *_, value=first: value, 5000)
+        assert run.end == "return"
+        ranks = [
+            (label, tuple(Valuation(values, lambda *_: 0).evaluate(term) for term in answer.ranks[label]))
+            for label, values in run.visits
+        ]
+        for label in made.system.cutpoints:
+            own = [rank for at, rank in ranks if at == label]
+            fallen += max(len(own) - 1, 0)
+            assert all(before > after for before, after in pairwise(own))
+    assert fallen > 10
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_programs_that_never_end_have_a_recurrent_set(name):
+    made, answer = found(ENDLESS[name], Trap)
+    assert answer is not None
+    runner = Runner(made.system.graph, lambda _: False, made.system.state)
+    stream = iter(answer.inputs)
+    run = runner.run(lambda *_: next(stream, 0), 4000)
+    assert run.end == "steps"
+    inside = [
+        all(holds(condition, values) for condition in answer.recurrent[label])
+        for label, values in run.visits
+        if label in answer.recurrent
+    ]
+    assert inside[-1]
+    assert all(later for earlier, later in pairwise(inside) if earlier)
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_programs_that_never_end_have_no_rank(name):
+    made = termination(body(ENDLESS[name]))
+    assert made._ranked(1.0) is None
+
+
+@pytest.mark.parametrize("name", [name for name in ENDING if name != "phases"])
+def test_programs_that_end_have_no_recurrent_set(name):
+    """Also where a run is long: it is cut off while it still goes on."""
+    made = termination(body(ENDING[name].replace("50", "5000")))
+    made._sampled()
+    assert made._trapped(3.0) is None
+
+
+def test_without_loops_every_run_ends():
+    made = termination(body("int x = __VERIFIER_nondet_int(); if (x) x = 3;"))
+    assert isinstance(made._acyclic(), Ranked)
+
+
+def test_a_call_that_calls_itself_is_not_said_to_end():
+    made = termination("void f(int n) { if (n) { f(n - 1); f(n - 2); } } int main(void) { f(5); return 0; }")
+    assert all(answer is None for answer in (method() for _, method in made.methods()))
+
+
+def test_components_of_a_rank_are_never_below_0():
+    """So that one may rise once it is used up."""
+    made, answer = found(ENDING["lexicographic"], Ranked)
+    (cut,) = made.system.cutpoints
+    terms = [term for term in answer.ranks[cut] if not isinstance(term, Const)]
+    assert len(terms) > 1
+    for values in ((-5, -7), (0, 0), (9000, -3), (-9000, 9000)):
+        here = dict(zip(sorted(made.system.state[cut], key=lambda v: v.name), values, strict=True))
+        assert all(Valuation(here, lambda *_: 0).evaluate(term) >= 0 for term in terms)
