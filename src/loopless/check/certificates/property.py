@@ -10,14 +10,15 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final
 
+from loopless.check.certificates.unseen import unseen
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.beginning import begins_at, begun, never_written
-from loopless.flowgraph.call_graph import Reach
+from loopless.flowgraph.call_graph import Reach, Reached
 from loopless.flowgraph.dispatch import dispatched
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Statement
 from loopless.source import Program
 from loopless.source.ir import Module
-from loopless.source.vocabulary import Meaning, meaning_of
+from loopless.source.vocabulary import COMES_BACK, Meaning, effect_of, meaning_of
 
 
 class Property(Enum):
@@ -55,37 +56,53 @@ class Follows:
         self._module = module
         self._reach = Reach(module)
         self._erring = {function.name for function in module.defined() if self._errs(function.name)}
+        self._strangers = any(meaning_of(name) in _ERRORS for name in self._reach.strangers)
 
     def __call__(self, call: Call) -> bool:
         """Whether the call is harmless."""
-        names = self.names(call)
+        reached = self._reached(call)
         if self._property is Property.UNREACH_CALL:
-            return not self._erring.intersection(names)
-        return not names
+            return not self._erring.intersection(reached.names) and not (reached.outside and self._strangers)
+        return not reached.names
 
     def names(self, call: Call) -> tuple[str, ...]:
         """The functions of the program that a call may come to."""
+        return self._reached(call).names
+
+    def _reached(self, call: Call) -> Reached:
         defined = {function.name for function in self._module.defined()}
         if call.callee == THROUGH_POINTER:
-            return self._reach.of((), "a pointer").names
+            return self._reach.of((), "a pointer")
         direct = (call.callee,) if call.callee in defined else ()
-        return self._reach.of(direct, "" if direct or call.outside else call.callee).names
+        known = direct or (call.outside and _calls_nothing_back(call.callee, self._module))
+        return self._reach.of(direct, "" if known else call.callee)
 
     def _errs(self, name: str) -> bool:
         defined = {function.name for function in self._module.defined()}
         called = (i.callee_name for i in self._module.functions[name].instructions())
-        known = (meaning_of(callee, defined=callee in defined) for callee in called if callee is not None)
-        return any(meaning in (Meaning.ERROR, Meaning.ASSERT) for meaning in known)
+        known = [meaning_of(callee, defined=callee in defined) for callee in called if callee is not None]
+        return any(meaning in _ERRORS for meaning in (meaning_of(name, defined=True), *known))
 
 
-def graph_of(program: Program, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> Flowgraph:
-    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals."""
+_ERRORS: Final = (Meaning.ERROR, Meaning.ASSERT)
+
+
+def _calls_nothing_back(name: str, module: Module) -> bool:
+    """Whether a function without a body is known to call no function of the program."""
+    return effect_of(name, module.stubs) is not None or meaning_of(name) is not None or name in COMES_BACK
+
+
+def graph_of(
+    program: Program, entry: str, property_: Property, *, mathematical: bool = False, wrapv: bool = False
+) -> Flowgraph:
+    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals; it is
+    refused where a run may do more that matters to the property.
+    """
     module = program.inlined
     resolved = dispatched(module, never_written(module, whole=True))
     options = Options(mathematical, wrapv, apart=False)
     graph = build(resolved.functions[entry], resolved, options)
     called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
     first = begins_at(program.module, entry) and entry not in called
-    return replace(
-        begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=graph.refused
-    )
+    refused = graph.refused or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
+    return replace(begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=refused)
