@@ -104,3 +104,23 @@ def test_the_usual_definitions_are_followed(property_: Property, tmp_path: Path)
         }
     """
     assert verdict(text, property_, tmp_path).verdict == "true"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "c ? 2147483647 + 1 : 0",
+        "c ? c : 65536 * 65536",
+        "c + (c ? -2147483647 - 2 : 1)",
+        "(c ? 2147483647 * 3 < 0 : 0) ? 1 : 2",
+        "(-2147483647 - 1) / -1",
+    ],
+)
+def test_overflows_that_the_compiler_has_folded_away(value: str, tmp_path: Path) -> None:
+    text = f"extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) {{ int c = __VERIFIER_nondet_bool(); int x = {value}; return 0; }}\n"
+    assert verdict(text, OVERFLOW, tmp_path).verdict != "true"
+
+
+def test_choices_without_overflow_are_followed(tmp_path: Path) -> None:
+    text = "extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) { return __VERIFIER_nondet_bool() ? 2147483647 : -5 - 3; }\n"
+    assert verdict(text, OVERFLOW, tmp_path).verdict == "true"

@@ -5,7 +5,7 @@ The properties are those of SV-COMP (https://sv-comp.sosy-lab.org, "Competition 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import Final
@@ -15,7 +15,8 @@ from loopless.flowgraph import Options, build
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import Reach, Reached
 from loopless.flowgraph.dispatch import dispatched
-from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Statement
+from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
+from loopless.refusals import Reason, Refused
 from loopless.source import Program
 from loopless.source.ir import Module
 from loopless.source.vocabulary import COMES_BACK, Meaning, effect_of, meaning_of
@@ -104,5 +105,15 @@ def graph_of(
     graph = build(resolved.functions[entry], resolved, options)
     called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
     first = begins_at(program.module, entry) and entry not in called
-    refused = graph.refused or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
+    undefined = property_ is Property.NO_OVERFLOW and next(_undefined_constants(graph), None)
+    refused = graph.refused or undefined or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
     return replace(begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=refused)
+
+
+def _undefined_constants(graph: Flowgraph) -> Iterator[Refused]:
+    """Where the compiler has made an undefined value of a constant expression, which may be one that overflows."""
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            match statement:
+                case Havoc(origin=Origin.UNSUPPORTED, refused=Refused(reason=Reason.UNDEF_VALUE) as refused):
+                    yield refused
