@@ -201,7 +201,7 @@ class Campaign:
         state = {one["cutpoint"]: tuple(graph.variables) for one in answer.certificate["invariants"]}
         runs: list[Run] | None = None
         for kind, document in certificates(answer.certificate, r, mutants):
-            name = f"certificate: {kind}"
+            name = f"certificate ({property_.value}): {kind}"
             if document == answer.certificate or not judged_here(document, 10.0)["accepted"]:
                 self.counts[name, "refused"] += 1
                 continue
@@ -209,7 +209,7 @@ class Campaign:
                 runs = all_runs(Runner(graph, violates(property_), state), DOMAIN) or []
             self._told(name, still_holds(graph, document, runs) if runs else None, file, document)
         for kind, text in programs(file.read_text(encoding="utf-8"), r, mutants):
-            self._mutant(f"program: {kind}", text, answer.certificate, property_)
+            self._mutant(f"program ({property_.value}): {kind}", text, answer.certificate, property_)
 
     def _mutant(self, name: str, text: str, certificate: Mapping[str, Any], property_: Property) -> None:
         other = self.folder / "mutant.c"

@@ -126,6 +126,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=4.0, help="for one property of one program")
     parser.add_argument("--minutes", type=float, default=None)
+    parser.add_argument("--no-run", action="store_true", help="leave all to proofs: what is false must not be proved")
     parser.add_argument("--keep", type=Path, default=Path("verify-wrong"))
     parser.add_argument("--proved", type=Path, default=None, help="keep programs with accepted certificates here")
     options = parser.parse_args()
@@ -148,7 +149,7 @@ def main() -> int:
         kept = options.proved is not None and file.parent == options.proved
         for property_ in Property:
             right = expected(property_, [outcome for _, outcome in runs])
-            answer = asked(file, property_, options.seconds)
+            answer = asked(file, property_, options.seconds, run=not options.no_run)
             how = compared(answer.verdict, right)
             counts[property_.value, right, how] += 1
             if answer.trouble or how in ("WRONG", "doubtful"):
@@ -176,9 +177,9 @@ def _table(programs: int, given_up: int, started: float, counts: Counter[tuple[s
         print(f"| {name} | {right} | {how} | {count} |", flush=True)
 
 
-def asked(file: Path, property_: Property, seconds: float) -> verification.Verdict:
+def asked(file: Path, property_: Property, seconds: float, *, run: bool = True) -> verification.Verdict:
     """The verdict of ``verify``."""
-    settings = replace(Settings(), apart=False)
+    settings = replace(Settings(), run=run, apart=False)
     program = load([file], settings)
     return verification.verify(program, property_, settings, time.monotonic() + seconds)
 

@@ -106,6 +106,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
     )
     if "recurrent" in document:
+        if property_ is not Property.TERMINATION or not document["recurrent"]:
+            raise UsageError("a certificate with a recurrent set is about termination, and the set has states")
         recurrent = {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["recurrent"]}
         chosen = {(one["block"], int(one["statement"])): int(one["value"]) for one in document["chosen"]}
         claim = replace(claim, recurrent=recurrent, chosen=chosen)

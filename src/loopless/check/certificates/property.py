@@ -74,9 +74,11 @@ class Follows:
         defined = {function.name for function in self._module.defined()}
         if call.callee == THROUGH_POINTER:
             return self._reach.of((), "a pointer")
-        direct = (call.callee,) if call.callee in defined else ()
+        meant = self._reach.meant(call.callee)  # it may be an alias
+        direct = (meant[-1],) if meant[-1] in defined else ()
         known = direct or (call.outside and _calls_nothing_back(call.callee, self._module))
-        return self._reach.of(direct, "" if known else call.callee)
+        chosen = any(name in self._module.ifuncs for name in meant)
+        return self._reach.of(direct, "" if known and not chosen else call.callee)
 
     def _errs(self, name: str) -> bool:
         defined = {function.name for function in self._module.defined()}
