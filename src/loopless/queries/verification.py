@@ -124,8 +124,9 @@ class _Question:
 
     def answer(self) -> Verdict:
         """The verdict, by the methods in their order."""
+        settings = self.settings
         graph = graph_of(
-            self.program.source, "main", mathematical=self.settings.mathematical, wrapv=self.settings.wrapv
+            self.program.source, "main", self.property, mathematical=settings.mathematical, wrapv=settings.wrapv
         )
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
