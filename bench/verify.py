@@ -17,10 +17,13 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 def main() -> None:
+    """One run over a suite, or tables of earlier ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", nargs="?", type=Path)
     parser.add_argument("--property", default="unreach-call")
@@ -46,7 +49,8 @@ def main() -> None:
     table(answers)
 
 
-def tasks(options):
+def tasks(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The tasks with a verdict for the property."""
     for task in json.loads((options.suite / "manifest.json").read_text()):
         expected = (task.get("expected") or {}).get(options.property)
         if options.loopscc:
@@ -56,7 +60,8 @@ def tasks(options):
             yield task, expected
 
 
-def asked(options, task, expected) -> dict[str, object]:
+def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> dict[str, Any]:  # noqa: FBT001
+    """The answer about one task, by the command as users call it."""
     command = [sys.executable, "-m", "loopless", "verify", str(options.suite / task["file"]), "--format", "json"]
     command += ["--property", options.property, "--timeout", str(options.timeout), "--integers", options.integers]
     command += ["--data-model", task.get("data_model") or "ILP32"]
@@ -78,7 +83,8 @@ def asked(options, task, expected) -> dict[str, object]:
     }  # fmt: skip
 
 
-def table(answers) -> None:
+def table(answers: list[dict[str, Any]]) -> None:
+    """The answers by folder, and what gave them."""
     rows = defaultdict(list)
     for one in answers:
         rows[one["file"].split("/")[0]].append(one)

@@ -38,7 +38,7 @@ THROUGH = (
     "static void call(void (*f)(void), int n) { if (n > 3) f(); else call(f, n + 1); }\n"
     "int main(void) { call(reach_error, 0); return 0; }\n"
 )
-ALIAS = "%s f(int n) { %s }\n%s g(int n) __attribute__((alias(\"f\")));\nint main(void) { g(0); return 0; }\n"
+ALIAS = '%s f(int n) { %s }\n%s g(int n) __attribute__((alias("f")));\nint main(void) { g(0); return 0; }\n'
 
 
 @pytest.mark.parametrize(

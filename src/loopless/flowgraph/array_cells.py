@@ -198,9 +198,10 @@ def _filled(
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
-    end = add(fill.address.offset, fill.length)
-    inside = conjunction((less_equal(fill.address.offset, one.place), less_equal(add(one.place, const(one.size)), end)))
-    outside = disjunction((greater_equal(one.place, end), less_equal(add(one.place, const(one.size)), fill.address.offset)))
+    begin, end = fill.address.offset, add(fill.address.offset, fill.length)
+    behind = add(one.place, const(one.size))
+    inside = conjunction((less_equal(begin, one.place), less_equal(behind, end)))
+    outside = disjunction((greater_equal(one.place, end), less_equal(behind, begin)))
     unknown = Var(f"{label}#{index}", one.cell.type)
     fresh[unknown] = VariableInfo(unknown, unknown.name, Kind.TEMPORARY)
     yield Havoc(unknown, Origin.UNSUPPORTED, "part of a cell", fill.loc)
@@ -210,15 +211,11 @@ def _filled(
 
 def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
     """The cells of which nothing is known any more."""
-    match statement:
-        case Call(writes_memory=False):
-            return
-        case Expire(object=number):
-            objects: frozenset[int] | None = frozenset((number,))
-        case Copy(target=target, objects=objects) if isinstance(target.object, Const):
-            objects = frozenset((target.object.value,))
-        case Store(objects=objects) | Fill(objects=objects) | Copy(objects=objects) | Call(objects=objects):
-            pass
+    if isinstance(statement, Call) and not statement.writes_memory:
+        return
+    objects = frozenset((statement.object,)) if isinstance(statement, Expire) else statement.objects
+    if isinstance(statement, Copy) and isinstance(statement.target.object, Const):
+        objects = frozenset((statement.target.object.value,))
     anything = objects is None or any(number < 0 for number in objects)
     for one in cells.values():
         if anything or (objects is not None and one.object in objects):

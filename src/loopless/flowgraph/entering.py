@@ -38,6 +38,7 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.graphs import reachable
+from loopless.refusals import Refused
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -79,7 +80,7 @@ def entered(graph: Flowgraph, body: BodyOf) -> Flowgraph:
     blocks: dict[str, Block] = {}
     variables: dict[Var, VariableInfo] = {}
     loops: list[LoopInfo] = []
-    blocked = {}
+    blocked: dict[str, Refused] = {}
     for part in (main, *parts.values()):
         blocks |= part.with_ways(parts)
         variables |= part.variables | part.flags
@@ -137,8 +138,8 @@ class _Part:
                     self.flags[flag] = VariableInfo(flag, flag.name, Kind.TEMPORARY)
                     held.append(Havoc(flag, Origin.UNSUPPORTED, "whether a call is gone into", told.loc))
                     passed: Condition = equals_zero(flag)
-                    edges = (Edge(passed, behind, (), told.loc), Edge(negate(passed), into, (), told.loc))
-                    found[here] = Block(here, tuple(held), edges)
+                    ways = (Edge(passed, behind, (), told.loc), Edge(negate(passed), into, (), told.loc))
+                    found[here] = Block(here, tuple(held), ways)
                     found[into] = self._into(into, told, callee)
                     here, held, told = behind, [], replace(told, entered=True)
                 if told is not None:
@@ -158,7 +159,7 @@ class _Part:
                 given[callee.renamed[parameter.var]] = wrap(argument, parameter.var.type)
         here = {key: var for var, info in self.graph.variables.items() if (key := self._global(info)) is not None}
         for var, info in callee.graph.variables.items():
-            key = callee._global(info)  # noqa: SLF001  of the same class
+            key = callee._global(info)
             if key in here and here[key].type == var.type:
                 given[callee.renamed[var]] = self.renamed[here[key]]
         # The variables of the callee may be those of the caller, in another activation: what is handed over is kept

@@ -26,10 +26,7 @@ from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
-    Sum,
-    Term,
     smt,
-    walk,
 )
 from loopless.verification.proofs import Proof, Search, Suspect, input_lists
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
@@ -232,8 +229,8 @@ class _Question:
         at = f" at {found.loc}" if found.loc is not None else ""
         inputs = f", with inputs {found.inputs[:8]}" if found.inputs else ""
         return self._unknown(
-            f"no run violates the property before undefined behaviour, but a run meets it ({found.kind.replace('-', ' ')}"
-            f"{at}{inputs}), and C does not say what it does then"
+            "no run violates the property before undefined behaviour, but a run meets it "
+            f"({found.kind.replace('-', ' ')}{at}{inputs}), and C does not say what it does then"
         )
 
     def _judged(
@@ -376,8 +373,8 @@ class _Question:
         if found.verdict == "true":
             return verdict
         return self._unknown(
-            "every run ends or meets a signed overflow; that they end where signed values have no bounds was not shown, "
-            "so a run may end by an overflow only, and what it does then is undefined (see --property no-overflow)"
+            "every run ends or meets a signed overflow; that they end where signed values have no bounds was not "
+            "shown, so a run may end by an overflow only, and what it does then is undefined (--property no-overflow)"
         )
 
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:

@@ -60,8 +60,9 @@ def verdict_text(found: Verdict) -> str:
             lines.append(f"  by {found.method}; replayed on the compiled program: {found.replayed}")
             if found.inputs:
                 shown = ", ".join(map(str, found.inputs[:_MOST]))
+                again = ", again and again" if found.repeats else ""
                 more = len(found.inputs) - _MOST
-                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{', again and again' if found.repeats else ''}")
+                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{again}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
                 lines.append(f"  uninitialised variables hold: {values}")

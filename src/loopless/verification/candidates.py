@@ -155,7 +155,8 @@ class Proposals:
         counters = [v for v in variables if v in changed][:4]
         guards: list[Condition] = [TRUE, *(less(a, b) for a in places for b in counters)]
         guards += [less_equal(b, a) for a in places for b in counters]
-        guards = [conjunction((g, h)) for g in guards for h in (TRUE, *(equal(a, b) for a, b in combinations(places, 2)))]
+        same = (TRUE, *(equal(a, b) for a, b in combinations(places, 2)))
+        guards = [conjunction((guard, other)) for guard in guards for other in same]
         found: dict[Condition, None] = {}
         for guard in guards:
             if guard is TRUE:

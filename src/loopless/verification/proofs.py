@@ -263,10 +263,10 @@ class Search:
                 used = core(transition, kept.get(transition.source, ()), condition)
             if used is None:
                 return self._without_each(kept, wanted, until)
-            for part in used:
-                if part not in needed[transition.source]:
-                    needed[transition.source].append(part)
-                    waiting += [(t, part) for t in self.inner if t.target == transition.source]
+            for one in used:
+                if one not in needed[transition.source]:
+                    needed[transition.source].append(one)
+                    waiting += [(t, one) for t in self.inner if t.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
 
     def _enough(

@@ -37,7 +37,6 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
-    Node,
     Sum,
     Term,
     Var,
@@ -64,10 +63,6 @@ class Arrival:
     target: str
     guard: Condition
     values: Mapping[Var, Term]
-
-    def at(self, node: Node) -> Node:
-        """A term or condition there, over what is at the beginning."""
-        return substitute(node, self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +226,7 @@ class Region:
 def _written(graph: Flowgraph) -> frozenset[int] | None:
     """The objects that statements write; None where these may be any."""
     found: set[int] = set()
+    owner: Term | None
     for block in graph.blocks.values():
         for statement in block.statements:
             match statement:
@@ -255,7 +251,7 @@ def _written(graph: Flowgraph) -> frozenset[int] | None:
 
 def _ordered(graph: Flowgraph, inside: Collection[str], labels: Collection[str], entry: str) -> list[str]:
     """The blocks, each behind those that lead to it."""
-    waiting = {label: 0 for label in inside}
+    waiting = dict.fromkeys(inside, 0)
     for label in inside:
         for target in graph.blocks[label].successors:
             if target in waiting and target not in labels:
