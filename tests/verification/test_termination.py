@@ -10,7 +10,7 @@ import pytest
 from loopless.logic.induction import entailed
 from loopless.terms import Const, Valuation, holds
 from loopless.verification.runs import Runner
-from loopless.verification.termination import Ranked, Trap
+from loopless.verification.termination import Ranked, Trap, counts_to_end
 from programs_in_c import termination
 
 ENDING = {
@@ -108,9 +108,22 @@ def test_without_loops_every_run_ends():
     assert isinstance(made._acyclic(), Ranked)
 
 
-def test_a_call_that_calls_itself_is_not_said_to_end():
-    made = termination("void f(int n) { if (n) { f(n - 1); f(n - 2); } } int main(void) { f(5); return 0; }")
-    assert all(answer is None for answer in (method() for _, method in made.methods()))
+CALLS = "void f(int n) {{ if ({}) {{ f(n - 1); f(n - 2); }} }} int main(void) {{ f(5); return 0; }}"
+
+
+def rank_of(source: str) -> Ranked:
+    return next(answer for _, method in termination(source).methods() if isinstance(answer := method(), Ranked))
+
+
+def test_calls_that_call_themselves_end_by_a_rank_over_their_arguments():
+    answer = rank_of(CALLS.format("n > 0"))
+    assert all(not counts_to_end(term) for terms in answer.ranks.values() for term in terms)
+
+
+def test_a_rank_that_counts_to_the_end_of_a_type_is_known_as_one():
+    """f(-1) goes on to the least value, whose difference overflows."""
+    answer = rank_of(CALLS.format("n"))
+    assert any(counts_to_end(term) for terms in answer.ranks.values() for term in terms)
 
 
 def test_components_of_a_rank_are_never_below_0():
