@@ -20,6 +20,7 @@ if typing.TYPE_CHECKING:
     from loopless.interface.evaluation import Evaluation
     from loopless.interface.program import Function, Loop, Program, load
     from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
+    from loopless.interface.verdict import Verdict
     from loopless.queries.settings import Settings
     from loopless.refusals import Reason, Refused
     from loopless.summary import Case, FunctionCase
@@ -45,6 +46,7 @@ __all__ = [
     "SourceError",
     "Summary",
     "UsageError",
+    "Verdict",
     "load",
 ]
 
@@ -54,6 +56,7 @@ _HOMES = {
     "loopless.interface.evaluation": ("Evaluation",),
     "loopless.interface.program": ("Function", "Loop", "Program", "load"),
     "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
+    "loopless.interface.verdict": ("Verdict",),
     "loopless.queries.settings": ("Settings",),
     "loopless.refusals": ("Reason", "Refused"),
     "loopless.summary": ("Case", "FunctionCase"),

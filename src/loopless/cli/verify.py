@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
-from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble
+from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble
 from loopless.errors import UsageError
 from loopless.queries.deadline import in_time
 
@@ -36,6 +36,10 @@ _TASKS: Final = (".yml", ".yaml")
               help="Write the proof as a witness of the competition (2.0) there.")  # fmt: skip
 @click.option("--harness", metavar="OUT.c", type=click.Path(path_type=Path, dir_okay=False),
               help="Write a C file that gives the program the inputs of a violation there.")  # fmt: skip
+@click.option("--rule", type=click.Choice(["bounded-loops"]),
+              help="Ask instead whether every loop has a bound, or why not.")  # fmt: skip
+@click.option("--endless", "endless", metavar="FILE:LINE", multiple=True,
+              help="With --rule: this loop is meant to run for ever.")  # fmt: skip
 @format_option("text", "json")
 @reading
 @limits
@@ -59,6 +63,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     Examples:
       loopless verify examples/verify/phases.c
       loopless verify examples/verify/phases.c --property termination --certificate phases.json
+      loopless verify examples/verify/phases.c --rule bounded-loops
     """
     from loopless.project.tasks import read_property, read_task
 
@@ -72,6 +77,10 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         property_ = property_ or _chosen(task.properties)
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
+    if options["rule"] is not None:
+        return _ruled(request, files, options)
+    if options["endless"]:
+        raise click.UsageError("--endless names loops of --rule bounded-loops; give that, or leave it out")
     found, program = _verified(files, property_, settings, until)
     show_trouble([found.trouble])
     _write(found, program, options)
@@ -87,6 +96,31 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if found.verdict == "unknown":
         return ANSWERED if options["unknown_ok"] else UNKNOWN
     return ANSWERED if found.verdict == "true" else VIOLATED
+
+
+def _ruled(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """The rule that every loop has a bound."""
+    from loopless.queries.program import load_while_importing
+
+    for other in ("--property", "--certificate", "--witness", "--harness"):
+        exclude("--rule", "asks for bounds, not for a property", other)
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    with in_time(until):
+        program = load_while_importing(files, settings, ("loopless.queries.bounds",))
+        from loopless.queries.loop_rules import bounded_loops
+        from loopless.report.loop_rules import rule_json, rule_text, verdict_of
+    loops = bounded_loops(program, options["endless"], settings, until)
+    if options["format_"] == "json":
+        from loopless.report.document import document, dump
+
+        click.echo(dump(document("verify", **rule_json(loops), time_ms=request.elapsed_ms)))
+    else:
+        click.echo(rule_text(loops))
+    verdict = verdict_of(loops)
+    if verdict == "unknown":
+        return ANSWERED if options["unknown_ok"] else UNKNOWN
+    return ANSWERED if verdict == "true" else VIOLATED
 
 
 def _chosen(properties: Any) -> Property | None:

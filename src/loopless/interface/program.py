@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from loopless.interface.evaluation import Evaluation
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
+from loopless.interface.verdict import Verdict
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
 from loopless.queries.answers import LoopAnswer, Question, answer_all
@@ -412,6 +414,23 @@ class Program(Shown):
         functions = [function for function in own if function.loops]
         _bound(functions, method)
         return tuple(function.bound(method) for function in functions)
+
+    def verify(self, property: str = "unreach-call", timeout_s: float | None = None) -> Verdict:
+        """Whether every run from ``main`` has a property, as ``loopless verify``: "unreach-call" (no assertion is
+        false), "termination" or "no-overflow". ``timeout_s``: seconds for all of it; None: the settings' limit, or
+        60.
+
+        Raises ``UsageError`` for a property that is not known, and a program without ``main``.
+        """
+        from loopless.check.certificates.property import Property
+        from loopless.queries.verification import DEFAULT_S, verify
+
+        known = {one.value: one for one in Property}
+        if property not in known:
+            raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
+        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
+        found = verify(self._found, known[property], self.settings, time.monotonic() + seconds)
+        return Verdict(found, self.files)
 
     def with_settings(self, **changes: Any) -> Program:
         """The same program under other settings, of which nothing is known yet; this one stays as it is.
