@@ -68,13 +68,14 @@ def test_spacer_proves_what_needs_a_disjunction_of_its_own():
 
 @pytest.mark.parametrize(
     "source",
-    [COUNTS.format("=="), EVEN.format(40), CUBES.replace("n * n * n", "n * n * n + (n == 37)"), TWO_PHASES.replace("y != 100", "y == 100")],
-    ids=["counts", "even", "cubes", "phases"],
+    [COUNTS.format("=="), EVEN.format(40), COUNTS.replace("if", "if (x < 0) reach_error(); if").format("=="), CUBES.replace("n * n * n", "n * n * n + (n == 37)"), TWO_PHASES.replace("y != 100", "y == 100")],
+    ids=["counts", "even", "one of two", "cubes", "phases"],
 )
 def test_wrong_programs_are_not_proved(source):
     made = search(source)
     assert made.trivially() is None
-    made.by_candidates(3.0)
+    made.sampled(1.0)
+    assert made.by_candidates(3.0) is None
     assert made.by_equations(3.0, 2) is None
     assert not isinstance(made.by_horn(2.0), Proof)
 
