@@ -249,6 +249,9 @@ def test_an_element_is_read_twice_as_the_same_where_nothing_writes(between, acce
         ("unsigned char y = x + 100; if ((y & 127) + (y & 128) != y) reach_error();", True),
         ("signed char y = x + 100; if ((y & 127) + (y & 128) != y) reach_error();", False),  # y may be negative
         ("signed char y = x + 100; if ((y & 127) - (y & 128 ? 128 : 0) != y) reach_error();", True),
+        ("unsigned s = (unsigned)__VERIFIER_nondet_int() % 4; if ((x >> s) > x) reach_error();", True),
+        ("unsigned s = (unsigned)__VERIFIER_nondet_int() % 4; if ((x >> s) >= 128 && s) reach_error();", True),
+        ("unsigned s = (unsigned)__VERIFIER_nondet_int() % 4; if ((x >> s) > 63 && s) reach_error();", False),
         ("if (((x | 12) ^ 12) != (x & ~12)) reach_error();", True),
         ("if (((x & 12) ^ 12) != (x & ~12)) reach_error();", False),
     ],
