@@ -29,9 +29,9 @@ def program(source: str) -> Program:
 
 
 @functools.cache
-def graph(source: str) -> Flowgraph:
+def graph(source: str, property_: Property = Property.UNREACH_CALL) -> Flowgraph:
     """Its run from the beginning, as the judge reads it."""
-    return graph_of(program(source), "main")
+    return graph_of(program(source), "main", property_)
 
 
 def system(source: str, property_: Property = Property.UNREACH_CALL) -> TransitionSystem:
@@ -41,7 +41,7 @@ def system(source: str, property_: Property = Property.UNREACH_CALL) -> Transiti
     def calls(call):
         return None if follows(call) else Refused(Reason.UNKNOWN_CALL, "", call.callee)
 
-    made = system_of(graph(source), violates(property_), calls)
+    made = system_of(graph(source, property_), violates(property_), calls)
     assert isinstance(made, TransitionSystem), made
     return made
 

@@ -46,6 +46,7 @@ class Kind(Enum):
     TEMPORARY = "temporary"
     FLAG = "flag"
     READS = "number of values read from a stream"
+    PLACE = "number of an element of an array"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class VariableInfo:
     @property
     def is_source(self) -> bool:
         """Whether users know the variable by a name."""
-        return self.kind not in (Kind.TEMPORARY, Kind.FLAG, Kind.READS)
+        return self.kind not in (Kind.TEMPORARY, Kind.FLAG, Kind.READS, Kind.PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +265,7 @@ class Call:
     changes: tuple[Var, ...] = ()
     objects: frozenset[int] | None = None
     outside: bool = False
+    entered: bool = False
     looks: frozenset[int] | None = None
     drawn: bool = False
 

@@ -128,7 +128,7 @@ def core(
 
     context = z3.Context()
     translated = IntegerTranslation(z3, context)
-    solver = z3.Solver(ctx=context)
+    solver = z3.SimpleSolver(ctx=context)
     solver.set(timeout=check_ms, random_seed=1)
     solver.add(translated.condition(step.condition))
     solver.add(translated.condition(negate(substitute(wanted, step.update))))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 from loopless.logic.steps import INPUT, Step, translation
-from loopless.terms import Var
+from loopless.terms import Var, const
 
 CHECK_MS: Final = 2000
 """Milliseconds for one question to the solver. A guess."""
@@ -117,3 +117,69 @@ class _Front:
     values: Mapping[Var, Any]
     known: tuple[Any, ...]
     inputs: tuple[Mapping[Var, Any], ...]
+
+
+def extreme_first_steps(
+    steps: Sequence[Step], start: str, deadline: float, *, most: int = 4
+) -> list[tuple[int, dict[Var, int]]]:
+    """First steps of runs from ``start``, by their numbers, with the values of what they take from outside: small ones,
+    and then as large, or as low, as the step allows, one variable after the other.
+    """
+    import z3
+
+    found: list[tuple[int, dict[Var, int]]] = []
+    for index, step in enumerate(steps):
+        inputs = sorted((v for v in _used(step) if v.name.startswith(INPUT)), key=lambda v: v.key)
+        if step.source != start or not inputs:
+            continue
+        context = z3.Context()
+        made = translation(z3, context, [step])
+        goal = made.formula(step.condition)
+        wishes = [_small, _large, _low, *(_one_large(v) for v in inputs[:6])]
+        for wish in wishes:
+            solver = z3.SimpleSolver(ctx=context)
+            solver.set(timeout=CHECK_MS // 4, random_seed=1)
+            solver.add(goal, *made.facts)
+            if solver.check() != z3.sat:
+                break
+            for var in inputs:
+                for value in wish(var):
+                    if time.monotonic() > deadline:
+                        return found
+                    solver.push()
+                    solver.add(made.formula(var) == made.formula(const(value)))
+                    if solver.check() == z3.sat:
+                        break
+                    solver.pop()
+            if solver.check() == z3.sat:
+                model = solver.model()
+                values = {var: made.number(model, made.formula(var)) for var in inputs}
+                if (index, values) not in found:
+                    found.append((index, values))
+        if len({one for one, _ in found}) >= most:
+            break
+    return found
+
+
+def _used(step: Step) -> frozenset[Var]:
+    return step.condition.variables.union(*(term.variables for term in step.update.values()))
+
+
+def _small(var: Var) -> Sequence[int]:
+    del var
+    return (1, 0, 2, 10)
+
+
+def _large(var: Var) -> Sequence[int]:
+    high = var.type.max
+    return () if high is None else (high, high - 1, high // 2, 1_000_000, 65535, 1)
+
+
+def _low(var: Var) -> Sequence[int]:
+    low = var.type.min
+    return () if low is None else (low, low + 1, low // 2, -1_000_000, -65535, -1, 0)
+
+
+def _one_large(chosen: Var) -> Callable[[Var], Sequence[int]]:
+    """Large for one variable, small for the others."""
+    return lambda var: _large(var) if var is chosen else _small(var)

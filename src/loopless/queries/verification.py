@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -26,12 +26,9 @@ from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
-    Sum,
-    Term,
     smt,
-    walk,
 )
-from loopless.verification.proofs import Proof, Search, Suspect
+from loopless.verification.proofs import Proof, Search, Suspect, input_lists
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
@@ -41,6 +38,12 @@ JUDGE_S: Final = 60.0
 """Seconds that the judge may take."""
 REPLAY_S: Final = 10.0
 """Seconds of a native run."""
+
+BOUNDLESS_S: Final = 8.0
+"""Seconds for the question whether runs end over the integers. A guess."""
+
+WILD: Final = ("pointer-overflow", "bounds", "null-pointer", "dangling-pointer", "const-write", "overlap")
+"""Kinds of undefined behaviour behind which machines go on with other memory."""
 
 UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
@@ -53,7 +56,7 @@ class Verdict:
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
     said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of
     an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
-    ``invariants``: what holds at loops.
+    ``invariants``: what holds at loops. ``repeats``: the last input comes again and again.
     """
 
     property: Property
@@ -70,6 +73,7 @@ class Verdict:
     shares: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
     invariants: tuple[Told, ...] = ()
+    repeats: bool = False
 
     @builtins.property
     def words(self) -> str:
@@ -117,8 +121,9 @@ class _Question:
 
     def answer(self) -> Verdict:
         """The verdict, by the methods in their order."""
+        settings = self.settings
         graph = graph_of(
-            self.program.source, "main", mathematical=self.settings.mathematical, wrapv=self.settings.wrapv
+            self.program.source, "main", self.property, mathematical=settings.mathematical, wrapv=settings.wrapv
         )
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
@@ -195,7 +200,7 @@ class _Question:
 
     def _subject(self) -> Subject:
         options = self.program.source.options
-        if options.data_model is None:
+        if options.data_model is None and self.program.source.data_model in ("ILP32", "LP64"):
             options = replace(options, data_model=cast(Any, self.program.source.data_model))
         return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
 
@@ -207,8 +212,26 @@ class _Question:
         for invariants in (shorter, proof.invariants):
             verdict = self._judged(system, claim_of(invariants, system), proof.method, told(system, invariants))
             if verdict is not None:
-                return verdict
+                return self._unless_wild(search, verdict)
         return None
+
+    def _unless_wild(self, search: Search, verdict: Verdict) -> Verdict:
+        """The proof, but where a run was seen that leaves its objects first: C does not say what it does then, and a
+        machine goes on.
+        """
+        assert verdict.judged is not None
+        kinds = set(verdict.judged["undefined"]).intersection(WILD)
+        if kinds and not search.is_sampled:
+            self._timed("single runs", lambda: search.sampled(0.3))
+        found = next((search.undefined[kind] for kind in sorted(kinds) if kind in search.undefined), None)
+        if found is None:
+            return verdict
+        at = f" at {found.loc}" if found.loc is not None else ""
+        inputs = f", with inputs {found.inputs[:8]}" if found.inputs else ""
+        return self._unknown(
+            "no run violates the property before undefined behaviour, but a run meets it "
+            f"({found.kind.replace('-', ' ')}{at}{inputs}), and C does not say what it does then"
+        )
 
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
@@ -280,27 +303,36 @@ class _Question:
         if not self.settings.run:
             return None
         from loopless.check.oracle.native import Run
-        from loopless.verification.proofs import input_lists
-
         try:
             oracle = self._oracle()
             takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
-            runs = [Run(nondet=inputs) for inputs in input_lists(24)] if takes else [Run()]
-            seconds = seconds if takes else 5 * seconds
-            oracle.limits = replace(oracle.limits, seconds=seconds)
-            until = time.monotonic() + 2 * seconds
-            for run in runs:
+            until = min(self.deadline, time.monotonic() + (4 * seconds if takes else 10 * seconds))
+            for run in self._inputs(system) if takes else [Run()]:
+                left = until - time.monotonic()
+                if left <= 0:
+                    break
+                oracle.limits = replace(oracle.limits, seconds=min(left, seconds if takes else left))
                 outcome = oracle.run_many("main", [run])[0]
                 if self._is_violation(outcome):
-                    inputs = tuple(run.nondet)
                     return Verdict(
-                        self.property, "false", "native runs", inputs, {}, outcome.detail, shares=dict(self.shares)
-                    )
-                if time.monotonic() > until:
-                    break
+                        self.property, "false", "native runs", tuple(run.nondet), {}, outcome.detail,
+                        shares=dict(self.shares), repeats=run.repeat,
+                    )  # fmt: skip
         except LooplessError:
             pass
         return None
+
+    def _inputs(self, system: TransitionSystem) -> Iterator[Any]:
+        """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""
+        from loopless.check.oracle.native import Run
+
+        search = Search(system, self.violates, self.deadline)
+        guided = search.guided_inputs(1.0)
+        for later in (1, 0, -1, 1_000_000):
+            for first in guided or [()]:
+                yield Run(nondet=(*first, later), repeat=True)
+        for inputs in input_lists(16):
+            yield Run(nondet=inputs, repeat=True)
 
     # -- termination --------------------------------------------------------------------------------------------------
 
@@ -321,37 +353,28 @@ class _Question:
                 shown = told(system, kept, found.ranks)
                 verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
-                    return self._unless_overflow(system, verdict, found)
+                    return self._unless_overflow(verdict)
             elif isinstance(found, Trap):
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict
         return self._unknown(self._why(system))
 
-    def _unless_overflow(self, system: TransitionSystem, verdict: Verdict, ranked: Ranked) -> Verdict:
-        """The proof that all runs end, but where some may end by a signed overflow only: the rank counts to the end of
-        a type, or a run is known that overflows. What it does then is for no proof to say.
+    def _unless_overflow(self, verdict: Verdict) -> Verdict:
+        """The proof that all runs end, but where some may end by a signed overflow only: where overflow is not
+        excluded, every run must end over the integers too, where nothing overflows.
         """
         assert verdict.judged is not None
         if not set(verdict.judged["undefined"]).intersection(OVERFLOWS):
             return verdict
-        if any(_counts_to_end(term) for terms in ranked.ranks.values() for term in terms):
-            return self._unknown(
-                "every run ends, but some may end by a signed overflow only, and what they do then is undefined; "
-                "see --property no-overflow"
-            )
-        if not self.settings.run:
+        boundless = replace(self.settings, mathematical=True, wrapv=False)
+        other = _Question(self.program, self.property, boundless, min(self.deadline, time.monotonic() + BOUNDLESS_S))
+        found = self._timed("without overflow", other.answer)
+        if found.verdict == "true":
             return verdict
-        other = _Question(self.program, Property.NO_OVERFLOW, self.settings, self.deadline)
-        other.oracle = self.oracle
-        found = self._timed("native runs", lambda: other.native(system, 0.5))
-        self.oracle = other.oracle
-        if found is None:
-            return verdict
-        shown = list(found.inputs[:8])
         return self._unknown(
-            f"every run ends or overflows a signed value, and one overflows ({found.replayed}; inputs {shown}…): "
-            "what it does then is undefined; see --property no-overflow"
+            "every run ends or meets a signed overflow; that they end where signed values have no bounds was not "
+            "shown, so a run may end by an overflow only, and what it does then is undefined (--property no-overflow)"
         )
 
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
@@ -402,15 +425,6 @@ class _Question:
         return "the native run was still going on after 1 s" if not exhausted else "the native run took 100,000 inputs"
 
 
-def _counts_to_end(rank: Term) -> bool:
-    """Whether a rank falls towards the end of a type."""
-    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
-    return any(abs(abs(value) - (1 << bits)) <= _NEAR for value in constants for bits in (31, 32, 63, 64))
-
-
-_NEAR: Final = 16
-
-
 def is_overflow(detail: str) -> bool:
     """Whether a native trap is about the range of a signed type."""
     return detail.startswith("signed ") and "overflow" in detail
@@ -446,5 +460,5 @@ def _safety_methods(
         ("equations", proof(lambda: search.by_equations(8.0, 3))),
         ("Spacer", lambda: horn(15.0)),
         ("paths", lambda: search.by_paths(20.0, 2000)),
-        ("native runs", lambda: native(5.0)),
+        ("native runs", lambda: native(12.0)),
     )

@@ -28,6 +28,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "property": found.property.value,
         "method": found.method or None,
         "inputs": list(found.inputs) if found.verdict == "false" else None,
+        "last_input_repeats": found.repeats,
         "uninitialised": {name: found.uninitialised[name] for name in sorted(found.uninitialised)},
         "replayed": found.replayed or None,
         "invariants": [
@@ -59,8 +60,9 @@ def verdict_text(found: Verdict) -> str:
             lines.append(f"  by {found.method}; replayed on the compiled program: {found.replayed}")
             if found.inputs:
                 shown = ", ".join(map(str, found.inputs[:_MOST]))
+                again = ", again and again" if found.repeats else ""
                 more = len(found.inputs) - _MOST
-                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}")
+                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{again}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
                 lines.append(f"  uninitialised variables hold: {values}")
@@ -93,6 +95,7 @@ def harness(found: Verdict, files: tuple[str, ...]) -> str:
         f"WEAK {kind} __VERIFIER_nondet_{suffix}(void) {{ return ({kind})loopless_next(); }}"
         for kind, suffix in kinds.items()
     )
+    later = f"{found.inputs[-1] % (1 << 64)}ULL" if found.repeats and found.inputs else "0"
     command = f"cc -fsanitize=signed-integer-overflow -fsanitize-trap=all {' '.join(files)} THIS_FILE"
     return (
         f"/* Replays: {found.words}. Compile and run: {command} */\n"
@@ -101,7 +104,7 @@ def harness(found: Verdict, files: tuple[str, ...]) -> str:
         f"static const unsigned long long loopless_inputs[] = {{ {values} }};\n"
         f"static unsigned long loopless_taken;\n\n"
         "static unsigned long long loopless_next(void) {\n"
-        f"  if (loopless_taken >= {len(found.inputs)}UL) return 0;\n"
+        f"  if (loopless_taken >= {len(found.inputs)}UL) return {later};\n"
         "  return loopless_inputs[loopless_taken++];\n}\n\n"
         f"{functions}\n"
         'WEAK void reach_error(void) { fputs("reach_error was called\\n", stderr); abort(); }\n'

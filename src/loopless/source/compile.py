@@ -185,7 +185,10 @@ def _compile(
             checked = compiled([*marks.SHIFT_CHECKS, *words], beside)[0] if marks.has_shifts(text) else ""
             text = marks.mark(text, checked)
         if text:
-            text += folding.mark(err) + (scopes.mark(text) if language == "c" else "")
+            beside = out.with_stem(f"{out.stem}-unfolded")
+            chosen = not options.traps and folding.has_choices(text)
+            unfolded = compiled([*folding.CHECKS, *words], beside)[0] if chosen else ""
+            text += folding.mark(err, unfolded) + (scopes.mark(text) if language == "c" else "")
         return text, err, status
 
     def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:

@@ -13,8 +13,10 @@ from itertools import combinations, combinations_with_replacement, islice
 from math import prod
 from typing import Final
 
+from loopless.flowgraph.model import Kind
 from loopless.recurrences.relations import relations
 from loopless.terms import (
+    TRUE,
     Compare,
     Condition,
     Const,
@@ -30,6 +32,7 @@ from loopless.terms import (
     equal,
     equals_zero,
     holds,
+    less,
     less_equal,
     mod,
     mul,
@@ -52,6 +55,8 @@ MAX_CANDIDATES: Final = 260
 MAX_VALUES: Final = 6
 MAX_STATES: Final = 40
 """So many different values of one variable, and states of all, are few. Guesses."""
+MAX_PARTS: Final = 120
+"""So many conditions are proposed of parts of the states. A guess."""
 MAX_MONOMIALS: Final = 130
 MAX_TERMS: Final = 10
 """Equations with more terms than this are mostly accidents. A guess."""
@@ -139,7 +144,47 @@ class Proposals:
                     if len(variables) <= 6 and self._held(condition, states):
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
-        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES)]
+        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES), *self._parts(variables, states)]
+
+    def _parts(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
+        """What holds of the states on one side of a variable that never changes: of the part of an array that a loop
+        has been at, where that variable is a place in it.
+        """
+        changed = {var for t in self.system.transitions if t.source for var in t.update}
+        places = [v for v in variables if v not in changed and self.system.graph.variables[v].kind is Kind.PLACE][:3]
+        counters = [v for v in variables if v in changed][:4]
+        guards: list[Condition] = [TRUE, *(less(a, b) for a in places for b in counters)]
+        guards += [less_equal(b, a) for a in places for b in counters]
+        same = (TRUE, *(equal(a, b) for a, b in combinations(places, 2)))
+        guards = [conjunction((guard, other)) for guard in guards for other in same]
+        found: dict[Condition, None] = {}
+        for guard in guards:
+            if guard is TRUE:
+                continue
+            inside = [state for state in states if holds(guard, state)]
+            if not 3 <= len(inside) < len(states):
+                continue
+            facts: list[Condition] = []
+            for var in variables:
+                values = [state[var] for state in inside]
+                facts += _bounds(var, values, self.constants, 1)
+            facts += [c for c in self._linear(variables[:8], inside) if len(c.variables) > 1]
+            for fact in facts:
+                candidate = disjunction((negate(guard), fact))
+                if candidate is not TRUE:
+                    found[candidate] = None
+        return list(islice(found, MAX_PARTS))
+
+    def _linear(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
+        """The linear equations of some states."""
+        distinct = list({tuple(s[v] for v in variables): s for s in states}.values())[:200]
+        if len(distinct) < len(variables) + 2:
+            return []
+        found = []
+        for vector in relations([[1, *(s[v] for v in variables)] for s in distinct]):
+            terms = [scale(var, c) for c, var in zip(vector[1:], variables, strict=True) if c]
+            found.append(equals_zero(add(const(vector[0]), *terms)))
+        return found
 
     def _few(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
         """Where few values were seen, that there are no others: of one variable, and of all together."""

@@ -15,11 +15,11 @@ from typing import Final
 from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
-from loopless.logic.unrolling import runs_into
-from loopless.terms import FALSE, Condition, Var, conjunction
+from loopless.logic.unrolling import extreme_first_steps, runs_into
+from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, walk
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
-from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates
+from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
 
 Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
@@ -27,6 +27,8 @@ Invariants = Mapping[str, tuple[Condition, ...]]
 MAX_STATES: Final = 600
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
+LARGE: Final = 1 << 14
+"""Numbers from here on are mostly about the ends of types. A guess."""
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
 
@@ -58,6 +60,9 @@ class Search:
         self.found: dict[str, tuple[Condition, ...]] = dict.fromkeys(system.cutpoints, ())
         self.bad = [t for t in system.transitions if t.target in GOALS]
         self.inner = [t for t in system.transitions if t.target not in GOALS]
+        self.undefined: dict[str, Run] = {}
+        """By its kind, a run that met undefined behaviour."""
+        self.is_sampled = False
         self._proposals: Proposals | None = None
 
     # -- single runs --------------------------------------------------------------------------------------------------
@@ -66,6 +71,7 @@ class Search:
         self, seconds: float, most: int = 1500, on_long: Callable[[Run, int], None] | None = None
     ) -> Suspect | None:
         """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end."""
+        self.is_sampled = True
         until = min(self.deadline, time.monotonic() + seconds)
         random_ = random.Random(1)
         constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
@@ -76,10 +82,12 @@ class Search:
             run = self.runner.run(chooser, most)
             if run.end == "violation":
                 return _suspect(run, "single runs")
+            if run.end == "undefined" and run.exact:
+                self.undefined.setdefault(run.kind, run)
             if run.end == "steps" and on_long is not None:
                 on_long(run, number)
             self._keep(run)
-            if not run.inputs and not run.uninitialised and number >= 2:
+            if not run.taken and number >= 2:
                 break
         self._proposals = None
         return None
@@ -177,6 +185,32 @@ class Search:
         chosen = [(transitions[one.step], one.values) for one in taken]
         return self._followed(chosen)
 
+    def guided_inputs(self, seconds: float) -> list[tuple[int, ...]]:
+        """What runs read until they come to the first cutpoint, as small, as large and as low as they may, for native
+        runs.
+        """
+        until = min(self.deadline, time.monotonic() + seconds)
+        first = [t for t in self.system.transitions if t.source == START and t.target not in GOALS]
+        found: dict[tuple[int, ...], None] = {}
+        for index, values in extreme_first_steps(first, START, until):
+            transition = first[index]
+
+            def choose(
+                target: Var,
+                origin: Origin,
+                block: str,
+                number: int,
+                transition: Transition = transition,
+                values: Mapping[Var, int] = values,
+            ) -> int:
+                del target, origin
+                chosen = (one.var for one in transition.inputs if (one.block, one.index) == (block, number))
+                return next((values[var] for var in chosen if var in values), 1)
+
+            run = self.runner.run(choose, 400)
+            found[tuple(run.inputs[: run.before_cutpoint])] = None
+        return list(found)
+
     def _followed(self, chosen: Sequence[tuple[Transition, Mapping[Var, int]]]) -> Suspect | None:
         """The inputs of the run that takes these transitions."""
         position = 0
@@ -212,7 +246,14 @@ class Search:
         kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
         # What undefined behaviour is excluded stays so: else it would be taken for granted.
         excluded = [t for t in self.system.failing if time.monotonic() < until and self.excluded(t, kept, 300)]
-        wanted = [*goals, *((replace(t, update={}), FALSE) for t in excluded)]
+        aside = [(replace(t, update={}), FALSE) for t in excluded]
+        wanted = [*goals, *aside]
+        if multiplies(self.inner):  # products are too much for the judge beside all that is known
+            part = self._enough(kept, goals, until)
+            wanted = wanted if part is None else list(goals)
+        else:
+            part = self._enough(kept, wanted, until)
+        kept = part or kept
         needed: dict[str, list[Condition]] = {label: [] for label in kept}
         waiting = list(wanted)
         while waiting:
@@ -222,11 +263,22 @@ class Search:
                 used = core(transition, kept.get(transition.source, ()), condition)
             if used is None:
                 return self._without_each(kept, wanted, until)
-            for part in used:
-                if part not in needed[transition.source]:
-                    needed[transition.source].append(part)
-                    waiting += [(t, part) for t in self.inner if t.target == transition.source]
+            for one in used:
+                if one not in needed[transition.source]:
+                    needed[transition.source].append(one)
+                    waiting += [(t, one) for t in self.inner if t.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
+
+    def _enough(
+        self, known: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
+    ) -> dict[str, tuple[Condition, ...]] | None:
+        """The first of a few parts of ``known`` that is enough: equations, then with what has no large numbers."""
+        for chosen in (_is_equation, _is_plain):
+            part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
+            kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5))
+            if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
+                return dict(kept)
+        return None
 
     def _without_each(
         self, kept: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
@@ -251,6 +303,16 @@ class Search:
         return [(replace(t, update={}), FALSE) for t in self.bad]
 
 
+def _is_equation(condition: Condition) -> bool:
+    return isinstance(condition, Compare) and condition.relation == "eq"
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether a condition speaks of no number as large as types are wide, and of few variables, or is an equation."""
+    numbers = [c for node in walk(condition) if isinstance(node, Sum) for m, c in node.items if not m]
+    return _is_equation(condition) or (len(condition.variables) <= 3 and all(abs(n) < LARGE for n in numbers))
+
+
 def _suspect(run: Run, method: str) -> Suspect:
     return Suspect(tuple(run.inputs), dict(run.uninitialised), method, {})
 
@@ -260,7 +322,9 @@ def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> C
     alike = (0, 1, 5, -1, 1_000_000)
 
     def choose(target: Var, origin: Origin, block: str, index: int) -> int:
-        del origin, block, index
+        del block, index
+        if origin is Origin.UNSUPPORTED and number > 1:
+            return target.type.wrap(random_.choice((0, 1, 2, 3, 3, 4)))  # places that runs come to
         low, high = target.type.min, target.type.max
         low, high = (-(1 << 40) if low is None else low), ((1 << 40) if high is None else high)
         if number < len(alike):

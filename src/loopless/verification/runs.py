@@ -35,7 +35,8 @@ Choose = Callable[[Var, Origin, str, int], int]
 class Run:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
-    the values from outside by where they are taken; ``exact``: it is a run of the program as it is.
+    the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
+    ``kind``: of undefined behaviour; ``exact``: it is a run of the program as it is.
     """
 
     end: str = "steps"
@@ -45,6 +46,8 @@ class Run:
     visits: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
     exact: bool = True
     taken: dict[tuple[str, int], set[int]] = field(default_factory=dict)
+    before_cutpoint: int = 0
+    kind: str = ""
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
         """By block and number of the statement the value that each input had; None where one had several."""
@@ -75,6 +78,7 @@ class Runner:
         try:
             for _ in range(most):
                 if label in self.state:
+                    run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
                     run.visits.append((label, {var: values[var] for var in self.state[label]}))
                     if on_visit is not None:
                         on_visit(label)
@@ -127,7 +131,7 @@ class Runner:
                 values[statement.target] = here.evaluate(statement.value)
             case Check():
                 if not here.holds(statement.condition):
-                    run.loc = statement.loc
+                    run.loc, run.kind = statement.loc, statement.kind
                     return "violation" if self.violates(statement) else "undefined"
             case Assume():
                 if not here.holds(statement.condition):

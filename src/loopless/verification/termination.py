@@ -26,6 +26,7 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
+    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -45,6 +46,7 @@ from loopless.terms import (
     smt,
     sub,
     substitute,
+    walk,
 )
 from loopless.verification.proofs import Search
 from loopless.verification.runs import Run
@@ -178,8 +180,19 @@ class TerminationSearch:
         """A term that no transition raises and some lower, with what is left of the transitions: those that lower it
         for good first, then those that lower it on some ways.
         """
+        terms = self._terms(labels, transitions)
+        near = [term for term in terms if not counts_to_end(term)]
+        for some in (near, [term for term in terms if term not in near]):
+            found = self._component_of(some, transitions, until)
+            if found is not None:
+                return found
+        return None
+
+    def _component_of(
+        self, terms: Sequence[Term], transitions: Sequence[Transition], until: float
+    ) -> tuple[Term, list[Transition]] | None:
         partial: tuple[Term, list[Transition]] | None = None
-        for term in self._terms(labels, transitions):
+        for term in terms:
             if time.monotonic() > until:
                 break
             rank = _cut(term)
@@ -326,6 +339,16 @@ class TerminationSearch:
             return transition
         update = {var: substitute(term, values) for var, term in transition.update.items()}
         return replace(transition, condition=substitute(transition.condition, values), update=update)
+
+
+NEAR_END: Final = 16
+"""So near to the end of a type a constant stands for it. A guess."""
+
+
+def counts_to_end(rank: Term) -> bool:
+    """Whether a rank falls towards the end of a type."""
+    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
+    return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
 
 
 def _cut(term: Term) -> Term:

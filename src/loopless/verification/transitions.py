@@ -8,7 +8,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.flowgraph.liveness import live_at_entry
@@ -36,6 +36,8 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Ite,
+    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -45,7 +47,9 @@ from loopless.terms import (
     ite,
     negate,
     read,
+    replace_terms,
     substitute,
+    walk,
 )
 
 START: Final = ""
@@ -116,6 +120,8 @@ def system_of(
     except TermTooLarge as error:
         return Refused(Reason.BUDGET, graph.source_name, f"an expression grows too large: {error}")
     transitions = [t for t in made.transitions if ends or t.target in cutpoints]
+    if multiplies(transitions):
+        transitions = [part for t in transitions for part in apart(t)]
     state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
     return TransitionSystem(graph, cutpoints, tuple(transitions), state, tuple(made.failing), tuple(made.open))
 
@@ -299,3 +305,39 @@ def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:
         for term in transition.update.values():
             found |= term.variables
     return frozenset(found)
+
+
+def multiplies(transitions: Iterable[Transition]) -> bool:
+    """Whether values are products of variables."""
+    nodes = (part for t in transitions for term in t.update.values() for part in walk(term))
+    return any(isinstance(n, Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
+
+
+def apart(transition: Transition) -> list[Transition]:
+    """The transition as several without choices in what it updates, which make products hard; it alone where these
+    would be too many.
+    """
+    waiting, done = [transition], list[Transition]()
+    while waiting:
+        if len(waiting) + len(done) > MAX_APART:
+            return [transition]
+        one = waiting.pop()
+        choice = next((n for t in one.update.values() for n in walk(t) if isinstance(n, Ite)), None)
+        if choice is None:
+            done.append(one)
+            continue
+        for condition in (choice.condition, negate(choice.condition)):
+            whole = conjunction((one.condition, condition))
+            if whole is not FALSE:
+                update = {v: _chosen(t, choice.condition, condition is choice.condition) for v, t in one.update.items()}
+                waiting.append(replace(one, condition=whole, update=update))
+    return done
+
+
+def _chosen(term: Term, condition: Condition, holds: bool) -> Term:  # noqa: FBT001  which branch
+    choices = [n for n in walk(term) if isinstance(n, Ite) and n.condition is condition]
+    return replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term
+
+
+MAX_APART: Final = 24
+"""A transition is taken apart into no more. A guess."""

@@ -98,16 +98,18 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     program = load([Path(file) for file in told["files"]], options)
     property_ = Property(document["property"])
     graph = graph_of(
-        program, told["entry"], mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"])
+        program, told["entry"], property_, mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"])
     )
     if graph.refused is not None:
-        raise UsageError(f"the edges of {told['entry']} do not tell where runs go: {graph.refused.detail}")
+        raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
     ranks = document.get("ranks")
     claim = Claim(
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
     )
     if "recurrent" in document:
+        if property_ is not Property.TERMINATION or not document["recurrent"]:
+            raise UsageError("a certificate with a recurrent set is about termination, and the set has states")
         recurrent = {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["recurrent"]}
         chosen = {(one["block"], int(one["statement"])): int(one["value"]) for one in document["chosen"]}
         claim = replace(claim, recurrent=recurrent, chosen=chosen)

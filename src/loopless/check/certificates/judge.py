@@ -8,25 +8,39 @@ can it come to what must not happen (safety)? Nothing of how the conditions were
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import z3  # type: ignore[import-untyped]
 
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
-from loopless.check.certificates.regions import Arrival, Region, check_cut, nodes_of
+from loopless.check.certificates.regions import Arrival, Region, check_cut
 from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
-from loopless.terms import Condition, Node, Term, conjunction
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    Condition,
+    Term,
+    conjunction,
+    disjunction,
+    equal,
+    greater_equal,
+    less,
+    negate,
+    substitute,
+)
 
 Violates = Callable[[Statement | End], bool]
 Follows = Callable[[Call], bool]
 
 QUESTION_MS: Final = 10_000
 """Milliseconds for one question in one theory. A guess."""
+ASIDE_MS: Final = 700
+"""The same for what a proof does not need: whether undefined behaviour is excluded. A guess."""
 THEORIES: Final = (Integers, Bits)
 
 
@@ -102,27 +116,16 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
             raise UsageError(f"the certificate chooses a value at {place[0]}, where the program takes none")
         if statement.origin not in (Origin.NONDET, Origin.CALL, Origin.UNINITIALISED):
             raise UsageError(f"the certificate chooses a value at {place[0]} that is not for the run to choose")
-    nodes = [*nodes_of(graph), *(condition for conditions in held.values() for condition in conditions)]
     for start, conditions in held.items():
-        answer = None
-        for kind in THEORIES:
-            theory = kind.wide(nodes, z3.Context())
-            if theory is None:
-                continue
-            region = Region(graph, theory, start, labels, lambda _: False, lambda _: False, claim.chosen)
-            world = _World(region, theory, conditions)
-            stays = [
-                z3.And([one.guard, *(world.at(one, condition) for condition in held[one.target])])
-                for one in region.arrivals
-                if one.target in held
-            ]
-            bad = [event.guard for event in region.events]
-            left = int(1000 * (started + seconds - time.monotonic()))
-            answer = world.impossible([z3.Or([z3.Not(z3.Or(stays)), *bad])], min(QUESTION_MS, left))
-            if answer is not None:
-                used[kind.__name__.lower()] = None
-                break
-        if not answer:
+        region = Region(graph, start, labels, lambda _: False, lambda _: False, claim.chosen)
+        stays = disjunction(
+            conjunction((one.guard, *(substitute(condition, one.values) for condition in held[one.target])))
+            for one in region.arrivals
+            if one.target in held
+        )
+        leaves = disjunction((negate(stays), *(event.guard for event in region.events)))
+        left = int(1000 * (started + seconds - time.monotonic()))
+        if not impossible(conjunction((*conditions, leaves)), min(QUESTION_MS, left), used):
             failed.append(f"a run need not stay in the set from {start} on")
     return Judgement(not failed, tuple(failed), (), len(held), time.monotonic() - started, tuple(used))
 
@@ -143,27 +146,25 @@ class _Judge:
         self.undefined: list[str] = []
         self.questions = 0
         self.used: dict[str, None] = {}
-        nodes: list[Node] = nodes_of(graph)
-        nodes += [condition for conditions in held.values() for condition in conditions]
-        nodes += [term for terms in (ranks or {}).values() for term in terms]
-        self.nodes = nodes
 
     def region(self, start: str | None) -> None:
         """All questions about what happens from one cutpoint on."""
-        worlds = [world for world in (self._world(start, theory) for theory in THEORIES) if world is not None]
+        region = Region(self.graph, start, self.held, self.violates, self.follows)
+        given = conjunction(self.held[start]) if start is not None else TRUE
         place = "the beginning" if start is None else start
-        for index, arrival in enumerate(worlds[0].region.arrivals):
-            for part in range(len(self.held[arrival.target])):
-                if not self._shown(worlds, lambda w, i=index, p=part: w.loses(i, self.held, p)):  # type: ignore[misc]
+        for arrival in region.arrivals:
+            for part, condition in enumerate(self.held[arrival.target]):
+                behind = substitute(condition, arrival.values)
+                if not self._shown((given, arrival.guard, negate(behind))):
                     self.failed.append(f"from {place} to {arrival.target}: conjunct {part + 1} need not hold there")
             again = self.ranks is not None and start is not None and self._same_cycle(start, arrival.target)
-            if again and not self._shown(worlds, lambda w, i=index: w.rises(i, start, self.ranks or {})):  # type: ignore[misc]
+            if again and not self._shown((given, arrival.guard, negate(self._falls(str(start), arrival)))):
                 self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
-        for index, event in enumerate(worlds[0].region.events):
-            excluded = self._shown(worlds, lambda w, i=index: [w.region.events[i].guard])  # type: ignore[misc]
-            if excluded:
+        for event in region.events:
+            must = event.kind in ("violation", "unfollowed")
+            if self._shown((given, event.guard), QUESTION_MS if must else ASIDE_MS):
                 continue
-            if event.kind in ("violation", "unfollowed"):
+            if must:
                 at = f" at {event.loc}" if event.loc is not None else ""
                 self.failed.append(f"from {place}: {event.kind}{at} is not excluded")
             else:
@@ -173,69 +174,42 @@ class _Judge:
         """Whether a run at ``b`` may come to ``a``: the ways that may be taken again and again."""
         return a in reachable((b,), lambda label: self.graph.blocks[label].successors)
 
-    def _world(self, start: str | None, kind: type[Integers]) -> _World | None:
-        context = z3.Context()
-        theory = kind.wide(self.nodes, context)
-        if theory is None:
-            return None
-        region = Region(self.graph, theory, start, self.held, self.violates, self.follows)
-        return _World(region, theory, self.held.get(start, ()) if start is not None else ())
+    def _falls(self, start: str, arrival: Arrival) -> Condition:
+        """That the rank has become less: lexicographically, by a component that was not negative."""
+        assert self.ranks is not None
+        falls: list[Condition] = []
+        same: list[Condition] = []
+        for old, new in zip(self.ranks[start], self.ranks[arrival.target], strict=True):
+            behind = substitute(new, arrival.values)
+            falls.append(conjunction((*same, greater_equal(old, ZERO), less(behind, old))))
+            same.append(equal(behind, old))
+        return disjunction(falls)
 
-    def _shown(self, worlds: Sequence[_World], goal: Callable[[_World], list[Any]]) -> bool:
-        """Whether what ``goal`` says of a world cannot be."""
+    def _shown(self, parts: Sequence[Condition], milliseconds: int = QUESTION_MS) -> bool:
+        """Whether these cannot hold together."""
         self.questions += 1
-        for world in worlds:
-            left = int(1000 * (self.until - time.monotonic()))
-            if left <= 0:
-                return False
-            found = world.impossible(goal(world), min(left, QUESTION_MS))
-            if found is not None:
-                self.used[type(world.theory).__name__.lower()] = None
-                return found
-        return False
+        left = int(1000 * (self.until - time.monotonic()))
+        return left > 0 and impossible(conjunction(parts), min(left, milliseconds), self.used)
 
 
-class _World:
-    """A region in one theory, where the invariant of its start holds."""
-
-    def __init__(self, region: Region, theory: Integers, given: Sequence[Condition]) -> None:
-        self.region, self.theory = region, theory
-        self.given = theory.node(conjunction(given), region.first)
-
-    def impossible(self, parts: Sequence[Any], milliseconds: int) -> bool | None:
-        """Whether these cannot hold together; None where Z3 gives up."""
-        solver = z3.Solver(ctx=self.theory.context)
-        solver.set(timeout=milliseconds, random_seed=1)
-        solver.add(self.given, *parts, *self.theory.facts)
-        try:
-            found = solver.check()
-        except z3.Z3Exception:
-            return None
-        if found == z3.sat and self.theory.approximate:
-            return None
-        return None if found == z3.unknown else bool(found == z3.unsat)
-
-    def loses(self, arrival: int, held: Mapping[str, tuple[Condition, ...]], part: int) -> list[Any]:
-        """That a run arrives where a conjunct does not hold."""
-        one = self.region.arrivals[arrival]
-        return [one.guard, z3.Not(self.at(one, held[one.target][part]))]
-
-    def rises(self, arrival: int, start: str, ranks: Mapping[str, tuple[Term, ...]]) -> list[Any]:
-        """That a run arrives without that the rank has become less: lexicographically, by a component that was not
-        negative.
-        """
-        one = self.region.arrivals[arrival]
-        falls = list(self._falls(one, ranks[start], ranks[one.target]))
-        falls.append(z3.BoolVal(False, self.theory.context))
-        return [one.guard, z3.Not(z3.Or(falls))]
-
-    def _falls(self, one: Arrival, before: Sequence[Term], after: Sequence[Term]) -> Iterator[Any]:
-        same: list[Any] = []
-        for old, new in zip(before, after, strict=True):
-            a, b = self.theory.node(old, self.region.first), self.at(one, new)
-            yield z3.And([*same, a >= self.theory.number(0), b < a])
-            same.append(a == b)
-
-    def at(self, one: Arrival, node: Node) -> Any:
-        """A term or condition at an arrival."""
-        return self.theory.node(node, one.values)
+def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> bool:
+    """Whether a condition has no solution, by one of the theories, whose name is added to ``used``."""
+    for kind in THEORIES:
+        theory = kind.wide((goal,), z3.Context())
+        if theory is None:
+            continue
+        values = {var: theory.fresh(var.name, var) for var in sorted(goal.variables, key=lambda var: var.key)}
+        formula = theory.node(goal, values)
+        # The plain solver is at its best where products are mere names, the one of tactics where they are not.
+        for solver_of, share in ((z3.SimpleSolver, 3), (z3.Solver, 1)):
+            solver = solver_of(ctx=theory.context)
+            solver.set(timeout=max(milliseconds // share, 1), random_seed=1)
+            solver.add(formula, *theory.facts)
+            try:
+                found = solver.check()
+            except z3.Z3Exception:
+                continue
+            if found == z3.unsat or (found == z3.sat and not theory.approximate):
+                used[kind.__name__.lower()] = None
+                return bool(found == z3.unsat)
+    return False

@@ -5,19 +5,23 @@ The properties are those of SV-COMP (https://sv-comp.sosy-lab.org, "Competition 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import Final
 
+from loopless.check.certificates.unseen import unseen
 from loopless.flowgraph import Options, build
+from loopless.flowgraph.array_cells import with_cells
 from loopless.flowgraph.beginning import begins_at, begun, never_written
-from loopless.flowgraph.call_graph import Reach
+from loopless.flowgraph.call_graph import Reach, Reached
 from loopless.flowgraph.dispatch import dispatched
-from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Statement
+from loopless.flowgraph.entering import entered
+from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
+from loopless.refusals import Reason, Refused
 from loopless.source import Program
 from loopless.source.ir import Module
-from loopless.source.vocabulary import Meaning, meaning_of
+from loopless.source.vocabulary import COMES_BACK, Meaning, effect_of, meaning_of
 
 
 class Property(Enum):
@@ -55,37 +59,85 @@ class Follows:
         self._module = module
         self._reach = Reach(module)
         self._erring = {function.name for function in module.defined() if self._errs(function.name)}
+        self._strangers = any(meaning_of(name) in _ERRORS for name in self._reach.strangers)
 
     def __call__(self, call: Call) -> bool:
-        """Whether the call is harmless."""
-        names = self.names(call)
+        """Whether the call is harmless, or gone into by a way of its own."""
+        if call.entered:
+            return True
+        reached = self._reached(call)
         if self._property is Property.UNREACH_CALL:
-            return not self._erring.intersection(names)
-        return not names
+            return not self._erring.intersection(reached.names) and not (reached.outside and self._strangers)
+        return not reached.names
 
     def names(self, call: Call) -> tuple[str, ...]:
         """The functions of the program that a call may come to."""
+        return self._reached(call).names
+
+    def _reached(self, call: Call) -> Reached:
         defined = {function.name for function in self._module.defined()}
         if call.callee == THROUGH_POINTER:
-            return self._reach.of((), "a pointer").names
-        direct = (call.callee,) if call.callee in defined else ()
-        return self._reach.of(direct, "" if direct or call.outside else call.callee).names
+            return self._reach.of((), "a pointer")
+        meant = self._reach.meant(call.callee)  # it may be an alias
+        direct = (meant[-1],) if meant[-1] in defined else ()
+        known = direct or (call.outside and _calls_nothing_back(call.callee, self._module))
+        chosen = any(name in self._module.ifuncs for name in meant)
+        return self._reach.of(direct, "" if known and not chosen else call.callee)
 
     def _errs(self, name: str) -> bool:
         defined = {function.name for function in self._module.defined()}
         called = (i.callee_name for i in self._module.functions[name].instructions())
-        known = (meaning_of(callee, defined=callee in defined) for callee in called if callee is not None)
-        return any(meaning in (Meaning.ERROR, Meaning.ASSERT) for meaning in known)
+        known = [meaning_of(callee, defined=callee in defined) for callee in called if callee is not None]
+        return any(meaning in _ERRORS for meaning in (meaning_of(name, defined=True), *known))
 
 
-def graph_of(program: Program, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> Flowgraph:
-    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals."""
+_ERRORS: Final = (Meaning.ERROR, Meaning.ASSERT)
+
+
+def _calls_nothing_back(name: str, module: Module) -> bool:
+    """Whether a function without a body is known to call no function of the program."""
+    return effect_of(name, module.stubs) is not None or meaning_of(name) is not None or name in COMES_BACK
+
+
+def graph_of(
+    program: Program, entry: str, property_: Property, *, mathematical: bool = False, wrapv: bool = False
+) -> Flowgraph:
+    """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals; it is
+    refused where a run may do more that matters to the property. At calls of functions that were not inlined it goes
+    into them, or passes over them; where errors matter, a cell of each array is followed.
+    """
     module = program.inlined
     resolved = dispatched(module, never_written(module, whole=True))
     options = Options(mathematical, wrapv, apart=False)
     graph = build(resolved.functions[entry], resolved, options)
     called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
     first = begins_at(program.module, entry) and entry not in called
-    return replace(
-        begun(graph, resolved, first=first, fixed=never_written(resolved, whole=True)), refused=graph.refused
-    )
+    fixed = never_written(resolved, whole=True)
+    called_graphs: dict[str, Flowgraph | None] = {}
+
+    def body(name: str) -> Flowgraph | None:
+        if name not in called_graphs:
+            function = resolved.functions.get(name)
+            made = None
+            if function is not None and not function.is_declaration:
+                made = begun(build(function, resolved, options), resolved, first=False, fixed=fixed)
+            called_graphs[name] = made
+        return called_graphs[name]
+
+    whole = begun(graph, resolved, first=first, fixed=fixed)
+    whole = entered(whole, body) if graph.refused is None else whole
+    undefined = property_ is Property.NO_OVERFLOW and next(_undefined_constants(whole), None)
+    refused = graph.refused or undefined or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
+    whole = with_cells(whole) if property_ is Property.UNREACH_CALL else whole
+    return replace(whole, refused=refused)
+
+
+def _undefined_constants(graph: Flowgraph) -> Iterator[Refused]:
+    """Where the compiler has made an undefined value of a constant expression, which may be one that overflows."""
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            match statement:
+                case Havoc(origin=Origin.UNSUPPORTED, refused=Refused(reason=Reason.UNDEF_VALUE) as refused):
+                    yield refused
+                case _:
+                    pass

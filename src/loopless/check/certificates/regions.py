@@ -1,19 +1,16 @@
-"""What can happen between cutpoints, block by block, for Z3: the judge's own reading of a flowgraph.
+"""What can happen between cutpoints, block by block: the judge's own reading of a flowgraph.
 
-From a cutpoint on, each block has a guard (whether a run is there) and what variables hold then. A check that fails
-ends the run; so does an assumption. Memory that something writes, what calls do and what comes from outside is any
-value of its type.
+From a cutpoint on, each block has a guard (whether a run is there) and what variables hold then, as terms over what
+they held at the cutpoint and over fresh variables for what comes from outside. A check that fails ends the run; so does
+an assumption. Memory that something writes, what calls do and what comes from outside is any value of its type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-import z3  # type: ignore[import-untyped]
-
-from loopless.check.certificates.theories import Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import (
     Allocate,
@@ -34,9 +31,29 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import cycles, reachable
 from loopless.source.ir import Loc
-from loopless.terms import Const, Node, Read, Term, Var, read, walk
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Const,
+    IntType,
+    Sum,
+    Term,
+    Var,
+    conjunction,
+    const,
+    disjunction,
+    ite,
+    negate,
+    read,
+    substitute,
+    walk,
+)
 
-Values = dict[Var, Any]
+Values = dict[Var, Term]
+
+MAX_WAYS: Final = 32
+"""So many ways that meet are kept apart, where values are multiplied. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +61,8 @@ class Arrival:
     """A run at a cutpoint: ``guard`` says whether it comes there from the beginning of the region, with ``values``."""
 
     target: str
-    guard: Any
-    values: Mapping[Var, Any]
+    guard: Condition
+    values: Mapping[Var, Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +72,7 @@ class Event:
     """
 
     kind: str
-    guard: Any
+    guard: Condition
     loc: Loc | None
 
 
@@ -74,32 +91,23 @@ def check_cut(graph: Flowgraph, labels: Collection[str]) -> None:
         raise UsageError(f"the certificate has no invariant on the cycle through {found[0][0]}")
 
 
-def nodes_of(graph: Flowgraph) -> list[Node]:
-    """All terms and conditions of the flowgraph: a theory has to hold them."""
-    found: list[Node] = list(graph.variables)
+def multiplies(graph: Flowgraph) -> bool:
+    """Whether the function multiplies variables: products of values that are choices are hard for solvers."""
     for block in graph.blocks.values():
         for statement in block.statements:
-            match statement:
-                case Assign():
-                    found.append(statement.value)
-                case Check() | Assume():
-                    found.append(statement.condition)
-                case Load():
-                    found += [statement.address.object, statement.address.offset]
-                case _:
-                    pass
-        for edge in block.edges:
-            found += [edge.condition, *(term for _, term in edge.assigns)]
-    return found
+            if isinstance(statement, Assign):
+                for node in walk(statement.value):
+                    if isinstance(node, Sum) and any(sum(e for _, e in m) > 1 for m, _ in node.items):
+                        return True
+    return False
 
 
 class Region:
     """All that happens from ``start`` on until the next of ``labels``; ``start`` None is the beginning of the run."""
 
-    def __init__(  # noqa: PLR0917  as the judge has them
+    def __init__(
         self,
         graph: Flowgraph,
-        theory: Integers,
         start: str | None,
         labels: Collection[str],
         violates: Callable[[Statement | End], bool],
@@ -107,103 +115,112 @@ class Region:
         chosen: Mapping[tuple[str, int], int] | None = None,
     ) -> None:
         """``chosen``: values from outside that are these, by block and number of the statement."""
-        self.graph, self.theory, self.labels = graph, theory, labels
+        self.graph, self.labels = graph, labels
         self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []
-        self.first: Values = {var: theory.fresh(var.name, var) for var in graph.variables}
         self.written = _written(graph)
-        self._coming: dict[str, list[tuple[Any, Values]]] = {}
+        self.apart = multiplies(graph)
+        self._fresh = 0
+        self._coming: dict[str, list[tuple[Condition, Values]]] = {}
         entry = graph.entry if start is None else start
-        true = z3.BoolVal(True, theory.context)
         if start is None and entry in labels:
-            self.arrivals.append(Arrival(entry, true, self.first))
+            self.arrivals.append(Arrival(entry, TRUE, {}))
             return
         blocks = graph.blocks
         inside = reachable((entry,), lambda at: [t for t in blocks[at].successors if t not in labels])
-        self._coming[entry] = [(true, self.first)]
+        self._coming[entry] = [(TRUE, {})]
         for label in _ordered(graph, inside, labels, entry):
-            if self._coming.get(label):
-                self._block(blocks[label], *self._met(self._coming.pop(label)))
+            coming = self._coming.pop(label, [])
+            if self.apart and len(coming) <= MAX_WAYS:
+                for guard, values in coming:
+                    self._block(blocks[label], guard, dict(values))
+            elif coming:
+                self._block(blocks[label], *self._met(coming))
 
-    def _met(self, coming: list[tuple[Any, Values]]) -> tuple[Any, Values]:
+    def _met(self, coming: list[tuple[Condition, Values]]) -> tuple[Condition, Values]:
         if len(coming) == 1:
             return coming[0][0], dict(coming[0][1])
-        guard = z3.Or([one for one, _ in coming])
         values: Values = {}
-        for var in self.graph.variables:
-            held = coming[-1][1][var]
-            for one, other in reversed(coming[:-1]):
-                if not other[var].eq(held):
-                    held = z3.If(one, other[var], held)
-            values[var] = held
-        return guard, values
+        for var in dict.fromkeys(var for _, held in coming for var in held):
+            found = coming[-1][1].get(var, var)
+            for guard, held in reversed(coming[:-1]):
+                found = ite(guard, held.get(var, var), found)
+            values[var] = found
+        return disjunction(guard for guard, _ in coming), values
 
-    def _block(self, block: Block, guard: Any, values: Values) -> None:
+    def _block(self, block: Block, guard: Condition, values: Values) -> None:
         if block.label in self.graph.blocked:
-            self.events.append(Event("unfollowed", guard, None))
+            self._event("unfollowed", guard, None)
             return
         for index, statement in enumerate(block.statements):
             if isinstance(statement, Havoc) and (block.label, index) in self.chosen:
-                values[statement.target] = self.theory.number(self.chosen[block.label, index])
+                values[statement.target] = const(self.chosen[block.label, index])
                 continue
             guard = self._statement(statement, guard, values)
         if block.end is not None:
             end = block.end
             if self.violates(end):
-                self.events.append(Event("violation", guard, end.loc))
+                self._event("violation", guard, end.loc)
             elif end.kind in ("undefined", "unsupported"):
-                kind = "unreachable" if end.kind == "undefined" else "unfollowed"
-                self.events.append(Event(kind, guard, end.loc))
+                self._event("unreachable" if end.kind == "undefined" else "unfollowed", guard, end.loc)
             return
         for edge in block.edges:
-            taken = z3.And(guard, self.theory.node(edge.condition, values))
-            new = {target: self.theory.node(term, values) for target, term in edge.assigns}
+            taken = conjunction((guard, substitute(edge.condition, values)))
+            if taken is FALSE:
+                continue
+            new = {target: substitute(term, values) for target, term in edge.assigns}
             after = {**values, **new}
             if edge.target in self.labels:
                 self.arrivals.append(Arrival(edge.target, taken, after))
             else:
                 self._coming.setdefault(edge.target, []).append((taken, after))
 
-    def _statement(self, statement: Statement, guard: Any, values: Values) -> Any:
-        theory = self.theory
+    def _event(self, kind: str, guard: Condition, loc: Loc | None) -> None:
+        if guard is not FALSE:
+            self.events.append(Event(kind, guard, loc))
+
+    def _any(self, var: Var) -> Var:
+        """Any value of the variable's type: a variable that nothing else speaks of."""
+        self._fresh += 1
+        return Var(f"{var.name}!{self._fresh}", var.type)
+
+    def _statement(self, statement: Statement, guard: Condition, values: Values) -> Condition:
         match statement:
             case Assign(target=target, value=value):
-                values[target] = theory.node(value, values)
+                values[target] = substitute(value, values)
             case Check(condition=condition):
-                holds = theory.node(condition, values)
+                holds = substitute(condition, values)
                 kind = "violation" if self.violates(statement) else statement.kind
-                self.events.append(Event(kind, z3.And(guard, z3.Not(holds)), statement.loc))
-                return z3.And(guard, holds)
+                self._event(kind, conjunction((guard, negate(holds))), statement.loc)
+                return conjunction((guard, holds))
             case Assume(condition=condition):
-                return z3.And(guard, theory.node(condition, values))
+                return conjunction((guard, substitute(condition, values)))
             case Havoc(target=target) | Allocate(target=target):
-                values[target] = theory.fresh(target.name, target)
+                values[target] = self._any(target)
             case Load(target=target, target_object=owner):
                 values[target] = self._loaded(statement, values)
                 if owner is not None:
-                    values[owner] = theory.fresh(owner.name, owner)
+                    values[owner] = self._any(owner)
             case Call():
                 if not self.follows(statement):
-                    self.events.append(Event("unfollowed", guard, statement.loc))
+                    self._event("unfollowed", guard, statement.loc)
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
-                        values[part] = theory.fresh(part.name, part)
+                        values[part] = self._any(part)
             case Store() | Fill() | Copy() | Expire():
                 pass  # no variable stands for what these change
         return guard
 
-    def _loaded(self, load: Load, values: Values) -> Any:
+    def _loaded(self, load: Load, values: Values) -> Term:
         """What is read: of an object that nothing writes, what it holds there; else any value."""
-        owner = load.address.object
+        owner = substitute(load.address.object, values)
         number = owner.value if isinstance(owner, Const) else None
         kept = self.written is not None and number in self.graph.objects and number not in self.written
-        if not kept or number is None or load.target_object is not None or load.target.type.width is None:
-            return self.theory.fresh(load.target.name, load.target)
-        element: Term = read(self.graph.objects[number].name, load.address.offset, load.type)
-        if not isinstance(element, Read):
-            return self.theory.fresh(load.target.name, load.target)
-        return self.theory.node(element, values)
+        if not kept or number is None or load.target_object is not None:
+            return self._any(load.target)
+        held = load.type if load.target.type.width is not None else IntType(None)
+        return read(self.graph.objects[number].name, substitute(load.address.offset, values), held)
 
 
 def _written(graph: Flowgraph) -> frozenset[int] | None:
@@ -250,8 +267,3 @@ def _ordered(graph: Flowgraph, inside: Collection[str], labels: Collection[str],
                 if not waiting[target]:
                     ready.append(target)
     return order
-
-
-def reads_memory(node: Node) -> bool:
-    """Whether a term or condition reads memory."""
-    return any(isinstance(part, Read) for part in walk(node))

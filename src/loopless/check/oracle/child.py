@@ -161,9 +161,10 @@ class _Runner:
         chosen = (ctypes.c_longlong * (2 * program.locals + 1))()  # for each local, whether it is chosen, and its value
         for site, value in one["chosen"]:
             chosen[2 * site], chosen[2 * site + 1] = 1, _signed64(value)
+        count = len(one["nondet"])
         program.inputs(
-            ctypes.addressof(stream), len(one["nondet"]), ctypes.addressof(fresh), len(one["uninit"]),
-            ctypes.addressof(chosen),
+            ctypes.addressof(stream), -count if one.get("repeat") else count,
+            ctypes.addressof(fresh), len(one["uninit"]), ctypes.addressof(chosen),
         )  # fmt: skip
         result = ctypes.c_longlong(0)
         signal.setitimer(signal.ITIMER_REAL, self.seconds)

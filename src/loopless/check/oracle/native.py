@@ -72,13 +72,15 @@ class Run:
     ``args``: one per parameter. ``nondet``: what the program's input functions (``__VERIFIER_nondet_*``, functions
     without a body) return, in the order of the calls, each reduced to its type. ``uninit``: what uninitialised integer
     locals hold, by ``variable`` or ``function.variable``, or in the order of the activations; 0 where nothing is said.
-    ``globals``: scalar globals that start with another value than the program gives them.
+    ``globals``: scalar globals that start with another value than the program gives them. ``repeat``: behind the last
+    input that one comes again and again.
     """
 
     args: Sequence[Argument] = ()
     nondet: Sequence[int] = ()
     uninit: Sequence[int] | Mapping[str, int] = ()
     globals: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    repeat: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -303,10 +305,11 @@ class NativeOracle:
         nondet: Sequence[int] = (),
         uninit: Sequence[int] | Mapping[str, int] = (),
         globals: Mapping[str, int] | None = None,
+        repeat: bool = False,
         signature: Signature | None = None,
     ) -> Outcome:
         """One run in a process of its own. See :class:`Run` for the inputs."""
-        one = Run(args, nondet, uninit, globals or MappingProxyType({}))
+        one = Run(args, nondet, uninit, globals or MappingProxyType({}), repeat)
         return self.run_many(function, [one], signature=signature)[0]
 
     def run_many(
@@ -361,6 +364,7 @@ class NativeOracle:
         return {
             "args": [list(a) if isinstance(a, Sequence) else a for a in args],
             "nondet": list(run.nondet),
+            "repeat": run.repeat,
             "uninit": [] if isinstance(run.uninit, Mapping) else list(run.uninit),
             "chosen": self._chosen(run.uninit) if isinstance(run.uninit, Mapping) else [],
             "globals": dict(run.globals),

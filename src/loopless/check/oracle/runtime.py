@@ -95,7 +95,7 @@ void *memcpy(void *, const void *, unsigned long);
 
 static struct { wide slots[64]; } target;
 static const wide *stream, *fresh, *chosen;
-static wide stream_length, stream_used, fresh_length, fresh_used;
+static wide stream_length, stream_used, fresh_length, fresh_used, repeating;
 static wide end_status, end_kind, end_value;
 static const char *end_text;
 
@@ -117,7 +117,10 @@ void loopless_unresolved(int index) { finish(5, 1, index, ""); }
 void loopless_nothing(void) { }
 
 static wide next(void) {
-    if (stream_used >= stream_length) finish(5, 0, stream_used, "");
+    if (stream_used >= stream_length) {
+        if (repeating && stream_length > 0) return stream[stream_length - 1];
+        finish(5, 0, stream_used, "");
+    }
     return stream[stream_used++];
 }
 
@@ -290,7 +293,8 @@ void loopless_restore(const struct variable *table, wide count, const unsigned c
 }
 void loopless_inputs(const wide *values, wide count, const wide *fresh_values, wide fresh_count, const wide *fixed) {
     chosen = fixed;
-    stream = values; stream_length = count; stream_used = 0;
+    repeating = count < 0;  /* then the last value comes again and again */
+    stream = values; stream_length = count < 0 ? -count : count; stream_used = 0;
     fresh = fresh_values; fresh_length = fresh_count; fresh_used = 0;
 }
 void loopless_ending(wide *facts, const char **text) {

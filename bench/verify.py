@@ -1,0 +1,108 @@
+"""Verdicts of ``loopless verify`` on suites with known ones: right, wrong, unknown, and how long it took.
+
+    python bench/verify.py SVCOMP --property unreach-call [--timeout 60] [--only loop-acceleration/] [--loopscc]
+    python bench/verify.py TPDB --property termination --integers mathematical
+
+SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by property, ``data_model``). Of each
+``true`` the certificate was accepted by the judge, of each ``false`` a native run came to the violation: else ``verify``
+says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """One run over a suite, or tables of earlier ones."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", nargs="?", type=Path)
+    parser.add_argument("--property", default="unreach-call")
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--integers", default="machine")
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--loopscc", action="store_true", help="the tasks of LoopSCC's table, by its expectations")
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--report", nargs="*", type=Path)
+    options = parser.parse_args()
+    if options.report:
+        for file in options.report:
+            print(f"\n{file.stem}")
+            table(json.loads(file.read_text()))
+        return
+    answers = []
+    for task, expected in tasks(options):
+        answers.append(asked(options, task, expected))
+        one = answers[-1]
+        print(f"{one['judgement']:8}{one['verdict']:22}{one['seconds']:7.2f} s  {one['file']}  {one['why']}"[:160], flush=True)
+        if options.keep:
+            options.keep.write_text(json.dumps(answers, indent=1) + "\n")
+    table(answers)
+
+
+def tasks(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The tasks with a verdict for the property."""
+    for task in json.loads((options.suite / "manifest.json").read_text()):
+        expected = (task.get("expected") or {}).get(options.property)
+        if options.loopscc:
+            expected = None if task.get("conflict") else task.get("loopscc_expected_unreach_call")
+        wanted = not options.only or any(task["file"].startswith(start) for start in options.only)
+        if expected is not None and wanted:
+            yield task, expected
+
+
+def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> dict[str, Any]:  # noqa: FBT001
+    """The answer about one task, by the command as users call it."""
+    command = [sys.executable, "-m", "loopless", "verify", str(options.suite / task["file"]), "--format", "json"]
+    command += ["--property", options.property, "--timeout", str(options.timeout), "--integers", options.integers]
+    command += ["--data-model", task.get("data_model") or "ILP32"]
+    started = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - started
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"verdict": "crash", "reason": done.stderr[-300:]}
+    verdict = answer.get("verdict") or f"error: {answer['errors'][0]['message'][:60]}"
+    said = {"true": True, "false": False}.get(verdict.split("(")[0])
+    judgement = "unknown" if said is None else ("right" if said == expected else "WRONG")
+    return {
+        "file": task["file"], "features": task.get("features", []), "expected": expected, "verdict": verdict,
+        "judgement": judgement, "seconds": round(seconds, 2), "method": answer.get("method"),
+        "why": answer.get("reason") or answer.get("method") or "", "assumptions": answer.get("assumptions", []),
+        "certified": bool((answer.get("judged") or {}).get("accepted")), "replayed": bool(answer.get("replayed")),
+    }  # fmt: skip
+
+
+def table(answers: list[dict[str, Any]]) -> None:
+    """The answers by folder, and what gave them."""
+    rows = defaultdict(list)
+    for one in answers:
+        rows[one["file"].split("/")[0]].append(one)
+    print("| suite | tasks | right | unknown | wrong | s in all | median of a true |\n|---|---|---|---|---|---|---|")
+    for name, some in [*sorted(rows.items()), ("all", answers)]:
+        count = Counter(one["judgement"] for one in some)
+        true = [one["seconds"] for one in some if one["verdict"] == "true"]
+        median = f"{statistics.median(true):.2f}" if true else "-"
+        share = f"{count['right']} ({100 * count['right'] // max(len(some), 1)}%)"
+        total = sum(one["seconds"] for one in some)
+        print(f"| {name} | {len(some)} | {share} | {count['unknown']} | {count['WRONG']} | {total:.0f} | {median} |")
+    methods = Counter((one["verdict"].split("(")[0], one["method"]) for one in answers if one["judgement"] == "right")
+    print("; ".join(f"{verdict} by {method}: {number}" for (verdict, method), number in methods.most_common()))
+    true = [one for one in answers if one["verdict"] == "true"]
+    false = [one for one in answers if one["verdict"].startswith("false")]
+    print(f"certificates accepted: {sum(one['certified'] for one in true)} of {len(true)}; "
+          f"replayed: {sum(one['replayed'] for one in false)} of {len(false)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What a program may do that the flowgraph of its entry does not show.
+
+Constructors run before the entry and destructors behind it; threads and handlers of signals run at any time. Functions
+of the vocabulary of verification mean what their names say, so a program that defines one otherwise is another program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from loopless.flowgraph import Options, build
+from loopless.flowgraph.beginning import CONSTRUCTORS
+from loopless.flowgraph.call_graph import Reach
+from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
+from loopless.refusals import Reason, Refused
+from loopless.source.ir import Function, Module
+from loopless.source.vocabulary import Meaning, meaning_of
+from loopless.terms import EvaluationError, Valuation, Var
+
+ANY_TIME: Final = frozenset(
+    {"pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "aio_read", "aio_write", "lio_listio"}
+    | {"signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec", "sigaction"}
+)
+"""What is given a function that runs at any time from then on: threads (C11, POSIX) and handlers of signals."""
+ENDLESS: Final = "endless"
+_MOST: Final = 100
+
+
+def unseen(module: Module, *, only_errors: bool) -> Refused | None:
+    """Why the flowgraph of a function of ``module`` does not show all that a run does; None where it does.
+    ``only_errors``: all that matters is whether an error is reached, not what is behind it, nor whether runs end.
+    """
+    for name, words in zip(CONSTRUCTORS, ("before main", "behind main"), strict=True):
+        if name in module.globals:
+            detail = f"the program has functions that run {words}, which is not followed"
+            return Refused(Reason.UNKNOWN_CALL, name, detail)
+    if Reach(module).taken:
+        for function in module.defined():
+            for instruction in function.instructions():
+                called = instruction.callee_name
+                if called in ANY_TIME and called not in {found.name for found in module.defined()}:
+                    where = function.source_name
+                    detail = f"{called} lets a function of the program run at any time, which is not followed"
+                    return Refused(Reason.CONCURRENCY, where, detail)
+    for function in module.defined():
+        meaning = meaning_of(function.name, defined=True)
+        if meaning is not None and not _is_as_named(function, module, meaning, only_errors=only_errors):
+            detail = f"{function.source_name} is not defined as its name says, and what it does is not followed"
+            return Refused(Reason.UNKNOWN_CALL, function.source_name, detail)
+    return None
+
+
+def _is_as_named(function: Function, module: Module, meaning: Meaning, *, only_errors: bool) -> bool:
+    """Whether the definition of a function does what its name means."""
+    match meaning:
+        case Meaning.ENTRY:
+            return True
+        case Meaning.ERROR:
+            return only_errors or set(_ends(function, module, ())) <= {"abort", "exit", "error"}
+        case Meaning.ASSUME:
+            stopped = {"abort", "exit", ENDLESS} if only_errors else {"abort", "exit"}
+            return _stops(function, module, stopped)
+        case Meaning.ASSERT:
+            return _stops(function, module, {"error"})
+        case Meaning.IGNORE:
+            return set(_ends(function, module, ())) <= {"return"}
+        case _:
+            return False
+
+
+def _stops(function: Function, module: Module, how: Collection[str]) -> bool:
+    """Whether a call ends so where its argument is 0, and comes back where it is not."""
+    stopped, passed = _ends(function, module, (0,)), _ends(function, module, _TRUTHS)
+    return all(end in how for end in stopped) and all(end == "return" for end in passed)
+
+
+_TRUTHS: Final = (1, 2, -1, 100)
+
+
+def _ends(function: Function, module: Module, arguments: tuple[int, ...]) -> Iterator[str]:
+    """How calls with each of these arguments end; without any, how a call ends that no argument matters to."""
+    graph = build(function, module, Options(apart=False))
+    scalars = [parameter.var for parameter in graph.parameters]
+    for argument in arguments or (0,):
+        values: dict[Var, int] = {}
+        if arguments:
+            if len(scalars) != 1 or scalars[0] is None:
+                yield ""
+                return
+            values = {scalars[0]: scalars[0].type.wrap(argument)}
+        yield _end(graph, values)
+
+
+def _end(graph: Flowgraph, values: dict[Var, int]) -> str:
+    """How a run ends that changes nothing but variables of its own; empty where it may do other things."""
+    label, blocks = graph.entry, graph.blocks
+    try:
+        for _ in range(_MOST):
+            block = blocks[label]
+            if label in graph.blocked or not _is_plain(graph, block, values):
+                return ""
+            if block.end is not None:
+                return block.end.kind
+            here = Valuation(values, lambda *_: 0)
+            edge = next(edge for edge in block.edges if here.holds(edge.condition))
+            values.update([(target, here.evaluate(term)) for target, term in edge.assigns])
+            label = edge.target
+    except (EvaluationError, KeyError, StopIteration):
+        return ""
+    return ENDLESS
+
+
+def _is_plain(graph: Flowgraph, block: Block, values: dict[Var, int]) -> bool:
+    """Carries out the statements of a block, as long as they only compute."""
+    for statement in block.statements:
+        here = Valuation(values, lambda *_: 0)
+        match statement:
+            case Assign(target=target) if graph.variables[target].kind not in (Kind.GLOBAL, Kind.POINTEE):
+                values[target] = here.evaluate(statement.value)
+            case Check(condition=condition) | Assume(condition=condition) if here.holds(condition):
+                pass
+            case _:
+                return False
+    return True

@@ -1,0 +1,222 @@
+"""One cell of each array, at a place that is any: enough for what is asserted of all of them.
+
+Of each object in memory whose elements are read at places that vary one element is followed by a variable, ``cell``, at
+a place that never changes, ``place``. A write there sets it, a read there gives it, reads elsewhere give any value. A
+run that comes to a violation has read each object somewhere last: it is among the runs in which ``place`` is where
+that was, so only violations count in which the last read of each object was of its cell (cell morphing: Monniaux and
+Gonnord, Cell morphing: from array programs to array-free Horn clauses, SAS 2016, with the place as a prophecy).
+
+This over-approximates runs, and is for proofs of what ends with an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from loopless.flowgraph.model import (
+    Assign,
+    Assume,
+    Block,
+    Call,
+    Copy,
+    Expire,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Kind,
+    Load,
+    MemoryObject,
+    Origin,
+    Statement,
+    Store,
+    VariableInfo,
+)
+from loopless.terms import (
+    ONE,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Term,
+    Var,
+    add,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    greater_equal,
+    ite,
+    less,
+    less_equal,
+    mod,
+    scale,
+    wrap,
+)
+
+MAX_CELLS: Final = 6
+"""Of so many objects a cell is followed. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The variables of an object's cell: what it holds, its number in the object, and whether it was read last."""
+
+    object: int
+    size: int
+    cell: Var
+    number: Var
+    last: Var
+
+    @property
+    def place(self) -> Term:
+        """The byte offset of the cell."""
+        return scale(self.number, self.size)
+
+    def hit(self, offset: Term) -> Condition:
+        """Whether an access at an offset is one of the cell."""
+        return equal(offset, self.place)
+
+
+def with_cells(graph: Flowgraph) -> Flowgraph:
+    """``graph`` with a cell of each array that it reads and writes; itself where there is none."""
+    if not any(block.end is not None and block.end.kind == "error" for block in graph.blocks.values()):
+        return graph
+    cells = {one.object: one for one in _cells(graph)}
+    if not cells:
+        return graph
+    blocks: dict[str, Block] = {}
+    fresh: dict[Var, VariableInfo] = {}
+    for block in graph.blocks.values():
+        statements = list(_statements(block, cells, fresh))
+        if block.label == graph.entry:
+            statements = [*_beginning(graph, cells), *statements]
+        if block.end is not None and block.end.kind == "error":
+            statements.append(Assume(conjunction(equal(one.last, ONE) for one in cells.values()), block.end.loc))
+        blocks[block.label] = replace(block, statements=tuple(statements))
+    infos = {
+        var: VariableInfo(var, var.name, kind)
+        for one in cells.values()
+        for var, kind in ((one.cell, Kind.TEMPORARY), (one.number, Kind.PLACE), (one.last, Kind.TEMPORARY))
+    }
+    return replace(graph, blocks=blocks, variables={**graph.variables, **infos, **fresh})
+
+
+def _cells(graph: Flowgraph) -> Iterator[_Cell]:
+    """The objects whose accesses are all of one type, at multiples of its size, and that are read and written."""
+    loads: dict[int, set[IntType]] = {}
+    stores: dict[int, set[IntType]] = {}
+    unfit: set[int] = set()
+    filled: set[int] = set()
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            if isinstance(statement, Fill) and isinstance(statement.address.object, Const):
+                filled.add(statement.address.object.value)
+            if not isinstance(statement, Load | Store):
+                continue
+            owner = statement.address.object
+            if not isinstance(owner, Const):
+                continue
+            (loads if isinstance(statement, Load) else stores).setdefault(owner.value, set()).add(statement.type)
+            pointer = statement.target_object if isinstance(statement, Load) else statement.value_object
+            width = statement.type.width
+            size = 0 if width is None or width % 8 else width // 8
+            aligned = size and mod(statement.address.offset, const(size)) is ZERO
+            if pointer is not None or not aligned:
+                unfit.add(owner.value)
+    usable = sorted(set(loads) & (set(stores) | filled) - unfit)
+    names = {var.name for var in graph.variables}
+    for number in usable[:MAX_CELLS]:
+        widths = {type_.width for type_ in loads[number] | stores.get(number, set())}
+        found = graph.objects.get(number)
+        if found is None or len(widths) != 1 or found.kind not in ("local", "global"):
+            continue
+        width = next(iter(widths))
+        assert width is not None
+        stem = found.name
+        while any(f"{stem}{part}" in names for part in ("[k]", ".k", ".last")):
+            stem += "'"
+        names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
+        signed = min(loads[number], key=str).signed
+        most = IntType(32, signed=False)  # no object of that many elements is followed
+        yield _Cell(number, width // 8, Var(f"{stem}[k]", IntType(width, signed)), Var(f"{stem}.k", most),
+                    Var(f"{stem}.last", IntType(1, signed=False)))  # fmt: skip
+
+
+def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]:
+    for one in cells.values():
+        yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
+        found = graph.objects[one.object]
+        if found.size is not None:  # what is read lies inside: elsewhere a check has ended the run
+            yield Assume(less(one.number, const(found.size // one.size)))
+        if _is_zero(found):
+            yield Assign(one.cell, ZERO)
+        else:
+            yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
+        yield Assign(one.last, ONE)
+
+
+def _is_zero(found: MemoryObject) -> bool:
+    """Whether it surely holds zeros when the run begins."""
+    return found.kind == "global" and found.content is not None and not any(found.content) and found.own
+
+
+def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[Var, VariableInfo]) -> Iterator[Statement]:
+    """The statements of a block with what they do to cells."""
+    for index, statement in enumerate(block.statements):
+        match statement:
+            case Load(address=address) if isinstance(address.object, Const) and address.object.value in cells:
+                one = cells[address.object.value]
+                elsewhere = Var(f"{block.label}#{index}", statement.target.type)
+                fresh[elsewhere] = VariableInfo(elsewhere, elsewhere.name, Kind.TEMPORARY)
+                hit = one.hit(address.offset)
+                yield Assign(one.last, ite(hit, ONE, ZERO), statement.loc)
+                held = ite(hit, wrap(one.cell, statement.target.type), elsewhere)
+                yield replace(statement, target=elsewhere)
+                yield Assign(statement.target, held, statement.loc)
+            case Store(address=address, value=value) if isinstance(address.object, Const):
+                yield statement
+                one_or_none = cells.get(address.object.value)
+                if one_or_none is not None:
+                    held = ite(one_or_none.hit(address.offset), wrap(value, one_or_none.cell.type), one_or_none.cell)
+                    yield Assign(one_or_none.cell, held, statement.loc)
+            case Fill(address=address) if isinstance(address.object, Const):
+                yield statement
+                if address.object.value in cells:
+                    yield from _filled(statement, cells[address.object.value], block.label, index, fresh)
+            case Store() | Fill() | Copy() | Call() | Expire():
+                yield statement
+                yield from _lost(statement, cells)
+            case _:
+                yield statement
+
+
+def _filled(
+    fill: Fill, one: _Cell, label: str, index: int, fresh: dict[Var, VariableInfo]
+) -> Iterator[Statement]:
+    """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
+    value.
+    """
+    begin, end = fill.address.offset, add(fill.address.offset, fill.length)
+    behind = add(one.place, const(one.size))
+    inside = conjunction((less_equal(begin, one.place), less_equal(behind, end)))
+    outside = disjunction((greater_equal(one.place, end), less_equal(behind, begin)))
+    unknown = Var(f"{label}#{index}", one.cell.type)
+    fresh[unknown] = VariableInfo(unknown, unknown.name, Kind.TEMPORARY)
+    yield Havoc(unknown, Origin.UNSUPPORTED, "part of a cell", fill.loc)
+    filled: Term = ZERO if fill.byte is ZERO else unknown
+    yield Assign(one.cell, ite(outside, one.cell, ite(inside, filled, unknown)), fill.loc)
+
+
+def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
+    """The cells of which nothing is known any more."""
+    if isinstance(statement, Call) and not statement.writes_memory:
+        return
+    objects = frozenset((statement.object,)) if isinstance(statement, Expire) else statement.objects
+    if isinstance(statement, Copy) and isinstance(statement.target.object, Const):
+        objects = frozenset((statement.target.object.value,))
+    anything = objects is None or any(number < 0 for number in objects)
+    for one in cells.values():
+        if anything or (objects is not None and one.object in objects):
+            yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell", statement.loc)

@@ -1,0 +1,247 @@
+"""A program whose calls are not inlined as one flowgraph: at each call a run may go into the callee, or pass over it.
+
+A run that never ends, or that violates something, does so in some activation: it goes into the calls that have not
+returned, and passes over those that have. So each of its parts is a part of a run of this flowgraph, in which what a
+call returns and changes is any value where it is passed over, and the run ends where the activation does that was gone
+into. In the words of Horn clauses: of each procedure only its preconditions are kept (Podelski and Rybalchenko, ARMC,
+PADL 2007, for termination; Cook, Podelski and Rybalchenko, Summarization for termination, FMSD 2009).
+
+This over-approximates runs, and is for proofs alone: nothing may be run on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.model import (
+    Allocate,
+    Assign,
+    Assume,
+    Block,
+    Call,
+    Check,
+    Copy,
+    Edge,
+    Expire,
+    Fill,
+    Flowgraph,
+    Havoc,
+    Kind,
+    Load,
+    LoopInfo,
+    Origin,
+    Pointer,
+    Statement,
+    Store,
+    VariableInfo,
+)
+from loopless.graphs import reachable
+from loopless.refusals import Refused
+from loopless.terms import (
+    TRUE,
+    ZERO,
+    Condition,
+    IntType,
+    Term,
+    Var,
+    equals_zero,
+    negate,
+    substitute,
+    wrap,
+)
+
+BodyOf = Callable[[str], Flowgraph | None]
+"""The flowgraph of a function that calls may go into, by its name; None where there is none."""
+
+MAX_BLOCKS = 3000
+"""Larger programs are not put together. A guess."""
+
+
+def entered(graph: Flowgraph, body: BodyOf) -> Flowgraph:
+    """``graph`` with ways into the functions that it calls; itself where there are none."""
+    found: dict[str, Flowgraph] = {}
+
+    def called(name: str) -> Iterator[str]:
+        inside = graph if name == "" else found[name]
+        for callee in dict.fromkeys(c.callee for c in _calls(inside)):
+            known = found.get(callee) or body(callee)
+            if known is not None and known.refused is None:
+                found[callee] = known
+                yield callee
+
+    names = [name for name in reachable(("",), lambda name: list(called(name))) if name]
+    size = len(graph.blocks) + sum(len(found[name].blocks) for name in names)
+    if not names or size > MAX_BLOCKS:
+        return graph
+    parts = {name: _Part(name, found[name]) for name in names}
+    main = _Part("", graph)
+    blocks: dict[str, Block] = {}
+    variables: dict[Var, VariableInfo] = {}
+    loops: list[LoopInfo] = []
+    blocked: dict[str, Refused] = {}
+    for part in (main, *parts.values()):
+        blocks |= part.with_ways(parts)
+        variables |= part.variables | part.flags
+        loops += part.loops()
+        blocked |= {part.label(label): why for label, why in part.graph.blocked.items()}
+    return replace(graph, blocks=blocks, variables=variables, loops=tuple(loops), blocked=blocked)
+
+
+def _calls(graph: Flowgraph) -> Iterator[Call]:
+    return (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Call))
+
+
+class _Part:
+    """One function of the whole, with names of its own for labels and variables."""
+
+    def __init__(self, name: str, graph: Flowgraph) -> None:
+        self.name, self.graph = name, graph
+        self.renamed: dict[Var, Var] = {var: self._own(var) for var in graph.variables}
+        self.variables = {self.renamed[var]: replace(i, var=self.renamed[var]) for var, i in graph.variables.items()}
+        self.flags: dict[Var, VariableInfo] = {}
+        self.live = live_at_entry(graph.blocks, frozenset())[graph.entry]
+
+    def _own(self, var: Var) -> Var:
+        return Var(f"{self.name}::{var.name}", var.type) if self.name else var
+
+    def label(self, label: str) -> str:
+        """The label of a block of the function in the whole."""
+        return f"{self.name}::{label}" if self.name else label
+
+    def loops(self) -> Iterator[LoopInfo]:
+        """The loops, with the labels of the whole."""
+        for loop in self.graph.loops:
+            yield replace(
+                loop,
+                header=self.label(loop.header),
+                blocks=frozenset(map(self.label, loop.blocks)),
+                latches=tuple(map(self.label, loop.latches)),
+                exits=tuple((self.label(label), index) for label, index in loop.exits),
+                parent=None if loop.parent is None else self.label(loop.parent),
+            )
+
+    def with_ways(self, parts: Mapping[str, _Part]) -> dict[str, Block]:
+        """The blocks, with a way into each callee in front of its call."""
+        found: dict[str, Block] = {}
+        for block in self.graph.blocks.values():
+            here, held = self.label(block.label), list[Statement]()
+            number = 0
+            for statement in block.statements:
+                told = self._statement(statement)
+                callee = parts.get(statement.callee) if isinstance(statement, Call) else None
+                if isinstance(told, Call) and callee is not None and _fits(told, callee.graph):
+                    number += 1
+                    behind, into = f"{here}#behind{number}", f"{here}#into{number}"
+                    flag = Var(f"{here}#goes{number}", IntType(1, signed=False))
+                    self.flags[flag] = VariableInfo(flag, flag.name, Kind.TEMPORARY)
+                    held.append(Havoc(flag, Origin.UNSUPPORTED, "whether a call is gone into", told.loc))
+                    passed: Condition = equals_zero(flag)
+                    ways = (Edge(passed, behind, (), told.loc), Edge(negate(passed), into, (), told.loc))
+                    found[here] = Block(here, tuple(held), ways)
+                    found[into] = self._into(into, told, callee)
+                    here, held, told = behind, [], replace(told, entered=True)
+                if told is not None:
+                    held.append(told)
+            edges = tuple(self._edge(edge) for edge in block.edges)
+            end = block.end
+            if end is not None and end.value is not None and self.name:
+                end = replace(end, value=None, value_object=None)
+            found[here] = Block(here, tuple(held), edges, end)
+        return found
+
+    def _into(self, label: str, call: Call, callee: _Part) -> Block:
+        """The way into a callee: parameters get their arguments, globals stay as they are, all else is any value."""
+        given: dict[Var, Term] = {}
+        for parameter, argument in zip(callee.graph.parameters, call.arguments, strict=True):
+            if parameter.var is not None and not isinstance(argument, Pointer) and parameter.object is None:
+                given[callee.renamed[parameter.var]] = wrap(argument, parameter.var.type)
+        here = {key: var for var, info in self.graph.variables.items() if (key := self._global(info)) is not None}
+        for var, info in callee.graph.variables.items():
+            key = callee._global(info)
+            if key in here and here[key].type == var.type:
+                given[callee.renamed[var]] = self.renamed[here[key]]
+        # The variables of the callee may be those of the caller, in another activation: what is handed over is kept
+        # before they become any value.
+        statements: list[Statement] = []
+        passed: list[tuple[Var, Term]] = []
+        for index, (target, term) in enumerate(given.items()):
+            if term is target:
+                continue
+            held = Var(f"{label}#{index}", target.type)
+            self.flags[held] = VariableInfo(held, held.name, Kind.TEMPORARY)
+            statements.append(Assign(held, term, call.loc))
+            passed.append((target, held))
+        unknown = sorted((callee.renamed[var] for var in callee.live), key=lambda var: var.key)
+        statements += [
+            Havoc(var, Origin.UNSUPPORTED, "value at a call", call.loc) for var in unknown if var not in given
+        ]
+        return Block(label, tuple(statements), (Edge(TRUE, callee.label(callee.graph.entry), tuple(passed), call.loc),))
+
+    def _global(self, info: VariableInfo) -> tuple[str, int, int, str] | None:
+        if info.kind is not Kind.GLOBAL or info.object is None or info.object not in self.graph.objects:
+            return None
+        symbol = self.graph.objects[info.object].symbol
+        return (symbol, info.offset, info.size, info.pointer_part) if symbol else None
+
+    # -- renaming -----------------------------------------------------------------------------------------------------
+
+    def _edge(self, edge: Edge) -> Edge:
+        assigns = tuple((self.renamed[target], self._term(value)) for target, value in edge.assigns)
+        return Edge(self._condition(edge.condition), self.label(edge.target), assigns, edge.loc)
+
+    def _term(self, term: Term) -> Term:
+        return substitute(term, self.renamed) if self.name else term
+
+    def _condition(self, condition: Condition) -> Condition:
+        return substitute(condition, self.renamed) if self.name else condition
+
+    def _pointer(self, pointer: Pointer) -> Pointer:
+        return Pointer(self._term(pointer.object), self._term(pointer.offset))
+
+    def _var(self, var: Var | None) -> Var | None:
+        return None if var is None else self.renamed[var]
+
+    def _statement(self, statement: Statement) -> Statement | None:
+        """The statement in the whole. Of a callee nothing is known of memory: the numbers of objects are its own."""
+        if not self.name:
+            return statement
+        match statement:
+            case Assign(target=target, value=value, loc=loc):
+                return Assign(self.renamed[target], self._term(value), loc)
+            case Check():
+                return replace(statement, condition=self._condition(statement.condition))
+            case Assume():
+                return replace(statement, condition=self._condition(statement.condition))
+            case Havoc():
+                return replace(statement, target=self.renamed[statement.target])
+            case Load(target=target, target_object=owner, loc=loc):
+                if owner is not None:
+                    return Load(self.renamed[target], _NOWHERE, statement.type, self.renamed[owner], loc)
+                return Havoc(self.renamed[target], Origin.MEMORY, "memory of a call", loc)
+            case Allocate(target=target, loc=loc):
+                return Havoc(self.renamed[target], Origin.MEMORY, "memory of a call", loc)
+            case Call():
+                arguments = tuple(
+                    self._pointer(a) if isinstance(a, Pointer) else self._term(a) for a in statement.arguments
+                )
+                return replace(
+                    statement,
+                    arguments=arguments,
+                    target=self._var(statement.target),
+                    target_object=self._var(statement.target_object),
+                    reads=tuple(self.renamed[var] for var in statement.reads),
+                    changes=tuple(self.renamed[var] for var in statement.changes),
+                    objects=None,
+                    looks=None,
+                )
+            case Store() | Fill() | Copy() | Expire():
+                return None
+
+
+_NOWHERE = Pointer(ZERO, ZERO)
+
+
+def _fits(call: Call, callee: Flowgraph) -> bool:
+    return len(call.arguments) == len(callee.parameters)

@@ -1,0 +1,131 @@
+"""Programs about which ``verify`` once said what is wrong, and some that lie close to these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopless.check.certificates.property import Property
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.queries.verification import Verdict, verify
+
+UNREACH, TERMINATION, OVERFLOW = Property.UNREACH_CALL, Property.TERMINATION, Property.NO_OVERFLOW
+START = "#include <stdlib.h>\nvoid reach_error(void) { abort(); }\n"
+
+
+def verdict(text: str, property_: Property, folder: Path, *, run: bool = True) -> Verdict:
+    """The answer about a program; without ``run``, by proofs alone."""
+    file = folder / "program.c"
+    file.write_text(text, encoding="utf-8")
+    settings = replace(Settings(), run=run, apart=False, sandboxed=False)
+    return verify(load([file], settings), property_, settings)
+
+
+CALLED_BACK = "static int cmp(const void *a, const void *b) { %s return 0; }\n"
+SORTS = "int main(void) { int a[2] = {2, 1}; qsort(a, 2, sizeof(int), cmp); return 0; }\n"
+LATE = "int z = 2147483647; static void late(void) { %s }\nint main(void) { atexit(late); return 0; }\n"
+AROUND = "__attribute__((%s)) static void around(void) { %s }\nint main(void) { return 0; }\n"
+THREAD = (
+    "#include <pthread.h>\nint g; static void *run(void *p) { %s return p; }\n"
+    "int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); int a = g; for (int i = 0; i < 9; i++) ;\n"
+    "if (g != a) reach_error(); return 0; }\n"
+)
+SIGNAL = "#include <signal.h>\nstatic void on(int s) { reach_error(); }\nint main(void) { signal(SIGINT, on); return 0; }\n"
+THROUGH = (
+    "static void call(void (*f)(void), int n) { if (n > 3) f(); else call(f, n + 1); }\n"
+    "int main(void) { call(reach_error, 0); return 0; }\n"
+)
+ALIAS = '%s f(int n) { %s }\n%s g(int n) __attribute__((alias("f")));\nint main(void) { g(0); return 0; }\n'
+
+
+@pytest.mark.parametrize(
+    ("property_", "text"),
+    [
+        (UNREACH, START + CALLED_BACK % "reach_error();" + SORTS),
+        (TERMINATION, START + CALLED_BACK % "for (;;) ;" + SORTS),
+        (UNREACH, START + LATE % "reach_error();"),
+        (TERMINATION, START + LATE % "for (;;) ;"),
+        (OVERFLOW, START + LATE % "z++;"),
+        (UNREACH, START + "int main(void) { atexit(reach_error); return 0; }\n"),
+        (UNREACH, START + AROUND % ("constructor", "reach_error();")),
+        (TERMINATION, START + AROUND % ("constructor", "for (;;) ;")),
+        (UNREACH, START + AROUND % ("destructor", "reach_error();")),
+        (TERMINATION, START + AROUND % ("destructor", "for (;;) ;")),
+        (UNREACH, START + THREAD % "reach_error();"),
+        (UNREACH, START + THREAD % "g = 1;"),
+        (UNREACH, START + SIGNAL),
+        (UNREACH, START + THROUGH),
+        (UNREACH, START + ALIAS % ("void", "if (n == 3) reach_error(); else f(n + 1);", "void")),
+        (OVERFLOW, START + ALIAS % ("int", "return n < 3 ? f(n + 1) : n + 2147483647;", "int")),
+        (TERMINATION, START + ALIAS % ("void", "if (n < 3) f(n + 1); else for (;;) ;", "void")),
+    ],
+)
+def test_what_the_flowgraph_of_main_does_not_show_is_not_passed_over(
+    property_: Property, text: str, tmp_path: Path
+) -> None:
+    assert verdict(text, property_, tmp_path, run=False).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("property_", "text"),
+    [
+        (UNREACH, "int q; void assume_abort_if_not(int c) { q = 1; if (!c) abort(); }\n"
+                  "int main(void) { assume_abort_if_not(1); if (q == 1) reach_error(); return 0; }\n"),
+        (UNREACH, "void __VERIFIER_assert(int c) { if (c) reach_error(); }\n"
+                  "int main(void) { __VERIFIER_assert(1); return 0; }\n"),
+        (TERMINATION, "void __VERIFIER_assume(int c) { if (!c) { LOOP: goto LOOP; } }\n"
+                      "int main(void) { __VERIFIER_assume(0); return 0; }\n"),
+    ],
+)  # fmt: skip
+def test_functions_that_are_not_defined_as_they_are_named(property_: Property, text: str, tmp_path: Path) -> None:
+    assert verdict(START + text, property_, tmp_path).verdict == "unknown"
+
+
+@pytest.mark.parametrize("property_", [TERMINATION, OVERFLOW])
+@pytest.mark.parametrize("body", ["", "for (;;) ;"])
+def test_an_error_function_that_does_not_end_the_run(property_: Property, body: str, tmp_path: Path) -> None:
+    text = f"void reach_error(void) {{ {body} }}\nint main(void) {{ int x = 2147483647; reach_error(); x++; for (;;) ; }}\n"
+    assert verdict(text, property_, tmp_path).verdict == "unknown"
+
+
+@pytest.mark.parametrize("property_", list(Property))
+def test_the_usual_definitions_are_followed(property_: Property, tmp_path: Path) -> None:
+    text = """
+        #include <assert.h>
+        extern void abort(void);
+        void reach_error() { assert(0); }
+        void assume_abort_if_not(int cond) { if (!cond) { abort(); } }
+        void __VERIFIER_assert(int cond) { if (!(cond)) { ERROR: { reach_error(); abort(); } } return; }
+        int main(void) {
+            int i;
+            for (i = 0; i < 10; i++) ;
+            assume_abort_if_not(i > 3);
+            __VERIFIER_assert(i == 10);
+            return 0;
+        }
+    """
+    assert verdict(text, property_, tmp_path).verdict == "true"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "c ? 2147483647 + 1 : 0",
+        "c ? c : 65536 * 65536",
+        "c + (c ? -2147483647 - 2 : 1)",
+        "(c ? 2147483647 * 3 < 0 : 0) ? 1 : 2",
+        "(-2147483647 - 1) / -1",
+    ],
+)
+def test_overflows_that_the_compiler_has_folded_away(value: str, tmp_path: Path) -> None:
+    start = "extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) { int c = __VERIFIER_nondet_bool(); int x = "
+    assert verdict(f"{start}{value}; return 0; }}\n", OVERFLOW, tmp_path, run=False).verdict != "true"
+
+
+def test_choices_without_overflow_are_followed(tmp_path: Path) -> None:
+    start = "extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) { return "
+    text = start + "__VERIFIER_nondet_bool() ? 2147483647 : -5 - 3; }\n"
+    assert verdict(text, OVERFLOW, tmp_path).verdict == "true"
