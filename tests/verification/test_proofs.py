@@ -8,7 +8,6 @@ from loopless.check.certificates.property import Property
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.logic.induction import entailed
-from loopless.terms import FALSE
 from loopless.verification.proofs import Proof, Suspect
 from programs_in_c import program, search
 
@@ -138,5 +137,3 @@ def test_what_is_not_followed_is_not_proved():
     made = search("void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }")
     assert made.trivially() is None
     assert not isinstance(made.by_horn(5.0), Proof)
-    assert made.by_paths(5.0) is None
-    assert FALSE not in made.found.values()
