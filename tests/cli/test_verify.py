@@ -106,7 +106,7 @@ def test_a_wrong_program_is_false_with_inputs_and_a_harness(answer, tmp_path):
     assert "reach_error was called" in done.stderr
 
 
-def test_an_overflow_is_false_and_its_harness_overflows(answer, run, tmp_path):
+def test_an_overflow_is_false_and_its_harness_overflows(answer, tmp_path):
     file, harness = tmp_path / "midpoint.c", tmp_path / "h.c"
     shutil.copy(EXAMPLES / "midpoint.c", file)
     status, found = answer("verify", file, "--property", "no-overflow", "--harness", harness)
@@ -116,11 +116,17 @@ def test_an_overflow_is_false_and_its_harness_overflows(answer, run, tmp_path):
     assert "overflow" in found["replayed"]
     flags = ("-fsanitize=signed-integer-overflow", "-fsanitize-trap=all")
     assert subprocess.run([built([file, harness], tmp_path, *flags)], check=False).returncode < 0
-    # All runs end, also over the integers; what one does behind an overflow is taken for granted by name.
-    done = run("verify", file, "--property", "termination")
-    assert done.returncode == 0
-    assert "assumes: " in done.stdout
-    assert "signed overflow" in done.stdout
+    # The range becomes smaller with each iteration, unless the sum overflows.
+    status, found = answer("verify", file, "--property", "termination")
+    assert (status, found["verdict"]) in ((0, "true"), (3, "unknown"))
+    assert "overflow" in (found["reason"] or "".join(found["assumptions"]))
+
+
+def test_what_a_run_that_overflows_does_then_is_not_said(asked, tmp_path):
+    text = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x++; return 0; }\n"
+    status, found, _ = asked(written(tmp_path, HEAD + text), "--property", "termination", "--timeout", 10)
+    assert (status, found["verdict"]) == (3, "unknown")
+    assert "overflow" in found["reason"]
 
 
 def test_what_is_not_found_in_time_is_unknown(answer, run, tmp_path):
@@ -261,3 +267,24 @@ def test_a_folder_that_is_not_there_is_no_place_for_a_certificate(asked, tmp_pat
     status, found, _ = asked(written(tmp_path, "int main(void) { return 0; }\n"), "--certificate", tmp_path / "no" / "c.json")
     assert status == 2
     assert "cannot write" in found["errors"][0]["message"]
+
+
+ENDLESS = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n" \
+    "unsigned g(unsigned n) { while (n != 0) n -= 2; return n; }\n" \
+    "int main(void) {\n for (;;) f(3);\n}\n"
+
+
+def test_every_loop_has_a_bound_or_a_reason_why_not(answer, run, tmp_path):
+    file = written(tmp_path, ENDLESS, "rule.c")
+    status, found = answer("verify", file, "--rule", "bounded-loops")
+    assert (status, found["verdict"], found["rule"]) == (1, "false(bounded-loops)", "bounded-loops")
+    by_line = {loop["name"].split(":")[-2]: loop for loop in found["loops"]}
+    assert by_line["1"]["bound"] == "max(0, n - i)"
+    assert by_line["2"]["bound"] is by_line["4"]["bound"] is None
+    assert by_line["2"]["never_ends"] == "n % 2 == 1"
+    assert by_line["4"]["never_ends"] == "true"
+    meant = ("--endless", f"{file}:4", "--endless", f"{file}:2")
+    assert answer("verify", file, "--rule", "bounded-loops", *meant)[0] == 0
+    assert run("verify", file, "--rule", "bounded-loops", "--endless", f"{file}:3").returncode == 2
+    assert run("verify", file, "--endless", f"{file}:4").returncode == 2
+    assert run("verify", file, "--rule", "bounded-loops", "--property", "termination").returncode == 2

@@ -126,6 +126,25 @@ def test_a_rank_that_counts_to_the_end_of_a_type_is_known_as_one():
     assert any(counts_to_end(term) for terms in answer.ranks.values() for term in terms)
 
 
+def ranks_of_calls(body):
+    """The components of the ranks that are found of f(5), called with this body."""
+    made = termination(f"void f(int n) {{ {body} }} int main(void) {{ f(5); return 0; }}")
+    answers = [method() for _, method in made.methods()]
+    return [term for one in answers if isinstance(one, Ranked) for terms in one.ranks.values() for term in terms]
+
+
+@pytest.mark.parametrize("body", ["if (n > -9) { f(n - 1); f(n / 2); }", "unsigned u = n; f(u % 7 + 1); f(n);", "f(n); f(n);"])
+def test_a_recursion_that_never_ends_has_no_rank(body):
+    """f(0) calls f(0) in the first one, after f(-1) has returned."""
+    assert ranks_of_calls(body) == []
+
+
+def test_a_recursion_that_ends_by_an_overflow_only_has_ranks_up_to_that():
+    """f(5), f(7), f(9), …: what the verdict has to say."""
+    found = ranks_of_calls("if (n % 2) { f(n + 2); f(n - 1); }")
+    assert not found or any("21474836" in str(term) for term in found)
+
+
 def test_components_of_a_rank_are_never_below_0():
     """So that one may rise once it is used up."""
     made, answer = found(ENDING["lexicographic"], Ranked)

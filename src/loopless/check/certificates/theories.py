@@ -42,6 +42,7 @@ class Integers:
         self.facts: list[Any] = []
         self.approximate = False  # something stands for more than it is: only that there is no solution is sure then
         self._fresh = 0
+        self._unknown: dict[tuple[Any, ...], tuple[Any, list[Any]]] = {}  # and operands, whose numbers it keeps
 
     @classmethod
     def wide(cls, nodes: Iterable[Node], context: Any) -> Integers | None:
@@ -105,8 +106,7 @@ class Integers:
                 args = [done[arg] for arg in node.args]
                 made = self.operation(node, args)
                 if made is None:
-                    self.approximate = True
-                    return self.fresh(node.op, node)
+                    return self.unknown(node, args)
                 if node.op in _QUOTIENTS and _has_zero(node.args[1]):
                     return z3.If(args[1] == self.number(0), self.fresh(node.op, node), made)
                 return made
@@ -123,6 +123,14 @@ class Integers:
                 return self.fresh("aggregate", node)
             case _:
                 raise AssertionError(node)
+
+    def unknown(self, node: Op, args: list[Any]) -> Any:
+        """What an operator without a word comes to: any value, the same one for the same operands."""
+        self.approximate = True
+        key = (node.op, *(arg.get_id() for arg in args))
+        if key not in self._unknown:
+            self._unknown[key] = self.fresh(node.op, node), args
+        return self._unknown[key][0]
 
     def wrapped(self, node: Wrap, value: Any) -> Any:
         """A value reduced into the range of a type."""
