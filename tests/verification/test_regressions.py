@@ -58,6 +58,9 @@ ALIAS = '%s f(int n) { %s }\n%s g(int n) __attribute__((alias("f")));\nint main(
         (UNREACH, START + THREAD % "g = 1;"),
         (UNREACH, START + SIGNAL),
         (UNREACH, START + THROUGH),
+        (UNREACH, START + 'int x;\n__asm__(".globl zz\\n.set zz, x");\nextern int zz;\n'
+                          "int main(void) { zz = 1; if (x) reach_error(); return 0; }\n"),
+        (TERMINATION, 'int main(void) { __asm__ volatile("1: jmp 1b"); return 0; }\n'),
         (UNREACH, START + ALIAS % ("void", "if (n == 3) reach_error(); else f(n + 1);", "void")),
         (OVERFLOW, START + ALIAS % ("int", "return n < 3 ? f(n + 1) : n + 2147483647;", "int")),
         (TERMINATION, START + ALIAS % ("void", "if (n < 3) f(n + 1); else for (;;) ;", "void")),

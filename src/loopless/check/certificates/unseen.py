@@ -6,6 +6,7 @@ of the vocabulary of verification mean what their names say, so a program that d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -14,15 +15,18 @@ from loopless.flowgraph.beginning import CONSTRUCTORS
 from loopless.flowgraph.call_graph import Reach
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Function, Module
+from loopless.source.ir import Function, Module, OtherConst
 from loopless.source.vocabulary import Meaning, meaning_of
 from loopless.terms import EvaluationError, Valuation, Var
 
 ANY_TIME: Final = frozenset(
     {"pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "aio_read", "aio_write", "lio_listio"}
+    | {"__kmpc_fork_call", "__kmpc_fork_teams", "GOMP_parallel", "GOMP_task"}
     | {"signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec", "sigaction"}
 )
-"""What is given a function that runs at any time from then on: threads (C11, POSIX) and handlers of signals."""
+"""What is given a function that runs at any time from then on: threads (C11, POSIX, OpenMP) and handlers of signals."""
+_OUTSIDE: Final = re.compile(r'^module asm "', re.MULTILINE)
+_INSIDE: Final = re.compile(r'^asm[^"]*"\s*[^"\s]')
 ENDLESS: Final = "endless"
 _MOST: Final = 100
 
@@ -35,7 +39,11 @@ def unseen(module: Module, *, only_errors: bool) -> Refused | None:
         if name in module.globals:
             detail = f"the program has functions that run {words}, which is not followed"
             return Refused(Reason.UNKNOWN_CALL, name, detail)
-    if Reach(module).taken:
+    found = _assembly(module, only_errors=only_errors)
+    if found is not None:
+        return found
+    reach = Reach(module)
+    if reach.taken or reach.strangers:
         for function in module.defined():
             for instruction in function.instructions():
                 called = instruction.callee_name
@@ -48,6 +56,22 @@ def unseen(module: Module, *, only_errors: bool) -> Refused | None:
         if meaning is not None and not _is_as_named(function, module, meaning, only_errors=only_errors):
             detail = f"{function.source_name} is not defined as its name says, and what it does is not followed"
             return Refused(Reason.UNKNOWN_CALL, function.source_name, detail)
+    return None
+
+
+def _assembly(module: Module, *, only_errors: bool) -> Refused | None:
+    """Assembly may give variables other names, where it stands outside of functions, and keep a run for ever, where it
+    stands in them.
+    """
+    if _OUTSIDE.search(module.text):
+        detail = "assembly outside of functions is not followed"
+        return Refused(Reason.INLINE_ASM, module.name, detail)
+    for function in module.defined() if not only_errors else ():
+        for instruction in function.instructions():
+            called = instruction.callee
+            if isinstance(called, OtherConst) and called.op == "asm" and _INSIDE.search(called.text):
+                detail = "inline assembly is not followed, and may not end"
+                return Refused(Reason.INLINE_ASM, function.source_name, detail)
     return None
 
 
