@@ -7,7 +7,16 @@ from itertools import product
 import pytest
 
 from loopless.bounds import Bound, Claim, function_bounds
-from loopless.bounds.joint_claims import added, at_least, at_most, lacks_lower, of_all, somewhere, together
+from loopless.bounds.joint_claims import (
+    added,
+    at_least,
+    at_most,
+    bounded_by_inputs,
+    lacks_lower,
+    of_all,
+    somewhere,
+    together,
+)
 from loopless.bounds.line_bounds import line_bounds
 from loopless.bounds.lower_asymptotics import lower_class, lower_class_of, reached
 from loopless.check.interpreter.run import Interpreter
@@ -213,3 +222,16 @@ def test_no_line_is_come_to_more_often_than_is_said() -> None:
             assert run.outcome.return_value <= evaluate(lines[line], {n: value}), (line, value, m)
             compared += 1
     assert compared == 4 * 18
+
+
+def test_a_bound_over_inputs_takes_the_place_of_one_over_what_is_read_unless_it_only_knows_the_type() -> None:
+    read, inputs = Claim(UP_M, method="by what is read"), frozenset({N})
+    assert bounded_by_inputs(read, (Bound(UP_N),), inputs).upper is UP_N
+    assert bounded_by_inputs(read, (Bound(const(1000)),), inputs).upper == const(1000)
+    # 2^31 - 1 is all that an int tells: what is read may be less.
+    assert bounded_by_inputs(read, (Bound(const(I32.max)),), inputs) is read
+    assert bounded_by_inputs(read, (Bound(add(UP_N, const(I32.max))),), inputs) is read
+    # Neither a count, nor what speaks of inputs alone, nor what no bound is known for is given up.
+    for kept in (EXACT_M, Claim(UP_N), Claim(None, gap=TRUE)):
+        assert bounded_by_inputs(kept, (Bound(const(1000)),), inputs) is kept
+    assert bounded_by_inputs(read, (), inputs) is read

@@ -168,6 +168,9 @@ def test_bounds_worth_keeping_hold_somewhere_and_are_of_the_source() -> None:
     assert kept([types]) == (types,)
     assert kept([Bound(positive(N), FALSE)]) == ()
     assert kept([Bound(add(positive(N), const(3))), source]) == (source,)
+    narrow, wide = Bound(positive(N), less(M, ZERO)), Bound(positive(N), less(M, const(1)))
+    assert kept([narrow, wide]) == kept([wide, narrow]) == (wide,)
+    assert len(kept([narrow, Bound(positive(N), less(ZERO, M))])) == 2
     sometimes = Bound(ZERO, less(M, ZERO))
     assert set(kept([sometimes, source])) == {sometimes, source}
     assert least((sometimes,)) is None

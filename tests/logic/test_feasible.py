@@ -259,3 +259,26 @@ def test_conditions_on_many_variables_are_put_to_the_solver_first(asked: bool, m
     for top, expected in ((steps - 1, False), (steps, True), (2 * steps, True), (2 * steps + 1, False)):
         found = logic.feasible(_climb(top))
         assert found == expected if asked else found or not expected  # so many cases are too much for sets
+
+
+def test_over_all_integers_isl_answers_what_is_linear_and_points_are_sought_elsewhere(monkeypatch):
+    searched = []
+    module = sys.modules["loopless.logic.feasible"]
+
+    def looked(group, known):
+        searched.append(group)
+        return is_found(group, known)
+
+    monkeypatch.setattr(module, "is_near_ends", lambda *_: False)
+    monkeypatch.setattr(module, "is_found", looked)
+    p, q = Var("p of no type", t.INTEGERS), Var("q of no type", t.INTEGERS)
+
+    def between(a, b):
+        return t.conjunction((t.less(t.add(a, t.ONE), t.add(b, b, b)), t.less(t.add(b, b), t.add(a, a, a)), t.not_equal(a, b)))
+
+    assert logic.feasible(between(p, q))
+    assert searched == []
+    assert logic.feasible(between(A, B))
+    assert searched == [between(A, B)]
+    assert logic.feasible(between(t.mul(p, q), q))
+    assert searched == [between(A, B), between(t.mul(p, q), q)]

@@ -10,6 +10,7 @@ import pytest
 
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
+from loopless.terms import powers
 
 U8, I8 = t.IntType(8, signed=False), t.IntType(8)
 U, V = t.variable("u", U8), t.variable("v", U8)
@@ -116,3 +117,25 @@ def test_named_functions_are_printed_by_name():
     assert t.text(t.first_in_range(U, t.const(250), 256, V, t.const(255))) == "first_in_range(u, -6, 256, v, 255)"
     assert t.text(t.table(t.mod(N, t.const(3)), [1, 2, 5])) == "table(mod(n, 3); 1, 2, 5)"
     assert t.text(t.floor_sum(V, 10, t.const(3), U)) == "floor_sum(v, 10, 3, u)"
+
+
+def test_powers_that_are_too_large_are_worked_out_once_and_those_of_zero_not_at_all(monkeypatch):
+    asked = []
+    repeated = powers.repeated
+
+    def counted(*args, **named):
+        asked.append(args)
+        return repeated(*args, **named)
+
+    monkeypatch.setattr(powers, "repeated", counted)
+    fibonacci = (2, 1, 1, 1, 0)
+    powers._power_within.cache_clear()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="more than 1048576 bits"):
+            powers.first_component([2**31, *fibonacci, 1, 0])
+        assert powers.first_component([10, *fibonacci, 1, 0]) == 89
+        # Within another limit it is another question.
+        with pytest.raises(ValueError, match="more than 6 bits"):
+            powers.first_component([10, *fibonacci, 1, 0], limit=6)
+    assert len(asked) == 3
+    assert powers.first_component([2**31, *fibonacci, 0, 0]) == 0

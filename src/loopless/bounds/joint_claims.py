@@ -8,7 +8,7 @@ from dataclasses import replace
 from loopless.bounds import Bound, Bounds, Claim, least
 from loopless.bounds.compare import lesser
 from loopless.bounds.lower_asymptotics import reached
-from loopless.bounds.model import reads
+from loopless.bounds.model import by_types, reads
 from loopless.flowgraph.model import Assume, Check, Copy, Flowgraph, Load, Statement
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Term, Var, add, conjunction, disjunction, ite
 
@@ -26,11 +26,13 @@ def always(found: Claim) -> Term | None:
 
 
 def bounded_by_inputs(found: Claim, bounds: Bounds, inputs: frozenset[Var]) -> Claim:
-    """The claim; where it is no count, and speaks of more than ``inputs``, with a bound that does not."""
+    """The claim; where it is no count, and speaks of more than ``inputs``, with a bound that does not, if that tells
+    more than the range of a type.
+    """
     plain = least(bounds)
     if plain is None or found.exact or found.upper is None or found.upper.variables <= inputs:
         return found
-    better = plain.variables <= inputs and always(found) is not None
+    better = plain.variables <= inputs and not by_types(plain) and always(found) is not None
     return replace(found, upper=plain, method=bounds[0].method) if better else found
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
+from loopless.logic import feasible
 from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
@@ -28,6 +29,7 @@ from loopless.terms import (
     maximum,
     minimum,
     neg,
+    negate,
     polynomial,
     substitute,
     walk,
@@ -99,7 +101,7 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
     ones before long ones; of two of which one is never larger, that one; none of those that hold nowhere.
     """
     sometimes = {bound for bound in bounds if bound.when is not FALSE}
-    ordered = sorted(sometimes, key=lambda b: (b.when is not TRUE, by_types(b.term), size(b.term), b.term.key))
+    ordered = sorted(sometimes, key=_order)
     found: list[Bound] = []
     for bound in ordered:
         if any(_no_larger(other, bound) for other in found):
@@ -111,8 +113,16 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
     return tuple(found[:MOST])
 
 
+def _order(bound: Bound) -> tuple[bool, bool, int, str, str, str]:
+    """Whatever the order in which bounds are found, they are kept in one."""
+    when, term = bound.when, bound.term
+    return when is not TRUE, by_types(term), size(term), term.key, when.key, bound.method
+
+
 def _no_larger(a: Bound, b: Bound) -> bool:
     """Whether ``a`` is surely no larger than ``b`` and holds wherever that does."""
+    if a.term is b.term and a.when is not TRUE and b.when is not TRUE:
+        return a.when is b.when or not feasible(conjunction((b.when, negate(a.when))))
     return a.when in (TRUE, b.when) and surely_at_most(a.term, b.term)
 
 

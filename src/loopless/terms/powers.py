@@ -6,14 +6,18 @@ for: from the third power of two on it is faster than sums in Python even for tw
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from flint import fmpz_mat, fmpz_mod_mat
 
 MAX_BITS = 1 << 20
 """Values over ℤ may have so many bits."""
+_REMEMBERED: Final = 64
+"""So many powers are remembered, eight megabytes at most: a search for a point asks for the same ones again and
+again, and to find that one is too large costs some 20 ms."""
 
 
 def first_component(args: Sequence[int], modulus: int | None = None, *, limit: int = MAX_BITS) -> int:
@@ -21,9 +25,31 @@ def first_component(args: Sequence[int], modulus: int | None = None, *, limit: i
 
     Modulo ``modulus`` if that is given; else a value of more than ``limit`` bits raises ValueError.
     """
+    if modulus is not None:
+        return _first_component(args, modulus, limit)
+    found = _power_within(tuple(args), limit)
+    if found is None:
+        raise ValueError(_too_large(limit))
+    return found
+
+
+@functools.lru_cache(_REMEMBERED)
+def _power_within(args: tuple[int, ...], limit: int) -> int | None:
+    """The component over ℤ; None where it has more bits than that, or what leads to it has."""
+    try:
+        return _first_component(args, None, limit)
+    except ValueError:
+        return None
+
+
+def _first_component(args: Sequence[int], modulus: int | None, limit: int) -> int:
     k, size = args[0], args[1]
     matrix = [args[2 + i * size : 2 + i * size + size] for i in range(size)]
     return repeated(matrix, args[2 + size * size :], k, modulus, limit=limit)
+
+
+def _too_large(limit: int) -> str:
+    return f"a value has more than {limit} bits"
 
 
 def repeated(
@@ -35,6 +61,8 @@ def repeated(
     """
     if k <= 0:
         return start[0] if modulus is None else start[0] % modulus
+    if not any(start):
+        return 0
     import flint
 
     power: fmpz_mat | fmpz_mod_mat = flint.fmpz_mat(matrix)
@@ -56,7 +84,7 @@ def _within(values: fmpz_mat | fmpz_mod_mat, limit: int) -> fmpz_mat | fmpz_mod_
     import flint
 
     if isinstance(values, flint.fmpz_mat) and any(int(value).bit_length() > limit for value in values.entries()):
-        raise ValueError(f"a value has more than {limit} bits")
+        raise ValueError(_too_large(limit))
     return values
 
 
@@ -75,7 +103,7 @@ def horner_of_digits(
         if modulus is not None:
             total %= modulus
         elif total.bit_length() > limit:
-            raise ValueError(f"a value has more than {limit} bits")
+            raise ValueError(_too_large(limit))
         left -= 1
     # from here on all digits are 0, or base - 1 for a negative n
     digit = 0 if n == 0 else base - 1
