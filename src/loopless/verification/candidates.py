@@ -42,7 +42,7 @@ from loopless.terms import (
     sub,
     substitute,
 )
-from loopless.terms.nodes import Op, walk
+from loopless.terms.nodes import walk
 from loopless.verification.transitions import TransitionSystem
 
 States = Mapping[str, Sequence[Mapping[Var, int]]]
@@ -106,6 +106,8 @@ class Proposals:
                     continue
                 for atom in (comparison, negate(comparison)):
                     found[atom] = None
+                    if isinstance(atom, Compare) and atom.relation == "le":  # where a loop may stop: one step further
+                        found[less_equal(atom.term, const(1))] = None
         return list(found)
 
     def simple(self, label: str) -> list[Condition]:  # noqa: C901, PLR0912  one kind of candidate after the other
@@ -144,7 +146,24 @@ class Proposals:
                     if len(variables) <= 6 and self._held(condition, states):
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
-        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES), *self._parts(variables, states)]
+        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
+                *self._remainders(variables, states)]  # fmt: skip
+
+    def _remainders(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
+        """Remainders by a variable that never changes and has few values: one condition for each of these."""
+        changed = {var for t in self.system.transitions if t.source for var in t.update}
+        found: list[Condition] = []
+        for fixed in (var for var in variables if var not in changed):
+            values = sorted({state[fixed] for state in states})
+            if not 2 <= len(values) <= MAX_STATES or abs(values[0]) > MAX_STATES or abs(values[-1]) > MAX_STATES:
+                continue
+            moved = {v for t in self.system.transitions for v, term in t.update.items() if fixed in term.variables}
+            for var in (var for var in variables if var in changed and var in moved):
+                for value in range(max(values[0], 2), values[-1] + 1):
+                    rest = mod(var, const(value))
+                    if all(state[var] % value == 0 for state in states if state[fixed] == value):
+                        found.append(disjunction((negate(equal(fixed, const(value))), equals_zero(rest))))
+        return found[:MAX_PARTS]
 
     def _parts(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
         """What holds of the states on one side of a variable that never changes: of the part of an array that a loop
@@ -265,18 +284,6 @@ def _bounds(term: Term, values: Sequence[int], near: Iterable[int], most: int = 
     below = sorted((k for k in near if k <= least), reverse=True)[:most]
     above = sorted(k for k in near if k >= greatest)[:most]
     return [*(less_equal(const(k), term) for k in below), *(less_equal(term, const(k)) for k in above)]
-
-
-def products_in(system: TransitionSystem) -> bool:
-    """Whether the program multiplies or divides variables."""
-    for transition in system.transitions:
-        for node in (transition.condition, *transition.update.values()):
-            for part in walk(node):
-                if isinstance(part, Sum) and any(sum(e for _, e in m) > 1 for m, _ in part.items):
-                    return True
-                if isinstance(part, Op):
-                    return True
-    return False
 
 
 def conjuncts_under(conditions: Iterable[Condition]) -> list[Condition]:
