@@ -119,3 +119,5 @@ def _undefined_constants(graph: Flowgraph) -> Iterator[Refused]:
             match statement:
                 case Havoc(origin=Origin.UNSUPPORTED, refused=Refused(reason=Reason.UNDEF_VALUE) as refused):
                     yield refused
+                case _:
+                    pass
