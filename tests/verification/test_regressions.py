@@ -132,3 +132,10 @@ def test_choices_without_overflow_are_followed(tmp_path: Path) -> None:
     start = "extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) { return "
     text = start + "__VERIFIER_nondet_bool() ? 2147483647 : -5 - 3; }\n"
     assert verdict(text, OVERFLOW, tmp_path).verdict == "true"
+
+
+def test_a_run_in_which_an_assumption_of_the_compiler_is_false_violates_nothing(tmp_path: Path) -> None:
+    text = START + "extern int __VERIFIER_nondet_int(void);\nint main(void) { int x = __VERIFIER_nondet_int();\n"
+    text += "__builtin_assume(x > 5); if (x == %d) reach_error(); return 0; }\n"
+    assert verdict(text % 5, UNREACH, tmp_path).verdict != "false"
+    assert verdict(text % 6, UNREACH, tmp_path).verdict == "false"

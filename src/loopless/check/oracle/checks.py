@@ -24,6 +24,9 @@ _COPY: Final = re.compile(r"^\s+(?:tail )?call void @llvm\.memcpy(?:\.inline)?\.
 _POINTER: Final = re.compile(
     r"ptr (?:(?:align \d+|noundef|nonnull|writeonly|readonly|noalias|\w+\([^)]*\)) )*(?=[%@\w])(.*)"
 )
+_ASSUMED: Final = re.compile(
+    rf"^(\s+)call void @llvm\.assume\(i1 (?:noundef )?(true|false|{_VALUE[1:-1]})\)((?:, .*)?)$"
+)
 _MARKS: Final = {"!loopless.shift.signed ": "signed", "!loopless.shift.signed.cxx ": "nuw"}
 """By the attachment the check: in C the operand is not negative and no bits are lost, in C++ the second alone."""
 _PLACE: Final = re.compile(r"!dbg !(\d+)")
@@ -58,13 +61,25 @@ def _line(rest: str, debug: DebugInfo) -> int:
 def _truth(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:
     found = _TRUTH.match(line)
     if not found:
-        return line
+        return _assumed(line, debug, needed)
     needed["loopless.truth"] = (
         "define internal i1 @loopless.truth(i8 %a, i32 %line) {\n"
         "  %bad = icmp ugt i8 %a, 1\n  br i1 %bad, label %trap, label %go\n"
         f"go:\n  %value = trunc i8 %a to i1\n  ret i1 %value\n{_trap(10)}"
     )
     return f"{found[1]}call i1 @loopless.truth(i8 {found[2]}, i32 {_line(found[3], debug)}){found[3]}"
+
+
+def _assumed(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:
+    """What the compiler is told to take for granted (``__builtin_assume``), which is undefined where it is false."""
+    found = _ASSUMED.match(line)
+    if not found:
+        return line
+    needed["loopless.assumed"] = (
+        "define internal void @loopless.assumed(i1 %a, i32 %line) {\n"
+        f"  br i1 %a, label %go, label %trap\ngo:\n  ret void\n{_trap(94)}"
+    )
+    return f"{found[1]}call void @loopless.assumed(i1 {found[2]}, i32 {_line(found[3], debug)}){found[3]}"
 
 
 def copy_check(line: str, debug: DebugInfo) -> tuple[str, str] | None:

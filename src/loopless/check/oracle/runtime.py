@@ -35,6 +35,7 @@ TRAP_KINDS: Final[dict[int, str]] = {
     91: "use of a pointer to an object whose lifetime is over",
     92: "pointer arithmetic that leaves the object",
     93: "access outside of the object",
+    94: "an assumption that the compiler was given is false",
     101: "overlapping memory copied",
 }
 """Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words; from 90 on our own
