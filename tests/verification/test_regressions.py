@@ -54,6 +54,9 @@ ALIAS = '%s f(int n) { %s }\n%s g(int n) __attribute__((alias("f")));\nint main(
         (TERMINATION, START + AROUND % ("constructor", "for (;;) ;")),
         (UNREACH, START + AROUND % ("destructor", "reach_error();")),
         (TERMINATION, START + AROUND % ("destructor", "for (;;) ;")),
+        (UNREACH, START + "static void early(void) { reach_error(); }\n"
+                          '__attribute__((section(".init_array"), used)) static void (*first)(void) = early;\n'
+                          "int main(void) { return 0; }\n"),
         (UNREACH, START + THREAD % "reach_error();"),
         (UNREACH, START + THREAD % "g = 1;"),
         (UNREACH, START + SIGNAL),

@@ -25,6 +25,7 @@ ANY_TIME: Final = frozenset(
     | {"signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec", "sigaction"}
 )
 """What is given a function that runs at any time from then on: threads (C11, POSIX, OpenMP) and handlers of signals."""
+_SECTION: Final = re.compile(r'section "\.(?:(?:pre)?init_array|fini_array|init|fini|ctors|dtors)\b')
 _OUTSIDE: Final = re.compile(r'^module asm "', re.MULTILINE)
 _INSIDE: Final = re.compile(r'^asm[^"]*"\s*[^"\s]')
 ENDLESS: Final = "endless"
@@ -39,6 +40,8 @@ def unseen(module: Module, *, only_errors: bool) -> Refused | None:
         if name in module.globals:
             detail = f"the program has functions that run {words}, which is not followed"
             return Refused(Reason.UNKNOWN_CALL, name, detail)
+    if _SECTION.search(module.text):
+        return Refused(Reason.UNKNOWN_CALL, module.name, "the program has functions that run beside main")
     found = _assembly(module, only_errors=only_errors)
     if found is not None:
         return found
