@@ -12,16 +12,16 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final, cast
 
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
 from loopless.check.certificates.property import OVERFLOWS, Follows, Property, graph_of, violates
-from loopless.errors import LooplessError, UsageError
+from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, Origin
 from loopless.queries.evidence import Told, claim_of, judge_apart, places, told
 from loopless.queries.program import Program
+from loopless.queries.replays import Replay, Replays
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -36,8 +36,6 @@ DEFAULT_S: Final = 60.0
 """Seconds for one program where nobody says otherwise."""
 JUDGE_S: Final = 60.0
 """Seconds that the judge may take."""
-REPLAY_S: Final = 10.0
-"""Seconds of a native run."""
 
 BOUNDLESS_S: Final = 8.0
 """Seconds for the question whether runs end over the integers. A guess."""
@@ -117,7 +115,7 @@ class _Question:
         self.shares: dict[str, float] = {}
         self.unconfirmed = ""
         self.refused_proof = ""
-        self.oracle: Any = None
+        self.replays = Replays(program, property_, settings, deadline)
 
     def answer(self) -> Verdict:
         """The verdict, by the methods in their order."""
@@ -137,8 +135,7 @@ class _Question:
                 return self._terminates(made)
             return self._safe(made)
         finally:
-            if self.oracle is not None:
-                self.oracle.close()
+            self.replays.close()
 
     def _calls(self, call: Call) -> Refused | None:
         if self.follows(call):
@@ -252,49 +249,19 @@ class _Question:
             assumptions=tuple(granted), shares=dict(self.shares), invariants=shown,
         )  # fmt: skip
 
-    def _oracle(self) -> Any:
-        """Native runs of the program; None where it cannot be compiled for them."""
-        if self.oracle is None:
-            from loopless.check.oracle.native import Limits as RunLimits
-            from loopless.check.oracle.native import NativeOracle
-
-            left = max(1.0, min(REPLAY_S, self.deadline - time.monotonic()))
-            files = [Path(file) for file in self.program.files]
-            options = self.program.source.options
-            self.oracle = NativeOracle(files, options=options, limits=RunLimits(seconds=left))
-        return self.oracle
-
     def _replayed(self, suspect: Suspect) -> Verdict | None:
         """``false`` if a native run with these inputs violates the property."""
-        if not self.settings.run:
-            self.unconfirmed = (
-                f"a run with inputs {list(suspect.inputs)} may violate the property; it was not replayed (--no-run)"
-            )
-            return None
-        try:
-            oracle = self._timed("compiling for replay", self._oracle)
-            known = {name.rpartition(".")[2] for name in oracle.prepared.locals}
-            chosen = {name: value for name, value in suspect.uninitialised.items() if name in known}
-            outcome = self._timed(
-                "replay", lambda: oracle.run("main", nondet=(*suspect.inputs, *[0] * 64), uninit=chosen)
-            )
-        except LooplessError as error:
-            self.unconfirmed = f"a run that may violate the property could not be replayed: {error}"
-            return None
-        if not self._is_violation(outcome):
-            self.unconfirmed = (
-                f"not replayed: a run with inputs {list(suspect.inputs)[:20]} was to violate the property "
-                f"({suspect.method}), but the native run ended otherwise ({outcome.status})"
-            )
+        return self._confirmed(suspect.method, self._timed("replay", lambda: self.replays.violation(suspect)))
+
+    def _confirmed(self, method: str, replay: Replay, **more: Any) -> Verdict | None:
+        """``false`` where a run did what was said of it; what else it did is the reason where nothing is found."""
+        if not replay.confirmed:
+            self.unconfirmed = replay.words
             return None
         return Verdict(
-            self.property, "false", suspect.method, suspect.inputs, chosen, outcome.detail, shares=dict(self.shares)
-        )
-
-    def _is_violation(self, outcome: Any) -> bool:
-        if self.property is Property.UNREACH_CALL:
-            return bool(outcome.status == "error-reached")
-        return outcome.status == "undefined" and is_overflow(outcome.detail)
+            self.property, "false", method, replay.inputs, replay.uninitialised, replay.words,
+            shares=dict(self.shares), repeats=replay.repeats, **more,
+        )  # fmt: skip
 
     def native(self, system: TransitionSystem, seconds: float) -> Verdict | None:
         """Native runs with inputs of all kinds, which are fast enough for long loops; one run of a program that takes
@@ -302,37 +269,21 @@ class _Question:
         """
         if not self.settings.run:
             return None
-        from loopless.check.oracle.native import Run
-        try:
-            oracle = self._oracle()
-            takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
-            until = min(self.deadline, time.monotonic() + (4 * seconds if takes else 10 * seconds))
-            for run in self._inputs(system) if takes else [Run()]:
-                left = until - time.monotonic()
-                if left <= 0:
-                    break
-                oracle.limits = replace(oracle.limits, seconds=min(left, seconds if takes else left))
-                outcome = oracle.run_many("main", [run])[0]
-                if self._is_violation(outcome):
-                    return Verdict(
-                        self.property, "false", "native runs", tuple(run.nondet), {}, outcome.detail,
-                        shares=dict(self.shares), repeats=run.repeat,
-                    )  # fmt: skip
-        except LooplessError:
-            pass
-        return None
+        takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
+        if takes:
+            found = self.replays.first_violation(self._inputs(system), seconds, 4 * seconds)
+        else:
+            found = self.replays.first_violation([()], 10 * seconds, 10 * seconds)
+        return None if found is None else self._confirmed("native runs", found)
 
-    def _inputs(self, system: TransitionSystem) -> Iterator[Any]:
+    def _inputs(self, system: TransitionSystem) -> Iterator[tuple[int, ...]]:
         """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""
-        from loopless.check.oracle.native import Run
-
         search = Search(system, self.violates, self.deadline)
         guided = search.guided_inputs(1.0)
         for later in (1, 0, -1, 1_000_000):
             for first in guided or [()]:
-                yield Run(nondet=(*first, later), repeat=True)
-        for inputs in input_lists(16):
-            yield Run(nondet=inputs, repeat=True)
+                yield (*first, later)
+        yield from map(tuple, input_lists(16))
 
     # -- termination --------------------------------------------------------------------------------------------------
 
@@ -391,43 +342,8 @@ class _Question:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
             self.refused_proof = f"a set of states that runs do not leave was found, but not accepted: {why}"
             return None
-        ended = self._ends_natively(trap)
-        if ended is None:
-            return None
-        return Verdict(
-            self.property, "false", trap.method, trap.inputs, trap.uninitialised, ended,
-            certificate=document, judged=judgement, shares=dict(self.shares),
-        )  # fmt: skip
-
-    def _ends_natively(self, trap: Trap) -> str | None:
-        """What the native run said, None where it ended."""
-        if not self.settings.run:
-            self.unconfirmed = (
-                f"a run with inputs {list(trap.inputs)[:20]} comes into a set of states that it never leaves; "
-                "it was not replayed (--no-run)"
-            )
-            return None
-        steady = next(iter(set(trap.chosen.values())), 0)
-        try:
-            oracle = self._timed("compiling for replay", self._oracle)
-            oracle.limits = replace(oracle.limits, seconds=1.0)
-            known = {name.rpartition(".")[2] for name in oracle.prepared.locals}
-            chosen = {name: value for name, value in trap.uninitialised.items() if name in known}
-            nondet = (*trap.inputs, *[steady] * 100_000)
-            outcome = self._timed("replay", lambda: oracle.run("main", nondet=nondet, uninit=chosen))
-        except LooplessError as error:
-            self.unconfirmed = f"a run that never ends could not be replayed: {error}"
-            return None
-        exhausted = outcome.status == "unknown" and "exhausted" in outcome.detail
-        if outcome.status != "timeout" and not exhausted:
-            self.unconfirmed = f"not replayed: a run was never to end, but the native run did ({outcome.status})"
-            return None
-        return "the native run was still going on after 1 s" if not exhausted else "the native run took 100,000 inputs"
-
-
-def is_overflow(detail: str) -> bool:
-    """Whether a native trap is about the range of a signed type."""
-    return detail.startswith("signed ") and "overflow" in detail
+        replay = self._timed("replay", lambda: self.replays.endless(trap))
+        return self._confirmed(trap.method, replay, certificate=document, judged=judgement)
 
 
 def _safety_methods(

@@ -57,7 +57,8 @@ def verdict_text(found: Verdict) -> str:
                 lines.append(f"  certificate: accepted by the judge, which knows no method ({asked}{over})")
         case "false":
             lines[0] += f": {_FALSE[found.property]}"
-            lines.append(f"  by {found.method}; replayed on the compiled program: {found.replayed}")
+            where = "" if found.replayed.startswith("over the integers") else " on the compiled program"
+            lines.append(f"  by {found.method}; replayed{where}: {found.replayed}")
             if found.inputs:
                 shown = ", ".join(map(str, found.inputs[:_MOST]))
                 again = ", again and again" if found.repeats else ""

@@ -18,6 +18,7 @@ from typing import Any, Final
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
 from loopless.logic.induction import entailed, inductive_subset
+from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
     ONE,
@@ -33,11 +34,13 @@ from loopless.terms import (
     add,
     comparisons,
     conjunction,
+    conjuncts,
     const,
     disjunction,
     equal,
     greater_equal,
     holds,
+    ite,
     less,
     less_equal,
     maximum,
@@ -56,6 +59,8 @@ MAX_COMPONENTS: Final = 7
 """A rank has no more components for one strongly connected part. A guess."""
 MAX_TERMS: Final = 160
 """So many terms are tried as components. A guess."""
+MAX_DIVISIONS: Final = 24
+"""So many conditions are tried that divide the transitions. A guess."""
 LONG_RUN: Final = 3000
 """Blocks after which a run may be one that never ends. A guess."""
 
@@ -91,6 +96,7 @@ class TerminationSearch:
         self.safety = Search(system, lambda _: False, deadline)
         self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
         self.long: list[tuple[Run, int]] = []
+        self._dividing: list[Condition] = []
 
     def methods(self) -> Sequence[tuple[str, Callable[[], Ranked | Trap | None]]]:
         """The methods in their order."""
@@ -99,6 +105,7 @@ class TerminationSearch:
             ("single runs", self._sampled),
             ("ranks", lambda: self._ranked(3.0)),
             ("recurrent sets", lambda: self._trapped(3.0)),
+            ("linear ranks", self._linear),
             ("invariants", self._invariants),
             ("ranks", lambda: self._ranked(20.0)),
             ("recurrent sets", lambda: self._trapped(10.0)),
@@ -131,6 +138,45 @@ class TerminationSearch:
         width = max(map(len, ranks.values()), default=0)
         padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
         return Ranked(dict(self.safety.found), padded, "lexicographic rank")
+
+    def _linear(self) -> Ranked | None:
+        """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
+        from loopless.bounds.cutpoints import ENTRY, cutpoints_of
+        from loopless.bounds.header_invariants import invariants_at
+        from loopless.bounds.methods.components import OPERATIONS, CallSearch
+        from loopless.logic import BudgetExceeded, budget
+
+        cutpoints = cutpoints_of(self.system.graph)
+        if isinstance(cutpoints, Refused) or not self._is_followed():
+            return None
+        try:
+            with budget(OPERATIONS):
+                components_ = CallSearch(cutpoints).searched()
+                known = invariants_at(cutpoints)
+        except (BudgetExceeded, TermTooLarge):
+            return None
+        self._learn({label: conjuncts(condition) for label, condition in known.items() if label != ENTRY})
+        ranks: dict[str, list[Term]] = {label: [ZERO] for label in self.system.cutpoints}
+        for index, component in enumerate(components_):
+            counted = {name for group in component.ranked.groups for name in (t.name for t in group.transitions)}
+            if any(t.name not in counted for t in component.transitions):
+                return None
+            for label in component.headers:
+                groups = component.ranked.groups
+                ranks[label] = [const(len(components_) - index), *(_cut(g.functions[label].term) for g in groups)]
+        width = max(map(len, ranks.values()), default=0)
+        padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
+        if not all(entailed(t, self._known(t.source), wanted, 2000) for t, wanted in self.goals(padded)):
+            return None
+        return Ranked(dict(self.safety.found), padded, "linear ranks (Farkas)")
+
+    def _learn(self, more: Mapping[str, Sequence[Condition]]) -> None:
+        """What of this is inductive with what is known is known from now on."""
+        every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
+        until = min(self.deadline, time.monotonic() + 3.0)
+        kept = inductive_subset(self.safety.inner, every, until)
+        if sum(map(len, kept.values())) >= sum(map(len, self.safety.found.values())):
+            self.safety.found = dict(kept)
 
     def _rank(
         self,
@@ -168,11 +214,69 @@ class TerminationSearch:
             return False
         choice = self._component(labels, transitions, until)
         if choice is None:
-            return False
+            return self._divided(labels, transitions, ranks, until, depth)
         term, left = choice
         for label in labels:
             ranks[label].append(_cut(term))
         return not left or self._rank(labels, left, ranks, until, depth + 1)
+
+    def _divided(
+        self,
+        labels: Sequence[str],
+        transitions: Sequence[Transition],
+        ranks: dict[str, list[Term]],
+        until: float,
+        depth: int,
+    ) -> bool:
+        """A condition that stays false once it is: a component of its own, and others for each of its two sides."""
+        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
+        atoms = dict.fromkeys(
+            atom
+            for t in transitions
+            for comparison in comparisons(t.condition)
+            for atom in (comparison, negate(comparison))
+            if atom.variables and atom.variables <= shared
+        )
+        fixed = sorted(shared - {var for t in transitions for var in t.update}, key=lambda var: var.key)
+        signs = [greater_equal(var, ONE) for var in fixed]
+        for atom in [*list(atoms)[:MAX_DIVISIONS], *signs]:
+            if time.monotonic() > until:
+                return False
+            if atom in self._dividing:
+                continue
+            over = negate(atom)
+            both = [(t, substitute(atom, t.update)) for t in transitions]
+            if not all(self._shown(t, disjunction((atom, negate(after)))) for t, after in both):
+                continue
+            holding = [replace(t, condition=conjunction((t.condition, atom, after))) for t, after in both]
+            failing = [replace(t, condition=conjunction((t.condition, over))) for t, _ in both]
+            sides = []
+            self._dividing.append(atom)
+            for some in (holding, failing):
+                left = [t for t in some if t.condition is not FALSE and not self._shown(t, FALSE)]
+                found: dict[str, list[Term]] = {label: [] for label in labels}
+                if not self._rank(labels, left, found, until, depth + 2):
+                    break
+                sides.append(found)
+            self._dividing.pop()
+            if len(sides) == 2:
+                self._together(labels, atom, sides, ranks)
+                return True
+        return False
+
+    def _together(
+        self,
+        labels: Sequence[str],
+        atom: Condition,
+        sides: Sequence[Mapping[str, list[Term]]],
+        ranks: dict[str, list[Term]],
+    ) -> None:
+        """The components of both sides of a condition as one."""
+        width = max(len(found[label]) for found in sides for label in labels)
+        for label in labels:
+            one, other = ([*found[label], *[ZERO] * (width - len(found[label]))] for found in sides)
+            ranks[label].append(ite(atom, ONE, ZERO))
+            ranks[label] += [ite(atom, a, b) for a, b in zip(one, other, strict=True)]
 
     def _component(
         self, labels: Sequence[str], transitions: Sequence[Transition], until: float

@@ -148,14 +148,14 @@ class CallSearch:
 
     def answer(self) -> CallBounds:
         """The bounds of all components together."""
-        order = self._searched()
+        order = self.searched()
         back = self.cutpoints.back
         loops = {header: self._together(order, (header,)) for header in set(back.values())}
         whole = self._together(order, set(back.values()))
         known = {h: Bound(often) for h, often in sorted(loops.items()) if often is not None}
         return CallBounds(known, Bound(whole) if whole is not None else None)
 
-    def _searched(self) -> list[Component]:
+    def searched(self) -> list[Component]:
         """The components but for the entry's, their transitions counted, each after those that lead to it."""
         self.components[ENTRY] = self._component(frozenset((ENTRY,)))
         order: list[Component] = []
@@ -179,7 +179,7 @@ class CallSearch:
         """By how much a variable is larger than ``start`` at the end at most: what the components on the way add, and
         the transitions between them.
         """
-        order = self._searched()
+        order = self.searched()
         raised = {id(component): component.raised(variable) for component in order}
         pieces: list[tuple[Condition, Term]] = []
         others: list[Term] = []

@@ -1,0 +1,160 @@
+"""Runs of a program that confirm what is said of it: of the compiled program, under traps for undefined behaviour; over
+unbounded integers by the judge's interpreter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from loopless.check.certificates.property import Property
+from loopless.errors import LooplessError
+from loopless.queries.program import Program
+from loopless.queries.settings import Settings
+from loopless.verification.proofs import Suspect
+from loopless.verification.termination import Trap
+
+REPLAY_S: Final = 10.0
+"""Seconds of a native run."""
+STILL_S: Final = 1.0
+"""A run that was never to end, and has not ended by then, is taken for one. A guess."""
+STEPS: Final = 200_000
+"""The same for the interpreter, in iterations. A guess."""
+AHEAD: Final = 100_000
+"""So many inputs are given to a run that was never to end. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a run came to: ``confirmed`` where it did what was said of it, ``words`` say what it did; ``inputs`` are
+    those that it was given, ``repeats``: the last of them again and again; ``uninitialised`` what locals held.
+    """
+
+    confirmed: bool
+    words: str
+    inputs: tuple[int, ...] = ()
+    repeats: bool = False
+    uninitialised: Mapping[str, int] = field(default_factory=dict)
+
+
+class Replays:
+    """Runs of one program for one property. It compiles when it is first asked; ``close`` ends its process."""
+
+    def __init__(self, program: Program, property_: Property, settings: Settings, deadline: float) -> None:
+        self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
+        self._oracle: Any = None
+
+    def close(self) -> None:
+        """End the process of native runs."""
+        if self._oracle is not None:
+            self._oracle.close()
+
+    def _native(self, seconds: float) -> Any:
+        from loopless.check.oracle.native import Limits, NativeOracle
+
+        if self._oracle is None:
+            files = [Path(file) for file in self.program.files]
+            options = self.program.source.options
+            self._oracle = NativeOracle(files, options=options, limits=Limits(seconds=REPLAY_S))
+        left = max(0.1, min(seconds, self.deadline - time.monotonic()))
+        self._oracle.limits = replace(self._oracle.limits, seconds=left)
+        return self._oracle
+
+    def _chosen(self, values: Mapping[str, int]) -> dict[str, int]:
+        known = {name.rpartition(".")[2] for name in self._oracle.prepared.locals}
+        return {name: value for name, value in values.items() if name in known}
+
+    def _is_violation(self, outcome: Any) -> bool:
+        if self.property is Property.UNREACH_CALL:
+            return bool(outcome.status == "error-reached")
+        return outcome.status == "undefined" and is_overflow(outcome.detail)
+
+    def violation(self, suspect: Suspect) -> Replay:
+        """Whether a run that reads these inputs violates the property."""
+        shown = f"a run with inputs {list(suspect.inputs)[:20]}"
+        if not self.settings.run:
+            return Replay(False, f"{shown} may violate the property; it was not replayed (--no-run)")
+        try:
+            oracle = self._native(REPLAY_S)
+            chosen = self._chosen(suspect.uninitialised)
+            outcome = oracle.run("main", nondet=(*suspect.inputs, *[0] * 64), uninit=chosen)
+        except LooplessError as error:
+            return Replay(False, f"a run that may violate the property could not be replayed: {error}")
+        if not self._is_violation(outcome):
+            words = (
+                f"not replayed: {shown} was to violate the property ({suspect.method}), but the native run ended "
+                f"otherwise ({outcome.status})"
+            )
+            return Replay(False, words)
+        return Replay(True, outcome.detail, suspect.inputs, uninitialised=chosen)
+
+    def first_violation(self, inputs: Iterable[tuple[int, ...]], seconds: float, most: float) -> Replay | None:
+        """The first of several runs that violates the property, each for so many seconds, all for at most ``most``; the
+        last of its inputs comes again and again.
+        """
+        from loopless.check.oracle.native import Run
+
+        until = min(self.deadline, time.monotonic() + most)
+        try:
+            for one in inputs:
+                left = until - time.monotonic()
+                if left <= 0:
+                    return None
+                oracle = self._native(min(left, seconds))
+                (outcome,) = oracle.run_many("main", [Run(nondet=one, repeat=bool(one))])
+                if self._is_violation(outcome):
+                    return Replay(True, outcome.detail, one, bool(one))
+        except LooplessError:
+            pass
+        return None
+
+    def endless(self, trap: Trap) -> Replay:
+        """Whether a run that takes these inputs is still going on after a while."""
+        shown = f"a run with inputs {list(trap.inputs)[:20]}"
+        if self.settings.mathematical:
+            return self._endless_over_integers(trap, shown)
+        if not self.settings.run:
+            words = f"{shown} comes into a set of states that it never leaves; it was not replayed (--no-run)"
+            return Replay(False, words)
+        try:
+            oracle = self._native(STILL_S)
+            chosen = self._chosen(trap.uninitialised)
+            outcome = oracle.run("main", nondet=self._ahead(trap), uninit=chosen)
+        except LooplessError as error:
+            return Replay(False, f"a run that never ends could not be replayed: {error}")
+        if outcome.status == "unknown" and "exhausted" in outcome.detail:
+            return Replay(True, f"the native run took {AHEAD:,} inputs", trap.inputs, uninitialised=chosen)
+        if outcome.status != "timeout":
+            words = f"not replayed: {shown} was never to end, but the native run did ({outcome.status})"
+            return Replay(False, words)
+        return Replay(True, "the native run was still going on after 1 s", trap.inputs, uninitialised=chosen)
+
+    def _ahead(self, trap: Trap) -> tuple[int, ...]:
+        steady = next(iter(set(trap.chosen.values())), 0)
+        return (*trap.inputs, *[steady] * AHEAD)
+
+    def _endless_over_integers(self, trap: Trap, shown: str) -> Replay:
+        from loopless.check.interpreter.run import Interpreter
+        from loopless.flowgraph import Options
+
+        module = self.program.source.inlined
+        options = Options(mathematical=True, apart=False)
+        from loopless.flowgraph import build
+
+        graph = build(module.functions["main"], module, options)
+        interpreter = Interpreter(module, graph, options=options)
+        arguments = [0 if parameter.object is None else None for parameter in graph.parameters]
+        run = interpreter.run(arguments, self._ahead(trap), max_steps=STEPS, deadline=self.deadline)
+        exhausted = run.nondet_used >= AHEAD
+        if run.status not in ("timeout", "diverges") and not exhausted:
+            words = f"not replayed: {shown} was never to end, but the interpreter's did ({run.status})"
+            return Replay(False, words)
+        return Replay(True, "over the integers the judge's interpreter was still running", trap.inputs)
+
+
+def is_overflow(detail: str) -> bool:
+    """Whether a native trap is about the range of a signed type."""
+    return detail.startswith("signed ") and "overflow" in detail
