@@ -242,7 +242,7 @@ class TerminationSearch:
         for atom in [*list(atoms)[:MAX_DIVISIONS], *signs]:
             if time.monotonic() > until:
                 return False
-            if atom in self._dividing:
+            if atom in self._dividing or negate(atom) in self._dividing:
                 continue
             over = negate(atom)
             both = [(t, substitute(atom, t.update)) for t in transitions]
