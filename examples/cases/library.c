@@ -27,7 +27,7 @@
 // expect eval find([97, 98, 97, 98, 99], 5, [97, 98, 99], 3) -> 2
 // expect eval find([97, 98, 97, 98, 99], 5, [98, 98], 2) -> -1
 
-#include <string.h>
+typedef __SIZE_TYPE__ size_t; char *strchr(const char *, int); char *strrchr(const char *, int); void *memchr(const void *, int, size_t); int memcmp(const void *, const void *, size_t); int strcmp(const char *, const char *);
 
 long at(const char *s, int c) {
     const char *p = strchr(s, c);
