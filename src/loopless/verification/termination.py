@@ -146,6 +146,8 @@ class TerminationSearch:
         from loopless.bounds.methods.components import OPERATIONS, CallSearch
         from loopless.logic import BudgetExceeded, budget
 
+        if not self.system.graph.loops or {loop.header for loop in self.system.graph.loops} != {*self.system.cutpoints}:
+            return None  # cycles that are no loops have no transitions there
         cutpoints = cutpoints_of(self.system.graph)
         if isinstance(cutpoints, Refused) or not self._is_followed():
             return None
