@@ -130,7 +130,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
     for number in usable[:MAX_CELLS]:
         widths = {type_.width for type_ in loads[number] | stores.get(number, set())}
         found = graph.objects.get(number)
-        if found is None or len(widths) != 1 or found.kind not in ("local", "global"):
+        if found is None or found.size is None or len(widths) != 1 or found.kind not in ("local", "global"):
             continue
         width = next(iter(widths))
         assert width is not None
@@ -148,8 +148,9 @@ def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]
     for one in cells.values():
         yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
         found = graph.objects[one.object]
-        if found.size is not None:  # what is read lies inside: elsewhere a check has ended the run
-            yield Assume(less(one.number, const(found.size // one.size)))
+        # What is read lies inside: elsewhere a check has ended the run.
+        assert found.size is not None
+        yield Assume(less(one.number, const(found.size // one.size)))
         if _is_zero(found):
             yield Assign(one.cell, ZERO)
         else:
