@@ -1,6 +1,6 @@
 """``verify`` against the exhausted inputs of random programs: right, unknown and wrong answers by property.
 
-    python bench/verify_random.py --programs 200 --seconds 4 --keep /tmp/wrong
+    python bench/verify_random.py --programs 200 --seconds 4 --keep FOLDER
 
 Each program has a ``main`` that reads few inputs of small ranges, so that native runs with all of them decide what is
 right. Its assertion is drawn from what these runs have shown: one that holds, or one that is off by one. What is wrong

@@ -291,3 +291,15 @@ def test_every_loop_has_a_bound_or_a_reason_why_not(answer, run, tmp_path):
     assert run("verify", file, "--rule", "bounded-loops", "--endless", f"{file}:3").returncode == 2
     assert run("verify", file, "--endless", f"{file}:4").returncode == 2
     assert run("verify", file, "--rule", "bounded-loops", "--property", "termination").returncode == 2
+
+
+def test_what_is_taken_for_granted_of_unknown_functions_is_listed(answer, tmp_path):
+    text = "extern int sensor(int *); int main(void) { int n; for (int i = 0; i < 5; i++) sensor(&n); return 0; }\n"
+    file = written(tmp_path, text, "calls.c")
+    for name, returns in (("termination", True), ("unreach-call", False)):
+        status, found = answer("verify", file, "--property", name)
+        assert status == 0
+        assert any("calls no function of the program" in one for one in found["assumptions"])
+        assert ("calls of sensor return" in found["assumptions"]) == returns
+    known = written(tmp_path, '#include <stdio.h>\nint main(void) { for (int i = 0; i < 5; i++) puts("x"); return 0; }\n', "known.c")
+    assert answer("verify", known, "--property", "termination")[1]["assumptions"] == []

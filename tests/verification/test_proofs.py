@@ -137,3 +137,20 @@ def test_what_a_call_that_is_not_inlined_violates_is_not_proved():
     made = search("void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }")
     assert made.trivially() is None
     assert not isinstance(made.by_horn(5.0), Proof)
+
+
+def exact(body: str) -> bool:
+    """Whether a run with all inputs 0 is said to be one of the program as it is."""
+    made = search(f"int main(void) {{ {body} return 0; }}")
+    return made.runner.run(lambda *_: 0, 500).exact
+
+
+def test_a_run_is_exact_only_where_all_that_it_reads_is_known():
+    """A recurrent set counts as reached only by an exact run."""
+    assert exact("int x = __VERIFIER_nondet_int(); while (x < 5) x++;")
+    array = "int a[4]; for (int i = 0; i < 4; i++) a[i] = i;"
+    assert exact(f"{array} int s = 0; for (int i = 0; i < 4; i++) s += a[i];")
+    assert not exact(f"{array} int s = 0; for (int i = 0; i < 16; i++) s += ((char *)a)[i];")
+    assert not exact(f"{array} int b[4]; __builtin_memcpy(b, a, sizeof b); int s = 0; for (int i = 0; i < 4; i++) s += b[i];")
+    assert not exact("int a[4]; int s = 0; for (int i = 0; i < 4; i++) s += a[i];")
+    assert not exact("extern int unknown(int *); int x = 1; unknown(&x); while (x > 5) x--;")

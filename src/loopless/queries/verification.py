@@ -10,14 +10,22 @@ from __future__ import annotations
 import builtins
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
-from loopless.check.certificates.property import OVERFLOWS, Follows, Property, graph_of, violates
+from loopless.check.certificates.property import (
+    OVERFLOWS,
+    Follows,
+    Property,
+    calls_nothing_back,
+    graph_of,
+    violates,
+)
 from loopless.errors import UsageError
+from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
 from loopless.queries.evidence import Told, claim_of, judge_apart, places, told
 from loopless.queries.program import Program
@@ -28,6 +36,7 @@ from loopless.refusals import Reason, Refused
 from loopless.terms import (
     smt,
 )
+from loopless.verification.portfolio import safety_methods
 from loopless.verification.proofs import Proof, Search, Suspect, input_lists
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
@@ -96,8 +105,8 @@ def verify(program: Program, property_: Property, settings: Settings, until: flo
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
         return found
-    known = found.noted if isinstance(found.noted, str) and found.reason is Reason.TIME_LIMIT else ""
-    reason = f"the time limit was met{known and ' while ' + known}; --timeout raises it" if known else found.detail
+    timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
+    reason = found.detail if timely else f"the time limit was met while {found.noted}; --timeout raises it"
     return Verdict(property_, "unknown", reason=reason, trouble=found.traceback)
 
 
@@ -125,8 +134,6 @@ class _Question:
         )
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
-        if any(parameter.var is not None for parameter in graph.parameters):
-            pass  # arguments of main are inputs
         made = system_of(graph, self.violates, self._calls)
         if isinstance(made, Refused):
             return self._unknown(str(made))
@@ -150,7 +157,7 @@ class _Question:
 
     def _safe(self, system: TransitionSystem) -> Verdict:
         search = Search(system, self.violates, self.deadline)
-        for name, method in _safety_methods(search, functools.partial(self.native, system)):
+        for name, method in safety_methods(search, functools.partial(self.native, system)):
             if time.monotonic() > self.deadline:
                 break
             found = self._timed(name, method)
@@ -240,7 +247,7 @@ class _Question:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
             self.refused_proof = f"a proof was found ({method}), but its certificate was not accepted: {why}"
             return None
-        granted = list(system.graph.assumptions)
+        granted = [*system.graph.assumptions, *self._granted_of_calls(system)]
         if judgement["undefined"]:
             kinds = ", ".join(kind.replace("-", " ") for kind in judgement["undefined"])
             granted.append(f"{UNDEFINED}: no undefined behaviour before ({kinds})")
@@ -248,6 +255,17 @@ class _Question:
             self.property, "true", method, certificate=document, judged=judgement,
             assumptions=tuple(granted), shares=dict(self.shares), invariants=shown,
         )  # fmt: skip
+
+    def _granted_of_calls(self, system: TransitionSystem) -> list[str]:
+        """What is taken for granted of functions that the program declares only, and of which nothing is known."""
+        module = self.program.source.module
+        calls = [s for block in system.graph.blocks.values() for s in block.statements if isinstance(s, Call)]
+        outside = dict.fromkeys(call.callee for call in calls if call.outside)
+        names = [name for name in outside if not calls_nothing_back(name, module)]
+        if not names:
+            return []
+        returns = [f"calls of {name} return" for name in names] if self.property is Property.TERMINATION else []
+        return [NOT_BY_NAME, *returns]
 
     def _replayed(self, suspect: Suspect) -> Verdict | None:
         """``false`` if a native run with these inputs violates the property."""
@@ -344,37 +362,3 @@ class _Question:
             return None
         replay = self._timed("replay", lambda: self.replays.endless(trap))
         return self._confirmed(trap.method, replay, certificate=document, judged=judgement)
-
-
-def _safety_methods(
-    search: Search, native: Callable[[float], Any]
-) -> Sequence[tuple[str, Callable[[], Any]]]:
-    """The portfolio, cheap first: each with the seconds that it may take."""
-    refuted: list[bool] = []
-
-    def horn(seconds: float) -> Any:
-        if refuted:
-            return None
-        found = search.by_horn(seconds)
-        if found is False:
-            refuted.append(True)
-        return found
-
-    def proof(method: Callable[[], Any]) -> Callable[[], Any]:
-        return lambda: None if refuted else method()
-
-    return (
-        ("no invariant needed", search.trivially),
-        ("single runs", lambda: search.sampled(0.3)),
-        ("Houdini", proof(lambda: search.by_candidates(2.0))),
-        ("Spacer", lambda: horn(1.0)),
-        ("paths", lambda: search.by_paths(1.0)),
-        ("native runs", lambda: native(1.0)),
-        ("equations", proof(lambda: search.by_equations(4.0, 2))),
-        ("Spacer", lambda: horn(5.0)),
-        ("paths", lambda: search.by_paths(5.0)),
-        ("equations", proof(lambda: search.by_equations(8.0, 3))),
-        ("Spacer", lambda: horn(15.0)),
-        ("paths", lambda: search.by_paths(20.0, 2000)),
-        ("native runs", lambda: native(12.0)),
-    )

@@ -14,7 +14,9 @@ from loopless.flowgraph.model import (
     Assume,
     Call,
     Check,
+    Copy,
     Edge,
+    Expire,
     Fill,
     Flowgraph,
     Havoc,
@@ -36,7 +38,8 @@ class Run:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
-    ``kind``: of undefined behaviour; ``exact``: it is a run of the program as it is.
+    ``kind``: of undefined behaviour; ``widths``: those of accesses to memory;
+    ``exact``: it is a run of the program as it is.
     """
 
     end: str = "steps"
@@ -47,6 +50,7 @@ class Run:
     exact: bool = True
     taken: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     before_cutpoint: int = 0
+    widths: set[int | None] = field(default_factory=set)
     kind: str = ""
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
@@ -70,6 +74,7 @@ class Runner:
         for parameter in self.graph.parameters:
             for var in (parameter.var, parameter.null):
                 if var is not None:
+                    run.exact = False  # what the compiled program is given is not for the run to choose
                     values[var] = choose(var, Origin.NONDET, "", 0)
         here = Valuation(values, lambda *_: 0)
         for var in self.graph.variables:
@@ -142,12 +147,15 @@ class Runner:
                 run.taken.setdefault((label, index), set()).add(value)
                 if origin in (Origin.NONDET, Origin.CALL):
                     run.inputs.append(value)
+                    # What a call leaves in variables is no input of the compiled program.
+                    run.exact = run.exact and origin is Origin.NONDET
                 elif origin is Origin.UNINITIALISED:
                     run.uninitialised[self.graph.variables[target].shown] = value
                 else:
                     run.exact = False
             case Load(target=target):
                 place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
+                self._accessed(run, statement, place[1])
                 known = memory.get(place)
                 if known is None:
                     known = self._first(place, statement.type)
@@ -159,10 +167,14 @@ class Runner:
                     run.exact = False
             case Store():
                 place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
+                self._accessed(run, statement, place[1])
                 memory[place] = here.evaluate(statement.value)
-            case Fill():
+            case Fill() | Copy():
                 memory.clear()
                 run.exact = False
+            case Expire(object=number):
+                for place in [place for place in memory if place[0] == number]:
+                    del memory[place]
             case Allocate(target=target):
                 values[target] = max(self.graph.objects) + 1
                 run.exact = False
@@ -171,9 +183,15 @@ class Runner:
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
                         values[part] = part.type.wrap(choose(part, Origin.CALL, label, index))
-            case _:
-                pass
         return None
+
+    def _accessed(self, run: Run, access: Load | Store, offset: int) -> None:
+        """Memory is followed as long as all accesses are of one size, at multiples of it; pointers in it are not."""
+        run.widths.add(access.type.width)
+        holder = access.target_object if isinstance(access, Load) else access.value_object
+        size = max((access.type.width or 8) // 8, 1)
+        if len(run.widths) > 1 or holder is not None or offset % size:
+            run.exact = False
 
     def _first(self, place: tuple[int, int], type: IntType) -> int | None:
         """What an object holds at first."""

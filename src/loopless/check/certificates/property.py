@@ -80,7 +80,7 @@ class Follows:
             return self._reach.of((), "a pointer")
         meant = self._reach.meant(call.callee)  # it may be an alias
         direct = (meant[-1],) if meant[-1] in defined else ()
-        known = direct or (call.outside and _calls_nothing_back(call.callee, self._module))
+        known = direct or (call.outside and calls_nothing_back(call.callee, self._module))
         chosen = any(name in self._module.ifuncs for name in meant)
         return self._reach.of(direct, "" if known and not chosen else call.callee)
 
@@ -94,7 +94,7 @@ class Follows:
 _ERRORS: Final = (Meaning.ERROR, Meaning.ASSERT)
 
 
-def _calls_nothing_back(name: str, module: Module) -> bool:
+def calls_nothing_back(name: str, module: Module) -> bool:
     """Whether a function without a body is known to call no function of the program."""
     return effect_of(name, module.stubs) is not None or meaning_of(name) is not None or name in COMES_BACK
 

@@ -1,0 +1,44 @@
+"""The methods for safety in the order in which they are tried: cheap first, and again with more time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from loopless.verification.proofs import Search
+
+
+def safety_methods(
+    search: Search, native: Callable[[float], Any]
+) -> Sequence[tuple[str, Callable[[], Any]]]:
+    """By their names. ``native`` runs the compiled program for so many seconds; once Spacer has said that there is a
+    violation, only what looks for one is asked.
+    """
+    refuted: list[bool] = []
+
+    def horn(seconds: float) -> Any:
+        if refuted:
+            return None
+        found = search.by_horn(seconds)
+        if found is False:
+            refuted.append(True)
+        return found
+
+    def proof(method: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: None if refuted else method()
+
+    return (
+        ("no invariant needed", search.trivially),
+        ("single runs", lambda: search.sampled(0.3)),
+        ("Houdini", proof(lambda: search.by_candidates(2.0))),
+        ("Spacer", lambda: horn(1.0)),
+        ("paths", lambda: search.by_paths(1.0)),
+        ("native runs", lambda: native(1.0)),
+        ("equations", proof(lambda: search.by_equations(4.0, 2))),
+        ("Spacer", lambda: horn(5.0)),
+        ("paths", lambda: search.by_paths(5.0)),
+        ("equations", proof(lambda: search.by_equations(8.0, 3))),
+        ("Spacer", lambda: horn(15.0)),
+        ("paths", lambda: search.by_paths(20.0, 2000)),
+        ("native runs", lambda: native(12.0)),
+    )
