@@ -29,7 +29,7 @@ def searched(text: str) -> tuple[CallSearch, list[Component]]:
     cutpoints = cutpoints_of(graph(text))
     assert isinstance(cutpoints, CutpointGraph)
     search = CallSearch(cutpoints)
-    return search, search._searched()
+    return search, search.searched()
 
 
 def all_of(component: Component) -> object:
