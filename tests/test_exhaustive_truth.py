@@ -61,6 +61,7 @@ def test_divergence_is_found_exactly() -> None:
     assert counts["diverges"] == 6 * 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_functions_of_one_8_bit_input(seed: int) -> None:
     profile = PROFILES["eight-bit"]

@@ -30,6 +30,7 @@ def rows(g, seed: int, count: int) -> list[list[object]]:
     return [[value(parameter) for parameter in g.parameters] for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mathematical", [False, True])
 @pytest.mark.parametrize("first", [0, 10, 20, 30])
 def test_random_programs(tmp_path, first, mathematical):

@@ -118,6 +118,7 @@ def test_nests_are_bounded_as_a_whole(name):
     assert compared > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "first"), [("nests", 40), ("composed", 40), ("everything", 40)])
 def test_no_bound_on_random_programs_is_below_the_truth(profile, first):
     compared = answered = 0

@@ -89,6 +89,7 @@ def test_programs_are_valid(name: str) -> None:
     assert all(valid(generate(seed, PROFILES[name])) for seed in range(400))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> None:
     """Every program compiles; no run without recursion crashes, which only wild memory accesses would do."""

@@ -60,6 +60,7 @@ def program(request, tmp_path_factory):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", FORMATS, ids=" ".join)
 def test_no_answer_grows_with_the_tree(run, program, words):
     done = run(words[0], program, *words[1:])

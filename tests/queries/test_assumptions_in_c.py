@@ -127,6 +127,7 @@ def test_conditions_hold_where_they_do_natively(model, seed):
     assert not seen["wrong"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
     reading = MODELS[model]

@@ -79,6 +79,7 @@ def judge(folder, text: str, seed: int, rows=(), *, mathematical: bool = False) 
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "first"), [("nests", 700), ("composed", 700), ("everything", 700)])
 def test_claims_on_random_programs(tmp_path, profile, first):
     seen: Counter[str] = Counter()

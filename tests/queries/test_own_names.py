@@ -32,6 +32,7 @@ def host():
         yield shared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", ["int", "static int"])
 @pytest.mark.parametrize("name", LIBRARY + WORDS)
 def test_a_body_says_what_a_function_of_the_library_does(name: str, head: str, host, tmp_path: Path) -> None:

@@ -260,6 +260,7 @@ def natively(text, folder):
     return rows[: next(numbers)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="native runs need a compiler")
 @pytest.mark.parametrize("name", [*NEVER_BELOW, *COUNTED])
 def test_never_below_native_counts(name, tmp_path):

@@ -61,6 +61,7 @@ def rows(parameters) -> list[tuple[int, ...]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inline", [True, False])
 def test_conversions_are_those_of_the_machine(inline, host, tmp_path):
     file = tmp_path / "conversions.c"

@@ -54,6 +54,7 @@ def judged(g: Flowgraph, seed: int, count: int = 200) -> Counter[str]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["everything", "nests", "data", "multi-branch", "undefined"])
 def test_random_loops_and_states(profile: str) -> None:
     counts: Counter[str] = Counter()

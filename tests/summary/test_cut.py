@@ -32,6 +32,7 @@ EXHAUSTIVE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", EXHAUSTIVE)
 def test_all_states_of_eight_bits(what):
     g = graph(LOOP % EXHAUSTIVE[what])

@@ -219,6 +219,7 @@ def test_loops_do_what_their_summaries_say(name: str, tmp_path: Path) -> None:
     assert len(results) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_functions_around_loops_have_summaries(name: str, tmp_path: Path) -> None:
     """What a loop reads through a pointer is what the function was given, by the name that it has there."""

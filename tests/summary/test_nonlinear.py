@@ -96,6 +96,7 @@ INTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", INTS)
 def test_states_of_ints(source):
     low = 0 if "unsigned" in source else -40

@@ -48,6 +48,7 @@ def random_loop(seed: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_random_loops_at_8_bits(seed):
     g = graph(random_loop(seed))

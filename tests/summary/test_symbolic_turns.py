@@ -37,6 +37,7 @@ EACH = {
 SMALL = {name: range(-20, 40) for name in ("t", "x", "a", "b", "d", "m", "y")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", EACH)
 def test_any_state(what):
     judge_alone(EACH[what], count=60, seed=3, near=SMALL)

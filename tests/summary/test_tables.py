@@ -44,6 +44,7 @@ def random_loop(seed: int, kind: str) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unsigned char", "signed char", "int"])
 @pytest.mark.parametrize("seed", range(5))
 def test_random_loops_at_8_bits(seed, kind):

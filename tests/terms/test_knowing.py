@@ -39,6 +39,7 @@ COMPARED = [relation(form, t.const(value)) for form in FORMS for value in (-2, 0
             for relation in (t.less_equal, t.greater_equal, t.equal, t.not_equal)]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", COMPARED, ids=str)
 def test_nothing_changes_where_what_is_known_holds(first: t.Condition) -> None:
     for second in COMPARED[::3]:
