@@ -30,6 +30,7 @@ from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number,
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
+from loopless.source.targets import TARGET
 from loopless.source.vocabulary import (
     LEAVES,
     SIZES,
@@ -162,6 +163,11 @@ def _shown(function: ir.Function | None, name: str) -> str:
     return name if function is None else function.source_name
 
 
+def _error(t: Translator) -> str:
+    """How a run ends that comes to the error function: where it is to get to another place, it has failed."""
+    return "abort" if TARGET in t.memory.module.functions else "error"
+
+
 def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: Meaning) -> None:
     loc = instruction.loc
     match meaning:
@@ -173,8 +179,10 @@ def _meaningful(t: Translator, instruction: ir.Instruction, name: str, meaning: 
             condition = _argument_condition(t, instruction)
             t.statements.append(Assume(condition, loc))
         case Meaning.ASSERT:
-            t.split_unless(_argument_condition(t, instruction), End("error", None, None, loc), loc)
+            t.split_unless(_argument_condition(t, instruction), End(_error(t), None, None, loc), loc)
         case Meaning.ERROR:
+            t.end = End(_error(t), None, None, loc)
+        case Meaning.TARGET:
             t.end = End("error", None, None, loc)
         case Meaning.ABORT:
             t.end = End("abort", None, None, loc)

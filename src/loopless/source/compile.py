@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from loopless.errors import SourceError
 from loopless.source import folding, marks, scopes
 from loopless.source.database import CompileCommand
+from loopless.source.targets import Target, asked, marked
 from loopless.source.toolchain import clang_command, run, zig_target
 
 DataModel = Literal["ILP32", "LP64"]
@@ -60,7 +61,7 @@ class SourceOptions:
     flags for it; ``compile_database`` a ``compile_commands.json`` or its directory; ``inline`` whether to make the
     inlined module; ``timeout_s`` the limit for each compilation and for LLVM's work, in seconds; ``traps`` makes
     undefined operations trap (for running the code, not for reading it). ``stubs`` are C files that say what functions
-    do which the program only declares (:mod:`loopless.source.stubs`).
+    do which the program only declares (:mod:`loopless.source.stubs`). ``target``: a place that runs are to get to.
     """
 
     data_model: DataModel | None = None
@@ -71,6 +72,7 @@ class SourceOptions:
     timeout_s: float = 60.0
     traps: bool = False
     stubs: tuple[Path, ...] = ()
+    target: Target | None = None
 
 
 def compile_ir(
@@ -88,6 +90,12 @@ def compile_ir(
         LimitError: the compiler took too long.
     """
     options = options or SourceOptions()
+    target = options.target
+    if target is not None:
+        if target.when and isinstance(source, Path) and target.is_in(source):
+            instead = asked(check_file(source).read_bytes() if instead is None else instead, target)
+        text = compile_ir(source, replace(options, target=None), command, instead)
+        return text if target.when else marked(text, target)
     try:
         with tempfile.TemporaryDirectory(prefix="loopless-") as scratch:
             folder = Path(scratch)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from loopless.source.targets import TARGET
+
 
 class Meaning(Enum):
     """What a call of a function of the verification vocabulary means."""
@@ -26,6 +28,7 @@ class Meaning(Enum):
     EXIT = "ends the run"
     IGNORE = "does nothing"
     ENTRY = "where the program starts"
+    TARGET = "where a run is to get to, and ends"
 
 
 VOCABULARY: Final[Mapping[str, Meaning]] = {
@@ -72,6 +75,7 @@ VOCABULARY: Final[Mapping[str, Meaning]] = {
     "_Exit": Meaning.EXIT,
     "quick_exit": Meaning.EXIT,
     "main": Meaning.ENTRY,
+    TARGET: Meaning.TARGET,
 }
 """Name, or prefix followed by ``*``, to meaning."""
 

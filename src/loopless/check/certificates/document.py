@@ -17,7 +17,7 @@ the label of a block of the flowgraph; expressions are over unbounded integers a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from loopless.check.certificates.judge import Claim, Judgement, judged, judged_r
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.source import SourceOptions, load
+from loopless.source.targets import Target
 
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
@@ -60,6 +61,7 @@ def document_of(
             "compile_database": None if database is None else str(database),
             "clang": subject.options.clang,
             "stubs": [str(file) for file in subject.options.stubs],
+            **({} if subject.options.target is None else {"target": asdict(subject.options.target)}),
             "entry": subject.entry,
             "integers": "mathematical" if subject.mathematical else "machine",
             "wrapv": subject.wrapv,
@@ -94,6 +96,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         clang=told.get("clang"),
         compile_database=None if database is None else Path(database),
         stubs=tuple(Path(file) for file in told.get("stubs", ())),
+        target=Target(**told["target"]) if "target" in told else None,
     )
     program = load([Path(file) for file in told["files"]], options)
     property_ = Property(document["property"])

@@ -91,7 +91,7 @@ class Follows:
         return any(meaning in _ERRORS for meaning in (meaning_of(name, defined=True), *known))
 
 
-_ERRORS: Final = (Meaning.ERROR, Meaning.ASSERT)
+_ERRORS: Final = (Meaning.ERROR, Meaning.ASSERT, Meaning.TARGET)
 
 
 def calls_nothing_back(name: str, module: Module) -> bool:

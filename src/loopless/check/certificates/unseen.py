@@ -81,7 +81,7 @@ def _assembly(module: Module, *, only_errors: bool) -> Refused | None:
 def _is_as_named(function: Function, module: Module, meaning: Meaning, *, only_errors: bool) -> bool:
     """Whether the definition of a function does what its name means."""
     match meaning:
-        case Meaning.ENTRY:
+        case Meaning.ENTRY | Meaning.TARGET:
             return True
         case Meaning.ERROR:
             return only_errors or set(_ends(function, module, ())) <= {"abort", "exit", "error"}

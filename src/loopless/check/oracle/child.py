@@ -215,7 +215,7 @@ class _Runner:
             case "aborted":
                 return f"exit({value})" if kind else "abort"
             case "error-reached":
-                return f"assertion false: {text}" if kind else text
+                return f"assertion false: {text}" if kind == 1 else text
             case "undefined":
                 what = TRAP_KINDS.get(kind, f"check {kind} of the compiler")
                 return f"{what}, line {value}" if value else what

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from loopless.check.outcome import Status
+from loopless.source.targets import TARGET
 
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
 """The endings that the runtime itself reports; the position is the code."""
@@ -45,6 +46,7 @@ NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u
 """The integer inputs that the runtime draws, each by ``loopless_nondet_<kind>``."""
 
 MEANINGS: Final[dict[str, str]] = {
+    TARGET: "target",
     "reach_error": "error",
     "__VERIFIER_error": "error",
     "__VERIFIER_assert": "assert",
@@ -112,6 +114,7 @@ void loopless_assume(int holds) { if (!holds) finish(2, 0, 0, ""); }
 void loopless_assume_wide(uwide holds) { if (!holds) finish(2, 0, 0, ""); }
 void loopless_error(void) { finish(3, 0, 0, "error function called"); }
 void loopless_assert(int holds) { if (!holds) finish(3, 0, 0, "assertion false"); }
+void loopless_target(void) { finish(3, 2, 0, "target"); }
 void loopless_assert_fail(const char *text) { finish(3, 1, 0, text); }
 void loopless_trap(int kind, int line) { finish(4, kind, line, ""); }
 void loopless_unresolved(int index) { finish(5, 1, index, ""); }

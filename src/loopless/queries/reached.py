@@ -1,0 +1,93 @@
+"""What ``loopless reach`` answers: whether a run gets to a place, with the inputs that lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from loopless.source.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``count`` times the integer ``value``: what is long in inputs is written so."""
+
+    count: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one parameter gets.
+
+    ``name`` and ``type``: as C has them (``type`` of an array is that of its elements). ``value``: of an integer;
+    ``elements``: of a pointer, what it points to, from the first element on; both None: the null pointer.
+    """
+
+    name: str
+    type: str
+    value: int | None = None
+    elements: tuple[Run, ...] | None = None
+
+    @property
+    def listed(self) -> list[int] | None:
+        """The elements one by one."""
+        return None if self.elements is None else list(unrolled(self.elements))
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The inputs of one run of ``function``.
+
+    ``arguments``: one per parameter; ``nondet``: what input functions return, in the order of calls, ``repeats``: the
+    last of them comes again and again; ``uninitialised``: what locals hold that nothing has written, by name;
+    ``globals``: scalar globals that hold something else than the program gives them when ``function`` begins.
+    """
+
+    function: str
+    arguments: tuple[Given, ...] = ()
+    nondet: tuple[Run, ...] = ()
+    repeats: bool = False
+    uninitialised: Mapping[str, int] = field(default_factory=dict)
+    globals: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The answer about one target.
+
+    ``verdict``: "reached", "unreachable" or "unknown"; ``method``: who found it. ``inputs``: of "reached", with what
+    the native run said in ``replayed``. ``certificate``: of "unreachable", the proof that the judge accepted, None
+    where it rests on the counters of paths alone. ``reason``: of "unknown". ``tried``: seconds by method.
+    """
+
+    target: Target
+    function: str
+    verdict: str
+    method: str = ""
+    inputs: Inputs | None = None
+    replayed: str = ""
+    certificate: Mapping[str, Any] | None = None
+    judged: Mapping[str, Any] | None = None
+    reason: str = ""
+    assumptions: tuple[str, ...] = ()
+    tried: Mapping[str, float] = field(default_factory=dict)
+    trouble: str = ""
+
+
+def runs_of(values: list[int] | tuple[int, ...]) -> tuple[Run, ...]:
+    """A list of integers as runs."""
+    found: list[Run] = []
+    for value in values:
+        if found and found[-1].value == value:
+            found[-1] = Run(found[-1].count + 1, value)
+        else:
+            found.append(Run(1, value))
+    return tuple(found)
+
+
+def unrolled(runs: tuple[Run, ...]) -> Iterator[int]:
+    """The integers one by one."""
+    for run in runs:
+        yield from (run.value for _ in range(run.count))
