@@ -114,11 +114,21 @@ def _job(program: Program, property_: Property, settings: Settings, deadline: fl
     return _Question(program, property_, settings, deadline).answer()
 
 
+def proved(program: Program, entry: str, settings: Settings, deadline: float) -> Verdict:
+    """Whether no call of the function ``entry`` comes to the error, by proofs alone, for as long as there is time:
+    "true" with its certificate, or "unknown".
+    """
+    return _Question(program, Property.UNREACH_CALL, settings, deadline, entry).proved()
+
+
 class _Question:
     """One property of one program, and what the methods have said of it."""
 
-    def __init__(self, program: Program, property_: Property, settings: Settings, deadline: float) -> None:
+    def __init__(
+        self, program: Program, property_: Property, settings: Settings, deadline: float, entry: str = "main"
+    ) -> None:
         self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
+        self.entry = entry
         self.violates = violates(property_)
         self.follows = Follows(property_, program.source.module)
         self.shares: dict[str, float] = {}
@@ -130,7 +140,7 @@ class _Question:
         """The verdict, by the methods in their order."""
         settings = self.settings
         graph = graph_of(
-            self.program.source, "main", self.property, mathematical=settings.mathematical, wrapv=settings.wrapv
+            self.program.source, self.entry, self.property, mathematical=settings.mathematical, wrapv=settings.wrapv
         )
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
@@ -143,6 +153,27 @@ class _Question:
             return self._safe(made)
         finally:
             self.replays.close()
+
+    def proved(self) -> Verdict:
+        """The verdict by the methods that prove, without runs of the program."""
+        graph = graph_of(
+            self.program.source, self.entry, self.property, mathematical=self.settings.mathematical,
+            wrapv=self.settings.wrapv,
+        )  # fmt: skip
+        made = graph.refused or system_of(graph, self.violates, self._calls)
+        if isinstance(made, Refused):
+            return self._unknown(str(made))
+        search = Search(made, self.violates, self.deadline)
+        for name, method in safety_methods(search, lambda _: None):
+            if time.monotonic() > self.deadline:
+                break
+            found = self._timed(name, method)
+            if isinstance(found, Suspect):
+                break
+            verdict = self._said(made, search, found)
+            if verdict is not None and verdict.verdict == "true":
+                return verdict
+        return self._unknown(self._why(made))
 
     def _calls(self, call: Call) -> Refused | None:
         if self.follows(call):
@@ -206,7 +237,7 @@ class _Question:
         options = self.program.source.options
         if options.data_model is None and self.program.source.data_model in ("ILP32", "LP64"):
             options = replace(options, data_model=cast(Any, self.program.source.data_model))
-        return Subject(self.program.files, options, "main", self.settings.mathematical, self.settings.wrapv)
+        return Subject(self.program.files, options, self.entry, self.settings.mathematical, self.settings.wrapv)
 
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""

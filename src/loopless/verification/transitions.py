@@ -80,7 +80,8 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class Transition:
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
-    ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed.
+    ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
+    from outside that are taken on the way, in their order, also those on which nothing depends.
     """
 
     source: str
@@ -89,6 +90,7 @@ class Transition:
     update: Mapping[Var, Term]
     inputs: tuple[Input, ...]
     loc: Loc | None = None
+    taken: tuple[Input, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +108,27 @@ class TransitionSystem:
 
 
 def system_of(
-    graph: Flowgraph, violates: Violates, calls: Callable[[Call], Refused | None], *, ends: bool = True
+    graph: Flowgraph,
+    violates: Violates,
+    calls: Callable[[Call], Refused | None],
+    *,
+    ends: bool = True,
+    ways: int = 1,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
-    kept of runs that end.
+    kept of runs that end. Up to so many ``ways`` that meet in one place, and differ in what they come to, go on each by
+    itself.
     """
     cutpoints = cutpoints_of(graph)
     live = live_at_entry(graph.blocks, frozenset())
-    made = _Maker(graph, violates, calls, frozenset(cutpoints), live)
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways)
     try:
         for start in (START, *cutpoints):
             made.begin(start)
     except TermTooLarge as error:
         return Refused(Reason.BUDGET, graph.source_name, f"an expression grows too large: {error}")
     transitions = [t for t in made.transitions if ends or t.target in cutpoints]
-    if multiplies(transitions):
+    if ways > 1 or multiplies(transitions):
         transitions = [part for t in transitions for part in apart(t)]
     state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
     return TransitionSystem(graph, cutpoints, tuple(transitions), state, tuple(made.failing), tuple(made.open))
@@ -141,6 +149,7 @@ def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
 class _State:
     condition: Condition
     values: dict[Var, Term]
+    taken: tuple[Input, ...] = ()
 
 
 class _Maker:
@@ -151,8 +160,10 @@ class _Maker:
         calls: Callable[[Call], Refused | None],
         cutpoints: frozenset[str],
         live: Mapping[str, frozenset[Var]],
+        ways: int = 1,
     ) -> None:
         self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
+        self.ways = ways
         self.written: Written = written_objects(graph, graph.blocks)
         self.transitions: list[Transition] = []
         self.failing: list[Transition] = []
@@ -167,7 +178,7 @@ class _Maker:
         first = self.graph.entry if start == START else start
         self.arrived = {first: [_State(TRUE, {})]}
         if start == START and first in self.cutpoints:
-            self._emit(first, TRUE, {}, None)
+            self._emit(first, _State(TRUE, {}), None)
             return
         blocks = self.graph.blocks
         inner = {
@@ -177,20 +188,37 @@ class _Maker:
         targets: dict[str, list[_State]] = {}
         for label in reverse_postorder(inner, first):
             states = self.arrived.pop(label, [])
-            if states:
-                self._block(blocks[label], self._joined(label, states), targets)
+            for state in self._kept(label, states):
+                self._block(blocks[label], state, targets)
         for target, states in targets.items():
-            state = self._joined(target, states)
-            self._emit(target, state.condition, state.values, None)
+            for state in self._kept(target, states):
+                self._emit(target, state, None)
 
-    def _emit(self, target: str, condition: Condition, values: Mapping[Var, Term], loc: Loc | None) -> None:
+    def _emit(self, target: str, state: _State, loc: Loc | None, condition: Condition | None = None) -> None:
+        """A transition to ``target`` from a state, of which ``condition`` holds where that is not its own."""
+        condition = state.condition if condition is None else condition
         if condition is FALSE:
             return
         kept = self.live.get(target, frozenset())
-        update = {var: term for var, term in values.items() if var in kept and term is not var}
+        update = {var: term for var, term in state.values.items() if var in kept and term is not var}
         used = condition.variables.union(*(term.variables for term in update.values()))
         inputs = tuple(one for one in self.inputs if one.var in used)
-        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc))
+        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc, state.taken))
+
+    def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
+        """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
+        they are too many.
+        """
+        if len(states) < 2:
+            return states
+        if self.ways > 1:
+            alike: dict[object, list[_State]] = {}
+            for state in states:
+                matters = frozenset((var, term) for var, term in state.values.items() if var in self.live[label])
+                alike.setdefault((matters, state.taken), []).append(state)
+            if len(alike) <= self.ways:
+                return [self._joined(label, group) for group in alike.values()]
+        return [self._joined(label, states)]
 
     def _joined(self, label: str, states: Sequence[_State]) -> _State:
         """One state for all that meet; their conditions exclude one another."""
@@ -207,7 +235,8 @@ class _Maker:
             for state, condition in zip(reversed(states[:-1]), reversed(own[:-1]), strict=True):
                 term = ite(condition, state.values.get(var, var), term)
             values[var] = term
-        return _State(conjunction((*common, disjunction(own))), values)
+        taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
+        return _State(conjunction((*common, disjunction(own))), values, taken)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -220,7 +249,7 @@ class _Maker:
                 return
         if block.end is not None:
             if self.violates(block.end):
-                self._emit(VIOLATION, state.condition, {}, block.end.loc)
+                self._emit(VIOLATION, replace(state, values={}), block.end.loc)
             elif block.end.kind == "unsupported":
                 unknown = Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
                 self._opened(block.end.refused or unknown, state)
@@ -233,11 +262,11 @@ class _Maker:
                 continue
             values = {**state.values, **{v: substitute(term, state.values) for v, term in edge.assigns}}
             following = targets if edge.target in self.cutpoints else self.arrived
-            following.setdefault(edge.target, []).append(_State(condition, values))
+            following.setdefault(edge.target, []).append(_State(condition, values, state.taken))
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
-        self._emit(OPEN, state.condition, {}, None)
+        self._emit(OPEN, replace(state, values={}), None)
 
     def _statement(self, label: str, index: int, statement: Statement, state: _State) -> None:
         values = state.values
@@ -249,40 +278,45 @@ class _Maker:
             case Assume():
                 state.condition = conjunction((state.condition, substitute(statement.condition, values)))
             case Havoc(target=target, origin=origin):
-                values[target] = self._input(target, origin, label, index)
+                values[target] = self._input(state, target, origin, label, index)
             case Load():
                 values[statement.target] = self._loaded(statement, state, label, index)
                 if statement.target_object is not None:
                     values[statement.target_object] = self._input(
-                        statement.target_object, Origin.MEMORY, label, index, "object"
+                        state, statement.target_object, Origin.MEMORY, label, index, "object"
                     )
             case Allocate(target=target):
-                values[target] = self._input(target, Origin.MEMORY, label, index)
+                values[target] = self._input(state, target, Origin.MEMORY, label, index)
             case Call():
                 refused = self.calls(statement)
                 if refused is not None:
                     self._opened(refused, state)
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
-                        values[part] = self._input(part, Origin.CALL, label, index, part.name)
+                        values[part] = self._input(state, part, Origin.CALL, label, index, part.name)
             case _:
                 pass  # what it changes is memory that no variable holds
 
     def _check(self, check: Check, state: _State) -> None:
         condition = substitute(check.condition, state.values)
         if self.violates(check):
-            self._emit(VIOLATION, conjunction((state.condition, negate(condition))), {}, check.loc)
+            failing = conjunction((state.condition, negate(condition)))
+            self._emit(VIOLATION, replace(state, values={}), check.loc, failing)
         else:
             failing = conjunction((state.condition, negate(condition)))
             if failing is not FALSE:
                 self.failing.append(Transition(self.start, UNDEFINED, failing, {}, (), check.loc))
         state.condition = conjunction((state.condition, condition))
 
-    def _input(self, target: Var, origin: Origin, label: str, index: int, part: str = "") -> Var:
+    def _input(  # noqa: PLR0917
+        self, state: _State, target: Var, origin: Origin, label: str, index: int, part: str = ""
+    ) -> Var:
         var = Var(f"?{self.start}>{label}:{index}{part}", target.type)
         found = Input(var, origin, label, index)
         if found not in self.inputs:
             self.inputs.append(found)
+        if found not in state.taken:
+            state.taken = (*state.taken, found)
         return var
 
     def _loaded(self, load: Load, state: _State, label: str, index: int) -> Term:
@@ -293,7 +327,7 @@ class _Maker:
         if kept and number is not None and load.target_object is None:
             held = load.type if load.target.type.width is not None else IntType(None)
             return read(objects[number].name, substitute(load.address.offset, state.values), held)
-        return self._input(load.target, Origin.MEMORY, label, index)
+        return self._input(state, load.target, Origin.MEMORY, label, index)
 
 
 def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:

@@ -100,15 +100,23 @@ def calls_nothing_back(name: str, module: Module) -> bool:
 
 
 def graph_of(
-    program: Program, entry: str, property_: Property, *, mathematical: bool = False, wrapv: bool = False
+    program: Program,
+    entry: str,
+    property_: Property,
+    *,
+    mathematical: bool = False,
+    wrapv: bool = False,
+    apart: bool = False,
+    cells: bool = True,
 ) -> Flowgraph:
     """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals; it is
     refused where a run may do more that matters to the property. At calls of functions that were not inlined it goes
-    into them, or passes over them; where errors matter, a cell of each array is followed.
+    into them, or passes over them; where errors matter, a cell of each array is followed, unless without ``cells``.
+    ``apart``: what pointers in memory point to is taken not to overlap.
     """
     module = program.inlined
     resolved = dispatched(module, never_written(module, whole=True))
-    options = Options(mathematical, wrapv, apart=False)
+    options = Options(mathematical, wrapv, apart=apart)
     graph = build(resolved.functions[entry], resolved, options)
     called = {i.callee_name for function in program.module.defined() for i in function.instructions()}
     first = begins_at(program.module, entry) and entry not in called
@@ -128,7 +136,7 @@ def graph_of(
     whole = entered(whole, body) if graph.refused is None else whole
     undefined = property_ is Property.NO_OVERFLOW and next(_undefined_constants(whole), None)
     refused = graph.refused or undefined or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
-    whole = with_cells(whole) if property_ is Property.UNREACH_CALL else whole
+    whole = with_cells(whole) if property_ is Property.UNREACH_CALL and cells else whole
     return replace(whole, refused=refused)
 
 

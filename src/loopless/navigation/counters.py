@@ -1,0 +1,452 @@
+"""What must hold of how often each way through each loop is taken, if a run gets to the goal.
+
+The constraint systems of Obdržálek and Trtík (Efficient loop navigation for symbolic execution, ATVA 2011, section
+3.2), of a whole run at once: values are sums over counters, their merges and resets; and beyond the paper a counter for
+each transition and finite state, as flows; the last and the first iteration of a loop exactly; the state in front of
+the last and the first time that each way is taken; bounds on sums of data; numbers of iterations of inner loops. All
+of it is necessary: without a solution there is no such run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.graphs import reachable
+from loopless.logic.incremental import Conjunction
+from loopless.logic.smt import Answer
+from loopless.navigation.product import Edge, Product
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Aggregate,
+    Condition,
+    Const,
+    IntType,
+    Read,
+    Term,
+    Var,
+    add,
+    const,
+    conjunction,
+    conjuncts,
+    disjunction,
+    equal,
+    greater_equal,
+    less_equal,
+    mul,
+    negate,
+    range_of,
+    replace_terms,
+    sub,
+    substitute,
+    walk,
+)
+from loopless.verification.transitions import TransitionSystem
+
+COUNT: Final = IntType(None)
+MOST_DETAILED: Final = 14
+"""Of loops with more ways than this, the states around single ways are left out. A guess."""
+CUTS: Final = 40
+"""So many times a plan is asked for again that is in one piece. A guess."""
+CHECK_MS: Final = 2_000
+"""Milliseconds for one question to the solver. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A solution: how often each edge is taken, by its number, and what the variables hold where the run begins and what
+    comes from outside on ways that are taken at most once.
+    """
+
+    counts: Mapping[int, int]
+    values: Mapping[Var, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an edge does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
+    ``reset`` (None: to anything).
+    """
+
+    low: int | None = 0
+    high: int | None = 0
+    sets: bool = False
+    reset: Term | None = None
+
+
+class CounterSystem:
+    """The constraints of one product. ``scalars``: the variables whose values at the beginning are not known."""
+
+    def __init__(self, product: Product, system: TransitionSystem) -> None:
+        self.product, self.system = product, system
+        self.parts: list[Condition] = []
+        self._fresh = 0
+        self.count: dict[int, Var] = {}
+        self.scalars: dict[Var, None] = {}
+        self._solver: Conjunction | None = None
+        assert product.goal is not None
+        self.members: dict[int, list[int]] = {}
+        for node, component in enumerate(product.component):
+            self.members.setdefault(component, []).append(node)
+        self.inside: dict[int, list[Edge]] = {}
+        self.between: list[Edge] = []
+        for edge in product.edges:
+            if product.component[edge.source] == product.component[edge.target]:
+                self.inside.setdefault(product.component[edge.source], []).append(edge)
+            else:
+                self.between.append(edge)
+        for edge in product.edges:
+            self.count[edge.number] = Var(f"#{edge.number}", COUNT)
+        self.at_exit: dict[tuple[int, Var], Term] = {}
+        for component in self.members:
+            self._component(component)
+        for edge in self.between:
+            self._crossing(edge)
+
+    # -- building blocks ----------------------------------------------------------------------------------------------
+
+    def _new(self, name: str, type: IntType = COUNT) -> Var:
+        self._fresh += 1
+        return Var(f"!{name}{self._fresh}", type)
+
+    def _say(self, condition: Condition) -> None:
+        if condition is not TRUE:
+            self.parts.append(condition)
+
+    def _if(self, given: Condition, then: Iterable[Condition]) -> None:
+        """Where ``given`` holds, so do the others."""
+        refused = negate(given)
+        for condition in then:
+            if condition is not TRUE:
+                self.parts.append(disjunction((refused, condition)))
+
+    def _variables(self, component: int) -> list[Var]:
+        """The variables that matter in a component beside those whose values its nodes have."""
+        found: dict[Var, None] = {}
+        for node in self.members[component]:
+            here = self.product.nodes[node]
+            for var in self.system.state.get(here.label, ()):
+                found[var] = None
+        fixed = [self.product.nodes[node].fixed for node in self.members[component]]
+        return [var for var in found if not all(var in values for values in fixed)]
+
+    def _entered(self, component: int, var: Var) -> Term:
+        if self.product.component[0] == component:
+            self.scalars[var] = None
+            return var
+        return Var(f"{var.name}@{component}", var.type)
+
+    def _onto(self, edge: Edge, values: Mapping[Var, Term]) -> tuple[list[Condition], dict[Var, Term]]:
+        """What holds if an edge is taken with these values, and what it makes of them; what it takes from outside and
+        reads is any value of its type.
+        """
+        node = self.product.nodes[edge.source]
+        used = edge.condition.variables.union(*(term.variables for term in edge.update.values()))
+        given: dict[Var, Term] = {}
+        for var in used:
+            if var in values:
+                given[var] = values[var]
+            elif var in node.fixed:
+                given[var] = const(node.fixed[var])
+            elif edge.source == 0 and self.product.component.count(self.product.component[0]) == 1 and node.label == "":
+                if not var.name.startswith("?"):
+                    self.scalars[var] = None  # what it holds where the run begins
+                    given[var] = var
+                else:
+                    given[var] = Var(f"{var.name}~{edge.number}", var.type)
+                    self.scalars[given[var]] = None
+            else:
+                given[var] = self._new(var.name, var.type)
+        reads: dict[Term, Term] = {}
+        for part in conjuncts(edge.condition):
+            self._abstract(part, reads)
+        for term in edge.update.values():
+            self._abstract(term, reads)
+        condition = [
+            substitute(replace_terms(part, reads) if reads else part, given) for part in conjuncts(edge.condition)
+        ]
+        update = {
+            var: substitute(replace_terms(term, reads) if reads else term, given) for var, term in edge.update.items()
+        }
+        return condition, update
+
+    def _abstract(self, node: Condition | Term, reads: dict[Term, Term]) -> None:
+        for part in walk(node):
+            if isinstance(part, Read | Aggregate) and part not in reads:
+                low, high = range_of(part)
+                name = self._new("read", part.type if isinstance(part, Read) else COUNT)
+                reads[part] = name
+                if isinstance(part, Aggregate):
+                    self._say(TRUE if low is None else greater_equal(name, const(low)))
+                    self._say(TRUE if high is None else less_equal(name, const(high)))
+
+    def _held(self, node: int, var: Var, values: Mapping[Var, Term]) -> Term | None:
+        fixed = self.product.nodes[node].fixed
+        return const(fixed[var]) if var in fixed else values.get(var)
+
+    # -- one component ------------------------------------------------------------------------------------------------
+
+    def _arriving(self, node: int) -> Term:
+        """How often a run comes into the component by this node: 0 or 1."""
+        here = self.product.component[node]
+        edges = [e for e in self.between if e.target == node]
+        first = [const(1)] if node == 0 and self.product.component[0] == here else []
+        return add(*first, *(self.count[e.number] for e in edges)) if edges or first else const(0)
+
+    def _leaving(self, node: int) -> Term:
+        edges = [self.count[e.number] for e in self.between if e.source == node]
+        last = [const(1)] if node == self.product.goal else []
+        return add(*edges, *last) if edges or last else const(0)
+
+    def _component(self, component: int) -> None:
+        variables = self._variables(component)
+        entry = {var: self._entered(component, var) for var in variables}
+        inside = self.inside.get(component, [])
+        members = self.members[component]
+        came = add(const(0), *(self._arriving(node) for node in members))
+        self._say(less_equal(came, const(1)))
+        if not inside:
+            for node in members:
+                self._say(equal(self._arriving(node), self._leaving(node)))
+            self.at_exit |= {(component, var): term for var, term in entry.items()}
+            return
+        counts = {edge.number: self.count[edge.number] for edge in inside}
+        last = {edge.number: self._new("last") for edge in inside}
+        first = {edge.number: self._new("first") for edge in inside}
+        for node in members:
+            into = [counts[e.number] for e in inside if e.target == node]
+            out = [counts[e.number] for e in inside if e.source == node]
+            self._say(equal(add(self._arriving(node), *into), add(self._leaving(node), *out)))
+        for edge in inside:
+            count = counts[edge.number]
+            for flag in (last[edge.number], first[edge.number]):
+                self._say(conjunction((greater_equal(flag, const(0)), less_equal(flag, const(1)), less_equal(flag, count))))
+            self._if(greater_equal(count, const(1)), [equal(came, const(1))])
+        total = add(*counts.values())
+        steps = greater_equal(total, const(1))
+        for flags in (last, first):
+            self._say(disjunction((negate(steps), equal(add(*flags.values()), const(1)))))
+            self._say(disjunction((steps, equal(add(*flags.values()), const(0)))))
+        exit_ = {var: Var(f"{var.name}@{component}out", var.type) for var in variables}
+        middle = {var: Var(f"{var.name}@{component}mid", var.type) for var in variables}
+        self.at_exit |= {(component, var): term for var, term in exit_.items()}
+        changes = self._changes(inside, variables)
+        constant = [var for var in variables if all(change == _Change() for change in changes[var].values())]
+        for var in constant:
+            self._say(equal(exit_[var], entry[var]))
+            self._say(equal(middle[var], entry[var]))
+        self._if(negate(steps), [equal(exit_[var], entry[var]) for var in variables if var not in constant])
+        for edge in inside:
+            self._step(edge, last[edge.number], middle, exit_, at=edge.target, leaving=True)
+            self._step(edge, first[edge.number], entry, None, at=edge.source, leaving=False)
+        before = {edge.number: sub(counts[edge.number], last[edge.number]) for edge in inside}
+        self._sums(inside, variables, changes, entry, middle, before)
+        if len(inside) <= MOST_DETAILED:
+            for edge in inside:
+                self._around(edge, inside, variables, changes, entry, counts)
+        self._trips(component, inside, counts)
+
+    def _step(  # noqa: PLR0917
+        self, edge: Edge, flag: Term, before: Mapping[Var, Term], after: Mapping[Var, Term] | None, *, at: int, leaving: bool
+    ) -> None:
+        """One time that the edge is taken, with what it demands and does, if ``flag`` is 1."""
+        given = equal(flag, const(1))
+        condition, update = self._onto(edge, before)
+        place = self._leaving(at) if leaving else self._arriving(at)
+        self._if(given, [equal(place, const(1)), *condition])
+        if after is None:
+            return
+        target = self.product.nodes[edge.target].fixed
+        held = self.system.state.get(self.product.nodes[edge.target].label, ())
+        for var, term in after.items():
+            if var in target:
+                self._if(given, [equal(term, const(target[var]))])
+            elif var in held:
+                value = update.get(var, self._held(edge.source, var, before))
+                if value is not None:
+                    self._if(given, [equal(term, value)])
+
+    def _changes(self, inside: list[Edge], variables: list[Var]) -> dict[Var, dict[int, _Change]]:
+        moving = {var for edge in inside for var in edge.update}
+        return {var: {edge.number: self._change(edge, var, moving) for edge in inside} for var in variables}
+
+    def _change(self, edge: Edge, var: Var, moving: set[Var]) -> _Change:
+        source, target = self.product.nodes[edge.source].fixed, self.product.nodes[edge.target].fixed
+        if var in target:
+            return _Change(sets=True, reset=const(target[var]))
+        term = edge.update.get(var)
+        if term is None:
+            if var in source:
+                return _Change(sets=True, reset=const(source[var]))
+            held = self.system.state.get(self.product.nodes[edge.source].label, ())
+            return _Change() if var in held else _Change(sets=True)
+        if var in term.variables:
+            low, high = range_of(sub(term, var))
+            rest = sub(term, var)
+            if var in rest.variables:
+                return _Change(None, None)
+            return _Change(low, high)
+        stays = not any(isinstance(part, Read) for part in walk(term)) and not term.variables & moving
+        stays = stays and not any(v.name.startswith("?") for v in term.variables)
+        return _Change(sets=True, reset=term if stays else None)
+
+    def _sums(  # noqa: PLR0917
+        self,
+        inside: list[Edge],
+        variables: list[Var],
+        changes: Mapping[Var, Mapping[int, _Change]],
+        entry: Mapping[Var, Term],
+        middle: Mapping[Var, Term],
+        often: Mapping[int, Term],
+    ) -> None:
+        """What the variables hold once the edges were taken so ``often``."""
+        for var in variables:
+            by = changes[var]
+            setting = [edge for edge in inside if by[edge.number].sets]
+            adding = [edge for edge in inside if not by[edge.number].sets]
+            kept = self._between(entry[var], middle[var], [(by[e.number], often[e.number]) for e in adding])
+            if not setting:
+                self._say(kept)
+                continue
+            never = conjunction(equal(often[e.number], const(0)) for e in setting)
+            choices = [conjunction((never, kept))]
+            since = {e.number: self._new("since") for e in adding}
+            for e in adding:
+                count = since[e.number]
+                self._say(conjunction((greater_equal(count, const(0)), less_equal(count, often[e.number]))))
+            for edge in setting:
+                value = by[edge.number].reset
+                taken = greater_equal(often[edge.number], const(1))
+                if value is None:
+                    choices.append(taken)
+                    continue
+                value = substitute(value, {v: entry[v] for v in value.variables if v in entry})
+                moved = self._between(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
+                choices.append(conjunction((taken, moved)))
+            self._say(disjunction(choices))
+
+    @staticmethod
+    def _between(start: Term, end: Term, changes: list[tuple[_Change, Term]]) -> Condition:
+        """Whether ``end`` can be what ``start`` becomes by so many changes."""
+        parts = []
+        if all(change.low is not None for change, _ in changes):
+            parts.append(greater_equal(end, add(start, *(mul(const(c.low or 0), n) for c, n in changes))))
+        if all(change.high is not None for change, _ in changes):
+            parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
+        return conjunction(parts)
+
+    def _around(  # noqa: PLR0917
+        self,
+        edge: Edge,
+        inside: list[Edge],
+        variables: list[Var],
+        changes: Mapping[Var, Mapping[int, _Change]],
+        entry: Mapping[Var, Term],
+        counts: Mapping[int, Term],
+    ) -> None:
+        """The states in which the edge is taken for the last time, and for the first time."""
+        if all(part.variables.isdisjoint(variables) for part in conjuncts(edge.condition)):
+            return
+        taken = greater_equal(counts[edge.number], const(1))
+        for is_last in (True, False):
+            often: dict[int, Term] = {}
+            for other in inside:
+                if other.number == edge.number:
+                    often[other.number] = sub(counts[other.number], const(1)) if is_last else const(0)
+                    continue
+                before = often[other.number] = self._new("before")
+                self._if(taken, [greater_equal(before, const(0)), less_equal(before, counts[other.number])])
+            here = {var: self._new(var.name, var.type) for var in variables}
+            condition, _ = self._onto(edge, here)
+            self._if(taken, condition)
+            for var in variables:
+                by = changes[var]
+                if any(by[other.number].sets for other in inside):
+                    continue
+                moved = [(by[other.number], often[other.number]) for other in inside]
+                self._if(taken, [self._between(entry[var], here[var], moved)])
+
+    def _trips(self, component: int, inside: list[Edge], counts: Mapping[int, Term]) -> None:
+        """Inner loops that are gone round equally often each time that they are entered."""
+        from loopless.navigation.trips import constant_trips
+
+        for label, trips in constant_trips(self.product, component, inside).items():
+            at = {node for node in self.members[component] if self.product.nodes[node].label == label}
+            round_ = [counts[e.number] for e in inside if e.source in at and e.target in at]
+            entries = [counts[e.number] for e in inside if e.target in at and e.source not in at]
+            left = [counts[e.number] for e in inside if e.source in at and e.target not in at]
+            first = [self._arriving(node) for node in at]
+            out = [self._leaving(node) for node in at]
+            went = add(const(0), *round_)
+            self._say(less_equal(went, mul(const(trips), add(const(0), *entries, *first))))
+            self._say(greater_equal(went, mul(const(trips), add(const(0), *left, *out))))
+
+    # -- between components -------------------------------------------------------------------------------------------
+
+    def _crossing(self, edge: Edge) -> None:
+        """An edge that a run takes at most once."""
+        count = self.count[edge.number]
+        self._say(conjunction((greater_equal(count, const(0)), less_equal(count, const(1)))))
+        source, target = self.product.component[edge.source], self.product.component[edge.target]
+        before = {var: term for (component, var), term in self.at_exit.items() if component == source}
+        condition, update = self._onto(edge, before)
+        given = equal(count, const(1))
+        self._if(given, condition)
+        node = self.product.nodes[edge.target]
+        held = self.system.state.get(node.label, ())
+        for var in self._variables(target):
+            term = self._entered(target, var)
+            if var in node.fixed:
+                self._if(given, [equal(term, const(node.fixed[var]))])
+            elif var in held:
+                value = update.get(var, self._held(edge.source, var, before))
+                if value is None and self.product.nodes[edge.source].label == "" and edge.source == 0:
+                    self.scalars[var] = None
+                    value = var
+                if value is not None:
+                    self._if(given, [equal(term, value)])
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def solve(self, also: Iterable[Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | Answer:
+        """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up."""
+        if FALSE in self.parts:
+            return Answer.NO
+        if self._solver is None:
+            self._solver = Conjunction()
+            self._solver.add(self.parts)
+        also = list(also)
+        for _ in range(CUTS):
+            answer, model = self._solver.check(also, timeout_ms)
+            if answer is not Answer.YES:
+                return answer
+            counts = {number: model.get(var, 0) for number, var in self.count.items()}
+            cuts = self._cuts(counts)
+            if not cuts:
+                values = {var: model[var] for var in self.scalars if var in model}
+                return Plan({number: count for number, count in counts.items() if count}, values)
+            self._solver.add(cuts)
+        return Answer.UNKNOWN
+
+    def _cuts(self, counts: Mapping[int, int]) -> list[Condition]:
+        """For ways that nothing leads to: they are taken only if something does."""
+        taken = [edge for edge in self.product.edges if counts[edge.number]]
+        onward: dict[int, list[int]] = {}
+        for edge in taken:
+            onward.setdefault(edge.source, []).append(edge.target)
+        reached = set(reachable((0,), lambda at: onward.get(at, ())))
+        lost = [edge for edge in taken if edge.source not in reached]
+        if not lost:
+            return []
+        cut: list[Condition] = []
+        island = set(reachable((lost[0].source,), lambda at: onward.get(at, ()))) - reached
+        into = [self.count[e.number] for e in self.product.edges if e.target in island and e.source not in island]
+        some = greater_equal(add(const(0), *into), const(1)) if into else FALSE
+        for edge in lost:
+            if edge.source in island and edge.target in island:
+                cut.append(disjunction((less_equal(self.count[edge.number], const(0)), some)))
+        return cut
+
+

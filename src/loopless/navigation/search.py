@@ -1,0 +1,407 @@
+"""Guided symbolic execution: a plan of the counters is followed way by way, and where the run departs from it another
+one is made from there (Obdržálek and Trtík: Efficient loop navigation for symbolic execution, ATVA 2011, section 3.3).
+
+What a path reads are symbols, each time that a loop goes the same way again is one step where the way demands the same
+of each element, and what has been tried in vain is gone back from. A search that has tried everything, has fixed
+nothing and has met nothing that it does not follow proves that there is no way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.graphs import reachable
+from loopless.logic.smt import Answer
+from loopless.navigation.counters import CounterSystem, Plan
+from loopless.navigation.product import Edge, Product, product_of
+from loopless.navigation.store import Cells, NotFollowed, Store, size_of, small_model
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Compare,
+    Condition,
+    Const,
+    Read,
+    Term,
+    Var,
+    conjunction,
+    conjuncts,
+    const,
+    replace_terms,
+    sub,
+    substitute,
+    walk,
+)
+from loopless.verification.transitions import START, VIOLATION, Input, Transition, TransitionSystem
+
+MOST_SYSTEMS: Final = 400
+"""Plans are made so often in one search. A guess."""
+SHORTEST_RUN: Final = 4
+"""A way that is taken fewer times in a row is taken step by step. A guess."""
+BACKTRACKS: Final = 4_000
+"""So often a search goes back. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transition that was taken ``count`` times in a row, with what each value from outside was."""
+
+    transition: int
+    count: int
+    inputs: Mapping[Input, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path to the goal: its steps, the values of symbols, and elements that are alike."""
+
+    steps: tuple[Step, ...]
+    values: Mapping[Var, int]
+    cells: Mapping[tuple[str, int], Var]
+    runs: tuple[Cells, ...]
+    begin: Mapping[Var, Term]
+
+
+@dataclass(slots=True)
+class _Course:
+    """A plan that is followed: what is left of it, and where it is."""
+
+    product: Product
+    left: dict[int, int]
+    node: int
+
+    def copied(self) -> _Course:
+        return _Course(self.product, dict(self.left), self.node)
+
+
+@dataclass(slots=True)
+class _Point:
+    """Where the search could go on otherwise."""
+
+    label: str
+    values: dict[Var, Term]
+    course: _Course | None
+    mark: tuple[int, int, int, int]
+    steps: int
+    others: Iterator[tuple[int, Edge | None]]
+
+
+@dataclass(slots=True)
+class Searched:
+    """``route`` where one was found; ``exhausted``: everything was tried, so that there is none."""
+
+    route: Route | None = None
+    exhausted: bool = False
+    systems: int = 0
+    steps: int = 0
+    why: str = ""
+
+
+class Navigator:
+    """One search. ``fixed``: what variables hold where the run begins, by choice."""
+
+    def __init__(self, system: TransitionSystem, fixed: Mapping[Var, int], deadline: float) -> None:
+        self.system, self.fixed, self.deadline = system, fixed, deadline
+        self.done = Searched()
+        self.store = Store(self.system.graph.objects.values())
+        self.onward: dict[str, list[int]] = {}
+        for number, transition in enumerate(self.system.transitions):
+            self.onward.setdefault(transition.source, []).append(number)
+        self.path: list[Step] = []
+        self.complete = not self.fixed
+        self._fresh = 0
+        self._goals = frozenset((VIOLATION,))
+        self._towards = {START, *self._leading()}
+
+    def _leading(self) -> list[str]:
+        back: dict[str, list[str]] = {}
+        for transition in self.system.transitions:
+            back.setdefault(transition.target, []).append(transition.source)
+        return reachable((VIOLATION,), lambda at: back.get(at, ()))
+
+    def run(self) -> Searched:
+        """Search until a way is found, everything is tried, or the time is over."""
+        begin: dict[Var, Term] = {var: const(value) for var, value in self.fixed.items()}
+        self.begin = begin
+        point = self._arrive(START, dict(begin), None)
+        stack = [point] if point is not None else []
+        went_back = 0
+        while stack:
+            if time.monotonic() > self.deadline or went_back > BACKTRACKS:
+                self.done.why = "the search met its limit"
+                return self.done
+            here = stack[-1]
+            self.store.back(here.mark)
+            del self.path[here.steps :]
+            chosen = next(here.others, None)
+            if chosen is None:
+                stack.pop()
+                went_back += 1
+                continue
+            number, edge = chosen
+            following = self._take(here, number, edge)
+            if following is None:
+                continue
+            label, values, course = following
+            if label == VIOLATION:
+                model = self.store.model()
+                if model is None:
+                    self.complete = False
+                    continue
+                cells = dict(self.store.cells)
+                self.done.route = Route(tuple(self.path), model, cells, tuple(self.store.runs), dict(begin))
+                return self.done
+            point = self._arrive(label, values, course)
+            if point is not None:
+                stack.append(point)
+        self.done.exhausted = self.complete
+        self.done.why = self.done.why or "every way that the counters leave was tried"
+        return self.done
+
+    # -- one step -----------------------------------------------------------------------------------------------------
+
+    def _arrive(self, label: str, values: dict[Var, Term], course: _Course | None) -> _Point | None:
+        """The place where a run is, with the ways to go on in their order; None where the counters say that none leads
+        to the goal.
+        """
+        if course is None:
+            course = self._planned(label, values)
+            if course is None:
+                return None
+        return _Point(label, values, course, self.store.mark(), len(self.path), self._ways(label, course))
+
+    def _planned(self, label: str, values: Mapping[Var, Term]) -> _Course | None:
+        """A plan from here on; None where there surely is none. Without an answer the product is all there is."""
+        known = {var: term.value for var, term in values.items() if isinstance(term, Const)}
+        if label != START:
+            state = self.system.state.get(label, ())
+            known = {var: value for var, value in known.items() if var in state}
+        product = product_of(self.system, label, known)
+        if product.goal is None:
+            return None if not product.cut else _Course(product, {}, 0)
+        if self.done.systems >= MOST_SYSTEMS:
+            self.complete = False
+            self.done.why = "the search met its limit"
+            return None
+        self.done.systems += 1
+        found = CounterSystem(product, self.system).solve()
+        if found is Answer.NO:
+            return None
+        counts = dict(found.counts) if isinstance(found, Plan) else {}
+        return _Course(product, counts, 0)
+
+    def _ways(self, label: str, course: _Course) -> Iterator[tuple[int, Edge | None]]:
+        """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
+        outgoing = course.product.outgoing.get(course.node, ())
+        planned = [edge for edge in outgoing if course.left.get(edge.number)]
+        again = [edge for edge in planned if edge.target == edge.source]
+        inside = [edge for edge in planned if edge.target != edge.source]
+        tried: set[int] = set()
+        for edge in (*again, *inside):
+            if self._strands(course, edge):
+                continue
+            tried.add(edge.transition)
+            yield edge.transition, edge
+        for number in self.onward.get(label, ()):
+            if number not in tried and self.system.transitions[number].target in self._towards:
+                yield number, None
+
+    @staticmethod
+    def _strands(course: _Course, edge: Edge) -> bool:
+        """Whether something of the plan could no longer be reached behind an edge (Fleury's rule for Euler paths)."""
+        component = course.product.component
+        left = {number for number, count in course.left.items() if count > (number == edge.number)}
+        wanted = {course.product.edges[number].source for number in left}
+        if edge.target == edge.source or not wanted:
+            return False
+        if component[edge.target] != component[edge.source]:
+            here = component[edge.source]
+            return any(component[source] == here for source in wanted if source != edge.source) or any(
+                course.product.edges[n].source == edge.source and component[course.product.edges[n].target] == here
+                for n in left
+            )
+        onward: dict[int, list[int]] = {}
+        for number in left:
+            one = course.product.edges[number]
+            onward.setdefault(one.source, []).append(one.target)
+        reached = set(reachable((edge.target,), lambda at: onward.get(at, ())))
+        return not wanted <= reached
+
+    def _take(self, here: _Point, number: int, edge: Edge | None) -> tuple[str, dict[Var, Term], _Course | None] | None:
+        """What comes of taking a transition; None where it cannot be taken."""
+        transition = self.system.transitions[number]
+        course = here.course
+        if edge is not None and course is not None and edge.source == edge.target:
+            times = course.left.get(edge.number, 0)
+            if times >= SHORTEST_RUN:
+                ran = self._repeat(transition, number, here.values, times)
+                if ran is not None:
+                    values, count = ran
+                    following = course.copied()
+                    following.left[edge.number] -= count
+                    return transition.target, values, following
+        values = self._once(transition, number, here.values)
+        if values is None:
+            return None
+        if edge is None or course is None:
+            return transition.target, values, None
+        following = course.copied()
+        following.left[edge.number] -= 1
+        following.node = edge.target
+        return transition.target, values, following
+
+    def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
+        """What stands for the variables and the inputs of a transition."""
+        used = transition.condition.variables.union(*(term.variables for term in transition.update.values()))
+        given = {var: values[var] for var in used if var in values}
+        inputs: dict[Input, Term] = {}
+        for one in transition.taken:
+            self._fresh += 1
+            inputs[one] = given[one.var] = Var(f"?{self._fresh}", one.var.type)
+        return given, inputs
+
+    def _once(self, transition: Transition, number: int, values: Mapping[Var, Term]) -> dict[Var, Term] | None:
+        """The values behind one step; None where it cannot be taken."""
+        self.done.steps += 1
+        given, inputs = self._given(transition, values)
+        parts = []
+        for part in conjuncts(transition.condition):
+            placed = substitute(part, given)
+            try:
+                placed = self.store.resolved_condition(placed)
+            except NotFollowed:
+                self._lost()
+                continue
+            if placed is FALSE:
+                return None
+            parts.append(placed)
+        if not self.store.demand(parts):
+            return None
+        new = {var: term for var, term in values.items() if var in self.system.state.get(transition.target, ())}
+        for var, term in transition.update.items():
+            placed_term = substitute(term, given)
+            try:
+                new[var] = self.store.resolved(placed_term)
+            except NotFollowed:
+                self._lost()
+                self._fresh += 1
+                new[var] = Var(f"?{self._fresh}", var.type)
+        self.path.append(Step(number, 1, inputs))
+        return new
+
+    def _lost(self) -> None:
+        self.complete = False
+        self.done.why = "it reads at places that are not known, or something that is not followed"
+
+    # -- many steps at once -------------------------------------------------------------------------------------------
+
+    def _repeat(
+        self, transition: Transition, number: int, values: Mapping[Var, Term], most: int
+    ) -> tuple[dict[Var, Term], int] | None:
+        """Take a way many times that demands the same of each element that it reads; None where that is not so."""
+        steps: dict[Var, int] = {}
+        for var, term in transition.update.items():
+            by, now = sub(term, var), values.get(var)
+            if not isinstance(by, Const) or not isinstance(now, Const):
+                return None
+            if by.value:
+                steps[var] = by.value
+        given = {var: term for var, term in values.items() if var not in steps}
+        symbols: dict[Term, Read] = {}
+        demanded: list[Condition] = []
+        linear: list[Condition] = []
+        for part in conjuncts(transition.condition):
+            placed = substitute(part, given)
+            reads = [node for node in walk(placed) if isinstance(node, Read)]
+            takes = any(var.name.startswith("?") for var in placed.variables)
+            if not reads and not takes:
+                if placed is FALSE or not placed.variables <= steps.keys():
+                    return None
+                if placed.variables and not (isinstance(placed, Compare) and placed.relation == "le"):
+                    return None
+                linear.append(placed)
+                continue
+            cells: dict[Term, Term] = {}
+            for node in reads:
+                cells[node] = Var(f"{node.array}@{node.offset.key}", node.type)
+                symbols[cells[node]] = node
+            placed = replace_terms(placed, cells)
+            if any(var in steps for var in placed.variables):
+                return None
+            demanded.append(placed)
+        count = self._how_often(linear, steps, values, most)
+        if count < SHORTEST_RUN:
+            return None
+        runs = self._runs(symbols, steps, values, count)
+        if runs is None:
+            return None
+        model = small_model(conjunction(demanded)) if demanded else {}
+        if model is None:
+            return None
+        self.complete = False  # of all that the elements could hold one value was chosen
+        self.done.steps += 1
+        for symbol, (array, start, stride, type_) in runs.items():
+            assert isinstance(symbol, Var)
+            value = model.get(symbol, 0)
+            self.store.runs.append(Cells(array, start, stride, count, type_, value))
+        inputs = {one: const(model.get(one.var, 0)) for one in transition.taken}
+        new = {var: term for var, term in values.items() if var in self.system.state.get(transition.target, ())}
+        for var, step in steps.items():
+            before = values[var]
+            assert isinstance(before, Const)
+            new[var] = const(before.value + step * count)
+        self.path.append(Step(number, count, inputs))
+        return new, count
+
+    @staticmethod
+    def _how_often(
+        linear: list[Condition], steps: Mapping[Var, int], values: Mapping[Var, Term], most: int
+    ) -> int:
+        """How many times in a row, at most ``most``, inequalities hold that are so at the first and the last time."""
+        first = {var: values[var] for var in steps}
+
+        def holds_at(time_: int) -> bool:
+            at = {var: const(term.value + steps[var] * time_) for var, term in first.items() if isinstance(term, Const)}
+            return all(substitute(part, at) is TRUE for part in linear)
+
+        if not holds_at(0):
+            return 0
+        low, high = 0, most - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if holds_at(middle):
+                low = middle
+            else:
+                high = middle - 1
+        return low + 1
+
+    def _runs(
+        self, symbols: Mapping[Term, Read], steps: Mapping[Var, int], values: Mapping[Var, Term], count: int
+    ) -> dict[Term, tuple[str, int, int, object]] | None:
+        """Where the elements lie that are read in so many steps; None where they are not all new ones."""
+        found: dict[Term, tuple[str, int, int, object]] = {}
+        spans: list[tuple[str, int, int]] = []
+        for symbol, node in symbols.items():
+            at = [
+                substitute(node.offset, {v: const(t.value + steps[v] * k) for v, t in values.items()
+                                         if isinstance(t, Const) and v in steps})
+                for k in (0, 1, 2)
+            ]  # fmt: skip
+            if not all(isinstance(one, Const) for one in at):
+                return None
+            first, second, third = (one.value for one in at if isinstance(one, Const))
+            stride, size = second - first, size_of(node.type)
+            if third - second != stride or abs(stride) < size:
+                return None
+            ends = (first, first + stride * (count - 1))
+            low, high = min(ends), max(ends) + size
+            if not self.store.free_span(low, high, node.array):
+                return None
+            if any(array == node.array and a < high and low < b for array, a, b in spans):
+                return None
+            spans.append((node.array, low, high))
+            found[symbol] = (node.array, first, stride, node.type)
+        return found

@@ -1,0 +1,269 @@
+"""What a path demands of the inputs that it reads: elements of memory, values from outside, the state at the beginning.
+
+Conditions that have nothing to do with one another are asked one by one, and with names that say only what is alike in
+them, so the question about the thousandth element is the one about the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.flowgraph.model import MemoryObject
+from loopless.logic.feasible import feasible
+from loopless.logic.smt import Answer, satisfiable
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Aggregate,
+    Condition,
+    Const,
+    IntType,
+    Read,
+    Term,
+    Truth,
+    Var,
+    conjunction,
+
+    const,
+    replace_terms,
+    substitute,
+    walk,
+)
+
+SOLVER_MS: Final = 4_000
+"""Milliseconds for the values of inputs that depend on one another. A guess."""
+
+
+class NotFollowed(Exception):
+    """Something is read that is not followed: an element at a place that is not known, an aggregate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """``count`` elements of an object, from byte ``start`` on, each ``stride`` bytes behind the one before, that hold
+    the same ``value``.
+    """
+
+    array: str
+    start: int
+    stride: int
+    count: int
+    type: IntType
+    value: int
+
+    def holds(self, offset: int) -> bool:
+        """Whether an element begins there."""
+        steps, rest = divmod(offset - self.start, self.stride)
+        return rest == 0 and 0 <= steps < self.count
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The bytes from the first to behind the last."""
+        ends = (self.start, self.start + self.stride * (self.count - 1))
+        return min(ends), max(ends) + size_of(self.type)
+
+
+def size_of(type: IntType) -> int:
+    """The bytes of an element."""
+    return max((type.width or 8) // 8, 1)
+
+
+class Store:
+    """Inputs as symbols and what is demanded of them; :meth:`mark` and :meth:`back` go back to an earlier state."""
+
+    def __init__(self, objects: Iterable[MemoryObject]) -> None:
+        self._content = {found.name: found for found in objects if found.content is not None and found.constant}
+        self._parts: list[Condition] = []
+        self._by_symbol: dict[Var, list[int]] = {}
+        self._trail: list[Var] = []
+        self.cells: dict[tuple[str, int], Var] = {}
+        self._made: list[tuple[str, int]] = []
+        self.runs: list[Cells] = []
+        self.overlaps = False
+
+    def mark(self) -> tuple[int, int, int, int]:
+        """Where the store is."""
+        return len(self._parts), len(self._trail), len(self._made), len(self.runs)
+
+    def back(self, mark: tuple[int, int, int, int]) -> None:
+        """Forget what came after."""
+        parts, trail, made, runs = mark
+        for symbol in self._trail[trail:]:
+            self._by_symbol[symbol].pop()
+        del self._trail[trail:], self._parts[parts:], self.runs[runs:]
+        for place in self._made[made:]:
+            del self.cells[place]
+        del self._made[made:]
+
+    # -- reads --------------------------------------------------------------------------------------------------------
+
+    def cell(self, array: str, offset: int, type: IntType) -> Term:
+        """The element of an object at a byte offset: a number where it is known."""
+        known = self._content.get(array)
+        if known is not None and known.content is not None:
+            size = size_of(type)
+            if 0 <= offset and offset + size <= len(known.content):
+                return const(type.wrap(int.from_bytes(known.content[offset : offset + size], "little")))
+        for run in self.runs:
+            if run.array == array and run.holds(offset):
+                self.overlaps = self.overlaps or size_of(run.type) != size_of(type)
+                return const(type.wrap(run.value))
+        place = (array, offset)
+        if place not in self.cells:
+            self.cells[place] = Var(f"{array}[{offset}]", type)
+            self._made.append(place)
+        found = self.cells[place]
+        self.overlaps = self.overlaps or size_of(found.type) != size_of(type)
+        return found if found.type == type else const(0) if self.overlaps else found
+
+    def resolved(self, node: Term) -> Term:
+        """A term with the elements that it reads as symbols or numbers. Raises :class:`NotFollowed`."""
+        while True:
+            found: dict[Term, Term] = {}
+            for part in walk(node):
+                match part:
+                    case Aggregate():
+                        raise NotFollowed
+                    case Read(array=array, offset=Const(value=offset), type=type_):
+                        found[part] = self.cell(array, offset, type_)
+                    case _:
+                        pass
+            if not found:
+                if any(isinstance(part, Read) for part in walk(node)):
+                    raise NotFollowed
+                return node
+            node = replace_terms(node, found)
+
+    def resolved_condition(self, condition: Condition) -> Condition:
+        """The same of a condition."""
+        while True:
+            found: dict[Term, Term] = {}
+            other = False
+            for part in walk(condition):
+                match part:
+                    case Aggregate():
+                        raise NotFollowed
+                    case Read(array=array, offset=Const(value=offset), type=type_):
+                        found[part] = self.cell(array, offset, type_)
+                    case Read():
+                        other = True
+                    case _:
+                        pass
+            if not found:
+                if other:
+                    raise NotFollowed
+                return condition
+            condition = replace_terms(condition, found)
+
+    def free_span(self, low: int, high: int, array: str) -> bool:
+        """Whether nothing is known of these bytes of an object."""
+        if array in self._content:
+            return False
+        if any(run.array == array and run.span[0] < high and low < run.span[1] for run in self.runs):
+            return False
+        return not any(
+            name == array and offset < high and low < offset + size_of(var.type)
+            for (name, offset), var in self.cells.items()
+        )
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def demand(self, parts: Iterable[Condition]) -> bool:
+        """Let conditions hold too; False where that surely cannot be."""
+        new: list[Condition] = []
+        for part in parts:
+            if part is FALSE:
+                return False
+            if part is not TRUE:
+                new.append(part)
+        for part in new:
+            index = len(self._parts)
+            self._parts.append(part)
+            for symbol in part.variables:
+                self._by_symbol.setdefault(symbol, []).append(index)
+                self._trail.append(symbol)
+        seen: set[int] = set()
+        for part in new:
+            group = self._group(part, seen)
+            if group and not feasible(_alike(group)[0]):
+                return False
+        return True
+
+    def _group(self, part: Condition, seen: set[int]) -> list[Condition]:
+        """The conditions that have to do with one, which were not ``seen`` before."""
+        waiting, done = list(part.variables), set(part.variables)
+        found: list[int] = []
+        while waiting:
+            for index in self._by_symbol.get(waiting.pop(), ()):
+                if index in seen:
+                    continue
+                seen.add(index)
+                found.append(index)
+                more = self._parts[index].variables - done
+                done |= more
+                waiting.extend(more)
+        return [self._parts[index] for index in sorted(found)]
+
+    def model(self) -> dict[Var, int] | None:
+        """Values for all symbols of which something is demanded; None where there are none, or none are found."""
+        values: dict[Var, int] = {}
+        seen: set[int] = set()
+        known: dict[Condition, Mapping[Var, int]] = {}
+        for part in self._parts:
+            if isinstance(part, Truth):
+                continue
+            group = self._group(part, seen)
+            if not group:
+                continue
+            alike, names = _alike(group)
+            if alike not in known:
+                found = small_model(alike)
+                if found is None:
+                    return None
+                known[alike] = found
+            values |= {symbol: known[alike].get(name, _nearest(symbol.type)) for symbol, name in names.items()}
+        return values
+
+
+def _nearest(type: IntType) -> int:
+    """Zero, or the value of a type that is nearest to it."""
+    low, high = type.min, type.max
+    return max(low if low is not None else 0, min(0, high if high is not None else 0))
+
+
+def _alike(parts: Sequence[Condition]) -> tuple[Condition, dict[Var, Var]]:
+    """The conjunction with names in the order in which symbols come, and which symbol has which name."""
+    names: dict[Var, Var] = {}
+    out = []
+    for part in parts:
+        for symbol in sorted(part.variables, key=_natural):
+            if symbol not in names:
+                names[symbol] = Var(f"s{len(names)}", symbol.type)
+        out.append(part)
+    return conjunction(substitute(part, names) for part in out), names
+
+
+def _natural(symbol: Var) -> tuple[int, str]:
+    """Elements in the order of their places."""
+    return len(symbol.name), symbol.key
+
+
+def small_model(condition: Condition) -> Mapping[Var, int] | None:
+    """Values that fulfil a condition, such as a reader likes: letters and small numbers where they do."""
+    variables = sorted(condition.variables, key=lambda v: v.key)
+    if len(variables) == 1:
+        (one,) = variables
+        for value in (0, 1, 2, ord("a"), ord("x"), 3, 10, ord("A"), ord("0"), ord(" "), -1):
+            low, high = one.type.min, one.type.max
+            if (low is None or low <= value) and (high is None or value <= high):
+                if substitute(condition, {one: const(value)}) is TRUE:
+                    return {one: value}
+    found = satisfiable(condition, SOLVER_MS)
+    if found.answer is Answer.YES and found.model is not None:
+        return found.model.values
+    return None
+
+
+

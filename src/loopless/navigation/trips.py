@@ -1,0 +1,87 @@
+"""Inner loops that go round equally often whatever happens in them: from constants, by constants, to constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from loopless.logic.feasible import feasible
+from loopless.navigation.product import Edge, Product
+from loopless.terms import Condition, Const, Var, between, comparisons, conjunction, const, equal, sub
+
+MOST_CANDIDATES = 12
+"""Limits of a counter that are tried. A guess."""
+
+
+def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> dict[str, int]:
+    """By the location of an inner loop how often it goes round from each entry to the way out: each of its ways back
+    adds the same constant to a variable that holds a constant where the loop is entered, none can be taken once that
+    has its last value, and nothing leaves before.
+    """
+    labels = {product.nodes[node].label for node, c in enumerate(product.component) if c == component}
+    found: dict[str, int] = {}
+    for label in sorted(labels):
+        at = {n for n, node in enumerate(product.nodes) if node.label == label and product.component[n] == component}
+        back = [e for e in inside if e.source in at and e.target in at]
+        entering = [e for e in product.edges if e.target in at and e.source not in at]
+        leaving = [e for e in product.edges if e.source in at and e.target not in at]
+        if back and entering and leaving and any(e in inside for e in entering):
+            trips = _trips(back, entering, leaving)
+            if trips is not None:
+                found[label] = trips
+    return found
+
+
+def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edge]) -> int | None:
+    for var in sorted(back[0].update.keys(), key=lambda v: v.key):
+        starts = {e.update.get(var) for e in entering}
+        steps = {sub(e.update[var], var) if var in e.update else None for e in back}
+        if len(starts) != 1 or len(steps) != 1:
+            continue
+        (start,), (step,) = starts, steps
+        if not isinstance(start, Const) or not isinstance(step, Const) or step.value == 0:
+            continue
+        trips = _until(var, start.value, step.value, [e.condition for e in back], [e.condition for e in leaving])
+        if trips is not None:
+            return trips
+    return None
+
+
+def _until(
+    var: Var, start: int, step: int, back: Sequence[Condition], leaving: Sequence[Condition]
+) -> int | None:
+    """How many steps are taken, if that is the same in every run."""
+    limits = _numbers(var, [*back, *leaving])
+    counts = {count for limit in limits for off in (-1, 0, 1) if (count := -((start - limit - off) // step)) >= 0}
+    for count in sorted(counts)[:MOST_CANDIDATES]:
+        last = start + step * count
+        if any(feasible(conjunction((condition, equal(var, const(last))))) for condition in back):
+            continue
+        low, high = sorted((start, last - step))
+        early = between(low, var, high) if count else None
+        if early is None or not any(feasible(conjunction((condition, early))) for condition in leaving):
+            return count
+    return None
+
+
+def _numbers(var: Var, conditions: Sequence[Condition]) -> set[int]:
+    """Numbers that the variable is compared with."""
+    found: set[int] = set()
+    for condition in conditions:
+        for compared in comparisons(condition):
+            if compared.variables == {var}:
+                rest: Mapping[Var, Const] = {var: const(0)}
+                del rest
+                at_zero, at_one = _at(compared.term, var, 0), _at(compared.term, var, 1)
+                if at_zero is not None and at_one is not None and at_one != at_zero:
+                    found.add(-at_zero // (at_one - at_zero))
+    return found
+
+
+def _at(term: object, var: Var, value: int) -> int | None:
+    from loopless.terms import EvaluationError, Term, evaluate
+
+    assert isinstance(term, Term)
+    try:
+        return evaluate(term, {var: value})
+    except EvaluationError:
+        return None

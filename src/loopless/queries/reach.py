@@ -1,0 +1,326 @@
+"""Which inputs lead to a place, or that none do.
+
+In the order of what they cost: some runs with inputs drawn at random; the constraints over counters of ways, which
+refute; a search that they guide, first with small values for what the run begins with; proofs, which need not say why.
+What is reached was replayed on the compiled program.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from loopless.check.certificates.property import Follows, Property, graph_of, violates
+from loopless.errors import LooplessError, UsageError
+from loopless.flowgraph.model import Call, Flowgraph
+from loopless.logic.smt import Answer
+from loopless.navigation.counters import CounterSystem, Plan
+from loopless.navigation.product import product_of
+from loopless.navigation.search import Navigator, Route
+from loopless.queries.driving import Driver, NotDriven, inputs_of
+from loopless.queries.program import Program, load
+from loopless.queries.reached import Inputs, Reach
+from loopless.queries.sandbox import Limits, Overrun, note, run_all
+from loopless.queries.settings import Settings
+from loopless.queries.verification import proved
+from loopless.refusals import Reason, Refused
+from loopless.source.targets import TARGET, Target
+from loopless.terms import (
+    Condition,
+    Const,
+    Sum,
+    Var,
+    comparisons,
+    conjunction,
+    const,
+    disjunction,
+    greater_equal,
+    less_equal,
+    not_equal,
+    walk,
+)
+from loopless.verification.transitions import START, TransitionSystem, system_of
+
+DEFAULT_S: Final = 60.0
+"""Seconds for one target where nobody says otherwise."""
+WAYS: Final = 24
+"""Ways between two cutpoints that are told apart. A guess."""
+CHANCES: Final = 150
+"""Runs with inputs drawn at random. A guess."""
+CHANCE_S: Final = 0.02
+"""Seconds for each of them. A guess."""
+LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1 << 63)
+"""How large what a run begins with may be, tried in this order: small values make short runs."""
+ATTEMPTS: Final = 6
+"""So many choices of what a run begins with are tried. A guess."""
+PROOF_S: Final = 8.0
+"""Seconds for a proof with a certificate of what the counters refute. A guess."""
+
+
+def reach(
+    files: Sequence[Path],
+    target: Target,
+    function: str | None,
+    settings: Settings,
+    until: float | None = None,
+    *,
+    summaries: bool = True,
+    minimize: str = "",
+) -> Reach:
+    """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none, a
+    call of the function that the target is in. ``summaries``: what loops come to as a whole may be used. ``minimize``:
+    "inputs" looks for the smallest.
+
+    Raises:
+        UsageError: there is no such function, or no code at the target.
+        SourceError: the program, or the target's condition, does not compile.
+    """
+    deadline = until if until is not None else time.monotonic() + DEFAULT_S
+    with_target = replace(settings, source=replace(settings.source, target=target))
+    program = load(files, with_target)
+    entry = _entry(program, target, function)
+    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries)
+    if not settings.sandboxed:
+        return job()
+    limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
+    (found,) = run_all([job], limits, fresh=True)
+    if not isinstance(found, Overrun):
+        return found
+    timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
+    reason = found.detail if timely else f"the time limit was met while {found.noted}; --timeout raises it"
+    return Reach(target, entry, "unknown", reason=reason, trouble=found.traceback)
+
+
+def _entry(program: Program, target: Target, function: str | None) -> str:
+    """The name in the module of the function in which runs begin."""
+    module = program.source.module
+    defined = [one.name for one in module.defined()]
+    holding = [
+        one.name for one in module.defined() if any(i.callee_name == TARGET for i in one.instructions())
+    ]
+    if not holding:
+        raise UsageError(_nothing_there(program, target))
+    if function is not None:
+        named = [one.name for one in module.defined() if function in (one.name, one.source_name)]
+        if not named:
+            known = ", ".join(one.source_name for one in module.defined()) or "none"
+            raise UsageError(f"there is no function {function} in {', '.join(program.files)}; its functions: {known}")
+        return named[0]
+    if "main" in defined:
+        return "main"
+    if len(holding) > 1:
+        raise UsageError(f"{target} is in several functions; choose one with --function: {', '.join(holding)}")
+    return holding[0]
+
+
+def _nothing_there(program: Program, target: Target) -> str:
+    if target.line is None:
+        return f"nothing calls {target.callee} in {', '.join(program.files)}"
+    lines = {
+        loc.line
+        for one in program.source.module.defined()
+        for instruction in one.instructions()
+        if (loc := instruction.loc) is not None and Path(loc.file).name == Path(target.file).name
+    }
+    near = sorted(lines, key=lambda line: (abs(line - (target.line or 0)), line))[:3]
+    beside = f"; lines near it that have some: {', '.join(map(str, sorted(near)))}" if near else ""
+    return f"{target.file}:{target.line} has no code{beside}"
+
+
+def _job(  # noqa: PLR0917
+    program: Program, target: Target, entry: str, settings: Settings, deadline: float, minimize: str, summaries: bool
+) -> Reach:
+    return _Question(program, target, entry, settings, deadline, minimize, summaries).answer()
+
+
+@dataclass(slots=True)
+class _Question:
+    """One target, and what the methods have said of it."""
+
+    program: Program
+    target: Target
+    entry: str
+    settings: Settings
+    deadline: float
+    minimize: str = ""
+    summaries: bool = True
+    tried: dict[str, float] = field(default_factory=dict)
+    why: str = ""
+
+    def answer(self) -> Reach:
+        """The answer, by the methods in their order."""
+        graph = graph_of(
+            self.program.source, self.entry, Property.UNREACH_CALL, mathematical=self.settings.mathematical,
+            wrapv=self.settings.wrapv, apart=True, cells=False,
+        )  # fmt: skip
+        if graph.refused is not None:
+            return self._unknown(str(graph.refused))
+        follows = Follows(Property.UNREACH_CALL, self.program.source.module)
+        made = system_of(graph, violates(Property.UNREACH_CALL), functools.partial(self._calls, follows), ways=WAYS)
+        if isinstance(made, Refused):
+            return self._unknown(str(made))
+        driver = Driver(self.program.files, self.settings.source, self.entry, self.deadline)
+        try:
+            return self._searched(made, driver)
+        finally:
+            driver.close()
+
+    def _calls(self, follows: Follows, call: Call) -> Refused | None:
+        if follows(call):
+            return None
+        place = str(call.loc) if call.loc is not None else call.callee
+        return Refused(Reason.UNKNOWN_CALL, place, f"the call of {call.callee} is not followed")
+
+    def _searched(self, system: TransitionSystem, driver: Driver) -> Reach:
+        graph = system.graph
+        if self.settings.run:
+            found = self._timed("random inputs", lambda: self._by_chance(system, driver))
+            if found is not None:
+                return self._reached(driver, found, "random inputs")
+        general = self._timed("counters", lambda: self._counters(system))
+        if general is Answer.NO:
+            if not system.open:
+                return self._unreachable("counters of paths", graph)
+            self.why = str(system.open[0])
+        elif not self.settings.run:
+            self.why = "a run that gets there would have to be replayed, which --no-run forbids"
+        else:
+            answer = self._navigated(system, driver, general)
+            if answer is not None:
+                return answer
+        left = self.deadline - time.monotonic()
+        if left > 1:
+            verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, self.deadline))
+            if verdict.verdict == "true":
+                return self._proved(verdict)
+        return self._unknown(self.why or "neither a run that gets there nor a proof that there is none was found")
+
+    # -- methods ------------------------------------------------------------------------------------------------------
+
+    def _by_chance(self, system: TransitionSystem, driver: Driver) -> Inputs | None:
+        try:
+            return driver.by_chance(system.graph, _numbers(system), CHANCES, CHANCE_S)
+        except LooplessError as error:
+            self.why = str(error)
+            return None
+
+    def _counters(self, system: TransitionSystem) -> CounterSystem | Answer:
+        """The constraints of all runs; NO where they have no solution."""
+        product = product_of(system, START, {})
+        if product.goal is None:
+            return Answer.UNKNOWN if product.cut else Answer.NO
+        made = CounterSystem(product, system)
+        return made if made.solve() is not Answer.NO else Answer.NO
+
+    def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
+        """Searches with small values to begin with, and then with none that are fixed."""
+        if isinstance(general, CounterSystem) and general.scalars:
+            blocked: list[Condition] = []
+            for _ in range(ATTEMPTS):
+                fixed = self._timed("counters", functools.partial(self._smallest, general, blocked))
+                if fixed is None:
+                    break
+                share = min(self.deadline, time.monotonic() + max(2.0, (self.deadline - time.monotonic()) / 3))
+                answer = self._search(system, driver, fixed, share)
+                if answer is not None:
+                    return answer
+                blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
+        return self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
+
+    def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
+        """Small values to begin with for which the constraints have a solution."""
+        scalars = [var for var in general.scalars if not var.name.startswith("!")]
+        for most in LADDER:
+            if time.monotonic() > self.deadline:
+                return None
+            small = [
+                conjunction((less_equal(var, const(most)), greater_equal(var, const(-most))))
+                for var in scalars
+                if var.type.max is None or var.type.max > most or (var.type.min or 0) < -most
+            ]
+            found = general.solve([*small, *blocked], 500)
+            if isinstance(found, Plan):
+                return {Var(var.name.partition("~")[0], var.type): value for var, value in found.values.items()
+                        if var in general.scalars}  # fmt: skip
+        return None
+
+    def _search(self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float) -> Reach | None:
+        navigator = Navigator(system, fixed, min(until, self.deadline))
+        found = self._timed("guided search", navigator.run)
+        if found.route is not None:
+            return self._replayed(system, driver, found.route)
+        if found.exhausted and not system.open:
+            return self._unreachable("guided search", system.graph)
+        self.why = self.why or (found.why if not fixed else "")
+        return None
+
+    def _replayed(self, system: TransitionSystem, driver: Driver, route: Route) -> Reach | None:
+        try:
+            inputs = inputs_of(route, system, self.entry, driver.signature)
+        except NotDriven as error:
+            self.why = f"a path that gets there was found, but {error}"
+            return None
+        try:
+            reached, said = self._timed("replay", lambda: driver.replay(inputs))
+        except LooplessError as error:
+            self.why = f"a path that gets there was found, but could not be replayed: {error}"
+            return None
+        if not reached:
+            self.why = f"a path that gets there was found, but the native run with its inputs ended otherwise ({said})"
+            return None
+        return self._reached(driver, inputs, "guided search")
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _reached(self, driver: Driver, inputs: Inputs, method: str) -> Reach:
+        reached, said = driver.replay(inputs)
+        if not reached:
+            return self._unknown(f"a native run got there once and then ended otherwise ({said})")
+        words = "the native run came to the target"
+        return Reach(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
+
+    def _unreachable(self, method: str, graph: Flowgraph) -> Reach:
+        """Nothing gets there; with a certificate where a proof is found, which says the same in other words."""
+        until = min(self.deadline, time.monotonic() + PROOF_S)
+        verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
+        if verdict.verdict == "true":
+            return replace(self._proved(verdict), method=method)
+        return Reach(
+            self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=tuple(graph.assumptions)
+        )
+
+    def _proved(self, verdict: Any) -> Reach:
+        return Reach(
+            self.target, self.entry, "unreachable", verdict.method, certificate=verdict.certificate,
+            judged=verdict.judged, assumptions=verdict.assumptions, tried=dict(self.tried),
+        )  # fmt: skip
+
+    def _unknown(self, reason: str) -> Reach:
+        return Reach(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
+
+    def _timed(self, name: str, method: Callable[[], Any]) -> Any:
+        note(f"{name} were tried" if name.endswith("s") else f"{name} was tried")
+        started = time.monotonic()
+        try:
+            return method()
+        finally:
+            self.tried[name] = round(self.tried.get(name, 0.0) + time.monotonic() - started, 3)
+
+
+def _numbers(system: TransitionSystem) -> list[int]:
+    """Numbers that conditions compare with, for inputs drawn at random."""
+    found: dict[int, None] = {}
+    for transition in system.transitions:
+        for compared in comparisons(transition.condition):
+            for node in walk(compared.term):
+                if isinstance(node, Const):
+                    found[node.value] = None
+                elif isinstance(node, Sum):
+                    found |= {-value: None for monomial, value in node.items if not monomial}
+    return [value for value in found if abs(value) < 1 << 31][:40]
+
+
