@@ -30,10 +30,10 @@ from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number,
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
-from loopless.source.targets import TARGET
 from loopless.source.vocabulary import (
     LEAVES,
     SIZES,
+    TARGET,
     WORKED_OUT,
     Effect,
     Meaning,

@@ -259,8 +259,10 @@ class Navigator:
         given = {var: values[var] for var in used if var in values}
         inputs: dict[Input, Term] = {}
         for one in transition.taken:
+            chosen = self.fixed.get(one.var) if transition.source == START else None
             self._fresh += 1
-            inputs[one] = given[one.var] = Var(f"?{self._fresh}", one.var.type)
+            value = Var(f"?{self._fresh}", one.var.type) if chosen is None else const(chosen)
+            inputs[one] = given[one.var] = value
         return given, inputs
 
     def _once(self, transition: Transition, number: int, values: Mapping[Var, Term]) -> dict[Var, Term] | None:

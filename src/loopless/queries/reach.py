@@ -21,6 +21,7 @@ from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator, Route
+from loopless.navigation.splitting import without_wraps
 from loopless.queries.driving import Driver, NotDriven, inputs_of
 from loopless.queries.program import Program, load
 from loopless.queries.reached import Inputs, Reach
@@ -28,7 +29,8 @@ from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
 from loopless.queries.verification import proved
 from loopless.refusals import Reason, Refused
-from loopless.source.targets import TARGET, Target
+from loopless.source.targets import Target, out_of_sight
+from loopless.source.vocabulary import TARGET
 from loopless.terms import (
     Condition,
     Const,
@@ -57,7 +59,7 @@ LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1
 """How large what a run begins with may be, tried in this order: small values make short runs."""
 ATTEMPTS: Final = 6
 """So many choices of what a run begins with are tried. A guess."""
-PROOF_S: Final = 8.0
+PROOF_S: Final = 3.0
 """Seconds for a proof with a certificate of what the counters refute. A guess."""
 
 
@@ -104,6 +106,9 @@ def _entry(program: Program, target: Target, function: str | None) -> str:
     ]
     if not holding:
         raise UsageError(_nothing_there(program, target))
+    hidden = [name for name in holding if out_of_sight(name)]
+    if hidden:
+        raise UsageError(f"{target} is in {hidden[0]}, whose name says what it means; what its body does is not followed")
     if function is not None:
         named = [one.name for one in module.defined() if function in (one.name, one.source_name)]
         if not named:
@@ -165,7 +170,7 @@ class _Question:
             return self._unknown(str(made))
         driver = Driver(self.program.files, self.settings.source, self.entry, self.deadline)
         try:
-            return self._searched(made, driver)
+            return self._searched(without_wraps(made), driver)
         finally:
             driver.close()
 
@@ -177,10 +182,6 @@ class _Question:
 
     def _searched(self, system: TransitionSystem, driver: Driver) -> Reach:
         graph = system.graph
-        if self.settings.run:
-            found = self._timed("random inputs", lambda: self._by_chance(system, driver))
-            if found is not None:
-                return self._reached(driver, found, "random inputs")
         general = self._timed("counters", lambda: self._counters(system))
         if general is Answer.NO:
             if not system.open:
@@ -201,12 +202,16 @@ class _Question:
 
     # -- methods ------------------------------------------------------------------------------------------------------
 
-    def _by_chance(self, system: TransitionSystem, driver: Driver) -> Inputs | None:
-        try:
+    def _by_chance(self, system: TransitionSystem, driver: Driver) -> Reach | None:
+        def drawn() -> Inputs | None:
             return driver.by_chance(system.graph, _numbers(system), CHANCES, CHANCE_S)
+
+        try:
+            found = self._timed("random inputs", drawn)
         except LooplessError as error:
-            self.why = str(error)
+            self.why = self.why or str(error)
             return None
+        return None if found is None else self._reached(driver, found, "random inputs")
 
     def _counters(self, system: TransitionSystem) -> CounterSystem | Answer:
         """The constraints of all runs; NO where they have no solution."""
@@ -217,10 +222,12 @@ class _Question:
         return made if made.solve() is not Answer.NO else Answer.NO
 
     def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
-        """Searches with small values to begin with, and then with none that are fixed."""
+        """Searches with small values to begin with, and then with none that are fixed; in between some runs by chance."""
         if isinstance(general, CounterSystem) and general.scalars:
             blocked: list[Condition] = []
-            for _ in range(ATTEMPTS):
+            for attempt in range(ATTEMPTS):
+                if attempt == 1 and (chance := self._by_chance(system, driver)) is not None:
+                    return chance
                 fixed = self._timed("counters", functools.partial(self._smallest, general, blocked))
                 if fixed is None:
                     break
@@ -229,7 +236,8 @@ class _Question:
                 if answer is not None:
                     return answer
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
-        return self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
+        free = self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
+        return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
     def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
         """Small values to begin with for which the constraints have a solution."""

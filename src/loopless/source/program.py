@@ -14,6 +14,7 @@ from loopless.source.inlining import choose
 from loopless.source.ir import Module
 from loopless.source.reader import read_module
 from loopless.source.stubs import NO_STUBS, Stubs, read_stubs
+from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
 
 
@@ -51,6 +52,8 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     names = {str(p): str(f) for f in files for p in (f.resolve(), os.path.normpath(f.absolute()))}
     what = ", ".join(str(f) for f in files)
     text = _link(parts, files, options)
+    if options.target is not None:
+        text = by_bodies(text)
     module = read_module(text, names)
     _check_target(module, files, options)
     stubs = _stubs(files, options, database)

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-
-TARGET: Final = "__loopless_target"
-"""The function that is called at the target."""
+from loopless.source.vocabulary import TARGET, Meaning, meaning_of
 
 _LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _SCOPE: Final = re.compile(r"^!(\d+) = (?:distinct )?!DI(?:Subprogram|LexicalBlock|LexicalBlockFile)\((.*)\)$")
 _FILE: Final = re.compile(r'^!(\d+) = (?:distinct )?!DIFile\(filename: "((?:[^"\\]|\\.)*)"')
 _OF_FILE: Final = re.compile(r"\bfile: !(\d+)")
 _AT: Final = re.compile(r", !dbg !(\d+)(?:, |$)")
+_DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
 _LABEL: Final = re.compile(r'^(?:"[^"]*"|[\w$.\-]+):')
 
 
@@ -114,3 +113,21 @@ def asked(text: bytes, target: Target) -> bytes:
     before = f"{{ extern void {TARGET}(void); if ({target.when}) {TARGET}(); }} "
     lines[target.line - 1] = before.encode() + lines[target.line - 1]
     return b"\n".join(lines)
+
+
+_JUDGING: Final = (Meaning.ASSERT, Meaning.ERROR, Meaning.ASSUME)
+
+
+def by_bodies(text: str) -> str:
+    """The module in which functions for assertions, errors and assumptions that it defines do what their bodies say,
+    under another name: the target may be in one of them.
+    """
+    for name in dict.fromkeys(found.strip('"') for found in _DEFINED.findall(text)):
+        if meaning_of(name, defined=True) in _JUDGING:
+            text = re.sub(rf'@"?{re.escape(name)}"?(?![\w$.\-])', f"@{name}.body", text)
+    return text
+
+
+def out_of_sight(name: str) -> bool:
+    """Whether what the body of a function does is not looked at, since its name says what it means."""
+    return meaning_of(name, defined=True) not in (None, Meaning.ENTRY, Meaning.TARGET)

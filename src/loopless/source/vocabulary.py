@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from loopless.source.targets import TARGET
+
+TARGET: Final = "__loopless_target"
+"""The function that is called where a run is to get to (:mod:`loopless.source.targets`)."""
 
 
 class Meaning(Enum):

@@ -39,6 +39,7 @@ from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.reader import read_module
 from loopless.source.stubs import read_stubs
+from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
 from loopless.stepping import stepping
 
@@ -398,6 +399,8 @@ def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, *,
     """
     options = replace(options, traps=True)
     text = _own_ir(program, options, ir=ir)
+    if options.target is not None:
+        text = by_bodies(text)
     bodies = read_stubs(options.stubs, options).linked(read_module(text, {})) if options.stubs else ()
     return WORKER.link([("the program", text), *bodies], options.timeout_s) if bodies else text
 

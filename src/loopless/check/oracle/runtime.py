@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from loopless.check.outcome import Status
-from loopless.source.targets import TARGET
+from loopless.source.vocabulary import TARGET
 
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
 """The endings that the runtime itself reports; the position is the code."""
