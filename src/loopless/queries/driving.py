@@ -194,18 +194,20 @@ class Driver:
 
     def by_chance(self, graph: Flowgraph, numbers: Sequence[int], count: int, seconds: float, seed: int = 1) -> Inputs | None:
         """Inputs of a run that gets there, among some drawn at random."""
-        drawn = [self._drawn(graph, numbers, random.Random(seed * 100_000 + index)) for index in range(count)]
-        if any(one is None for one in drawn):
-            return None
+        drawn = self.drawn(graph, numbers, count, seed)
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:
-            outcomes = self.oracle.run_many(self.function, [self._run(one) for one in drawn if one is not None])
+            outcomes = self.oracle.run_many(self.function, [self._run(one) for one in drawn])
         finally:
             self.oracle.limits = kept
         return next((one for one, outcome in zip(drawn, outcomes, strict=True) if is_reached(outcome)), None)
 
-    def _drawn(self, graph: Flowgraph, numbers: Sequence[int], random_: random.Random) -> Inputs | None:
+    def drawn(self, graph: Flowgraph, numbers: Sequence[int], count: int, seed: int = 1) -> list[Inputs]:
+        """Inputs drawn at random, small ones and such as conditions compare with among them."""
+        return [self._drawn(graph, numbers, random.Random(seed * 100_000 + index)) for index in range(count)]
+
+    def _drawn(self, graph: Flowgraph, numbers: Sequence[int], random_: random.Random) -> Inputs:
         from loopless.check.oracle.signature import CType, Pointer
 
         def value(type_: Any, small: bool) -> int:

@@ -75,6 +75,10 @@ class SourceOptions:
     target: Target | None = None
 
 
+_compiled: dict[object, str] = {}
+"""Modules of files of which several targets are asked, as they were compiled."""
+
+
 def compile_ir(
     source: Path | str,
     options: SourceOptions | None = None,
@@ -94,8 +98,14 @@ def compile_ir(
     if target is not None:
         if target.when and isinstance(source, Path) and target.is_in(source):
             instead = asked(check_file(source).read_bytes() if instead is None else instead, target)
-        text = compile_ir(source, replace(options, target=None), command, instead)
-        return text if target.when else marked(text, target)
+        plain = replace(options, target=None)
+        if target.when or not isinstance(source, Path):
+            text = compile_ir(source, plain, command, instead)
+            return text if target.when else marked(text, target)
+        key = (check_file(source).resolve(), source.stat().st_mtime_ns, source.stat().st_size, plain, str(command))
+        if key not in _compiled:
+            _compiled[key] = compile_ir(source, plain, command, instead)
+        return marked(_compiled[key], target)
     try:
         with tempfile.TemporaryDirectory(prefix="loopless-") as scratch:
             folder = Path(scratch)

@@ -7,6 +7,7 @@ stands a call of :data:`TARGET`, so whatever reads or runs the module sees it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,25 +27,32 @@ _LABEL: Final = re.compile(r'^(?:"[^"]*"|[\w$.\-]+):')
 @dataclass(frozen=True, slots=True)
 class Target:
     """``line`` of ``file`` (any file with that name at the end of its path), or where ``callee`` is called; with
-    ``when`` only where this condition of C holds.
+    ``when`` only where this condition of C holds. Or a ``branch`` of the function ``within``: the number of the branch
+    in the module's text, and of its side.
     """
 
     file: str = ""
     line: int | None = None
     callee: str = ""
     when: str = ""
+    within: str = ""
+    branch: tuple[int, int] | None = None
 
     def is_in(self, file: Path) -> bool:
         """Whether a line of this file is meant."""
         return _same(str(file), self.file)
 
     def __str__(self) -> str:
+        if self.branch is not None:
+            return f"branch {self.branch[0]} of {self.within}, side {self.branch[1]}"
         place = f"{self.file}:{self.line}" if self.line is not None else f"a call of {self.callee}"
         return f"{place} with {self.when}" if self.when else place
 
 
 def marked(text: str, target: Target) -> str:
     """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where nothing does."""
+    if target.branch is not None:
+        return _on_branch(text, target)
     lines = text.splitlines()
     wanted = _locations(lines, target) if target.line is not None else frozenset()
     called = re.compile(rf"^\s+(?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke)\b[^@]*@{re.escape(target.callee)}\(")
@@ -131,3 +139,138 @@ def by_bodies(text: str) -> str:
 def out_of_sight(name: str) -> bool:
     """Whether what the body of a function does is not looked at, since its name says what it means."""
     return meaning_of(name, defined=True) not in (None, Meaning.ENTRY, Meaning.TARGET)
+
+
+# -- branches ---------------------------------------------------------------------------------------------------------
+
+COVER: Final = "__loopless_cover"
+"""The function that is told which side of a branch is taken."""
+
+_BRANCH: Final = re.compile(r"^  br i1 (\S+), label %(\S+), label %([^\s,]+)(.*)$")
+_SWITCH: Final = re.compile(r"^  switch (\S+) (\S+), label %(\S+) \[(.*)$")
+_CASE: Final = re.compile(r"(\S+ \S+), label %(\S+)")
+_LABELLED: Final = re.compile(r'^("[^"]*"|[\w$.\-]+):')
+OUR_OWN: Final = "!nosanitize"
+"""What branches carry that the compiler added to check for undefined behaviour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a branch: the ``number`` of the branch in its function, the ``side`` (of a condition 0 where it holds,
+    of a switch 0 for the default), its ``line`` (0 where that is not known), and how many ``sides`` there are.
+    """
+
+    number: int
+    side: int
+    line: int
+    sides: int
+    is_switch: bool = False
+
+
+def sides(text: str, function: str) -> list[Side]:
+    """The sides of all branches of a function, in the order of the module's text."""
+    places = {found[1]: int(found[2]) for line in text.splitlines() if (found := _LOCATION.match(line)) is not None}
+    found = []
+    for number, (_, whole) in enumerate(_branches(text.splitlines(), function)):
+        at = _AT.search(whole[0]) or _AT.search(whole[-1])
+        line = places.get(at[1], 0) if at is not None else 0
+        count = 2 if len(whole) == 1 and _BRANCH.match(whole[0]) else 1 + len(_CASE.findall(" ".join(whole[1:])))
+        is_switch = _BRANCH.match(whole[0]) is None
+        found.extend(Side(number, side, line, count, is_switch) for side in range(count))
+    return found
+
+
+def _branches(lines: list[str], function: str) -> Iterator[tuple[int, list[str]]]:
+    """Where the branches of a function stand, with their lines; not those that check for undefined behaviour."""
+    inside = False
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("define"):
+            named = _DEFINED.match(line)
+            inside = named is not None and named[1].strip('"') == function
+        elif line.startswith("}"):
+            inside = False
+        elif inside and _BRANCH.match(line) and OUR_OWN not in line:
+            yield at, [line]
+        elif inside and _SWITCH.match(line):
+            end = at
+            while not lines[end].lstrip().startswith("]"):
+                end += 1
+            yield at, lines[at : end + 1]
+            at = end
+        at += 1
+
+
+def _on_branch(text: str, target: Target) -> str:
+    """The module with a call of :data:`TARGET` on one side of a branch, in a block of its own."""
+    assert target.branch is not None
+    number, side = target.branch
+    lines = text.splitlines()
+    found = next((one for n, one in enumerate(_branches(lines, target.within)) if n == number), None)
+    if found is None:
+        return text
+    at, whole = found
+    own = "loopless.side"
+    pair = _BRANCH.match(whole[0])
+    if pair is not None:
+        to = pair[2 + side]
+        ways = [pair[2], pair[3]]
+        ways[side] = own
+        lines[at] = f"  br i1 {pair[1]}, label %{ways[0]}, label %{ways[1]}{pair[4]}"
+    else:
+        row = at if side == 0 else _row(lines, at, side)
+        label = re.search(r"label %([^\s,]+)", lines[row])
+        assert label is not None
+        to = label[1]
+        lines[row] = lines[row].replace(f"label %{to}", f"label %{own}", 1)
+    start = max(n for n in range(at) if lines[n].startswith("define"))
+    end = next(n for n in range(at, len(lines)) if lines[n].startswith("}"))
+    label_of = next((_LABELLED.match(lines[n]) for n in range(at, start, -1) if _LABELLED.match(lines[n])), None)
+    here = label_of[1] if label_of is not None else "entry"
+    for n in range(start, end):
+        if (found_label := _LABELLED.match(lines[n])) is not None and found_label[1] == to:
+            k = n + 1
+            while k < end and (" = phi " in lines[k] or lines[k].lstrip().startswith("#dbg")):
+                lines[k] = lines[k].replace(f"%{here} ]", f"%{own} ]", 1)  # one for each edge
+                k += 1
+    block = ["", f"{own}:", f"  call void @{TARGET}()", f"  br label %{to}"]
+    return "\n".join([*lines[:end], *block, *lines[end:], f"declare void @{TARGET}()", ""])
+
+
+def _row(lines: list[str], at: int, side: int) -> int:
+    """The line of a switch's case."""
+    rows = [n for n in range(at + 1, at + 1 + 4 * side + 4096) if n < len(lines) and _CASE.search(lines[n])]
+    return rows[side - 1]
+
+
+def telling(text: str, function: str) -> tuple[str, list[Side]]:
+    """The module in which each branch of a function tells :data:`COVER` the number of the side that it takes, in the
+    order of the sides, which are given too; the number behind them is the function itself.
+    """
+    found = sides(text, function)
+    lines = text.splitlines()
+    first = {(side.number, side.side): index for index, side in enumerate(found)}
+    before: dict[int, list[str]] = {}
+    for number, (at, whole) in enumerate(_branches(lines, function)):
+        pair = _BRANCH.match(whole[0])
+        name = f"%loopless.took.{number}"
+        if pair is not None:
+            yes, no = first[number, 0], first[number, 1]
+            before[at] = [f"  {name} = select i1 {pair[1]}, i32 {yes}, i32 {no}", f"  call void @{COVER}(i32 {name})"]
+            continue
+        switch = _SWITCH.match(whole[0])
+        assert switch is not None
+        chosen = str(first[number, 0])
+        rows = []
+        for side, (case, _) in enumerate(_CASE.findall(" ".join(whole[1:])), start=1):
+            value = case.split(" ", 1)[1]
+            rows.append(f"  {name}.{side}c = icmp eq {switch[1]} {switch[2]}, {value}")
+            rows.append(f"  {name}.{side} = select i1 {name}.{side}c, i32 {first[number, side]}, i32 {chosen}")
+            chosen = f"{name}.{side}"
+        before[at] = [*rows, f"  call void @{COVER}(i32 {chosen})"]
+    out: list[str] = []
+    for at, line in enumerate(lines):
+        out.extend(before.get(at, ()))
+        out.append(line)
+    return "\n".join([*out, f"declare void @{COVER}(i32)", ""]), found

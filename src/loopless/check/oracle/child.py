@@ -87,6 +87,7 @@ class _Program:
         self.restore = self._function("restore", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p)
         self.inputs = self._function("inputs", *[ctypes.c_void_p, ctypes.c_longlong] * 2, ctypes.c_void_p)
         self.locals: int = request["locals"]
+        self.covered = self.runtime.address("loopless_covered")
         self.ending = self._function("ending", ctypes.c_void_p, ctypes.c_void_p)
         self.call = self._function("call", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)
         self.save(self.table, self.count, ctypes.addressof(self.saved))
@@ -146,12 +147,25 @@ class _Runner:
         ]
         self.result = _Type(*request["result"]) if request["result"] else None
         self.seconds: float = request["limits"]["seconds"]
+        self.sides: int = request.get("sides", 0)
         self.buffers = [_Buffer() for _ in self.params]
         self.facts = (ctypes.c_longlong * 4)()
         self.text = ctypes.c_char_p()
 
     def run(self, one: dict[str, Any]) -> list[Any]:
-        """One run; the answer is [status, return value, outputs, globals, detail]."""
+        """One run; the answer is [status, return value, outputs, globals, detail], and which of so many numbers were
+        covered where that is asked.
+        """
+        sides = self.sides
+        if sides:
+            ctypes.memset(self.program.covered, 0, sides)
+        answer = self._ran(one)
+        if sides:
+            told = ctypes.string_at(self.program.covered, sides)
+            answer.append([number for number, taken in enumerate(told) if taken])
+        return answer
+
+    def _ran(self, one: dict[str, Any]) -> list[Any]:
         program = self.program
         program.restore(program.table, program.count, ctypes.addressof(program.saved))
         for name, value in one["globals"].items():

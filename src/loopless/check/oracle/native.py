@@ -145,10 +145,10 @@ class NativeHost:
             if answer is None:
                 self.close()
                 break
-            status, value, outputs, variables, detail = cast("list[Any]", answer)
-            outcomes.append(
-                Outcome(cast(Status, status), value, tuple(map(tuple, outputs)), MappingProxyType(variables), detail)
-            )
+            status, value, outputs, variables, detail, *covered = cast("list[Any]", answer)
+            taken = frozenset(covered[0]) if covered else frozenset[int]()
+            given, kept = tuple(map(tuple, outputs)), MappingProxyType(variables)
+            outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken))
         return outcomes
 
     @property
@@ -277,6 +277,8 @@ class NativeOracle:
             text = retarget(text, _runtime())
         self.prepared = prepare(text, uninitialised=uninitialised, narrow=narrow)
         self.limits = limits
+        self.sides = 0
+        """How many sides of branches are told of each run (:func:`loopless.source.targets.telling`)."""
         self._own_host = host is None
         self._host = host or NativeHost(start_seconds=limits.start_seconds)
         self._host.load(self.prepared)
@@ -341,6 +343,7 @@ class NativeOracle:
                 "result": _wire(signature.result) if isinstance(signature.result, CType) else None,
                 "limits": {"seconds": self.limits.seconds, "memory_bytes": self.limits.memory_bytes},
                 "isolated": isolated,
+                "sides": self.sides,
                 "runs": prepared_runs[len(outcomes) :],
             }
             before = len(outcomes)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from loopless.check.outcome import Status
+from loopless.source.targets import COVER
 from loopless.source.vocabulary import TARGET
 
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
@@ -47,6 +48,7 @@ NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u
 
 MEANINGS: Final[dict[str, str]] = {
     TARGET: "target",
+    COVER: "cover",
     "reach_error": "error",
     "__VERIFIER_error": "error",
     "__VERIFIER_assert": "assert",
@@ -114,6 +116,8 @@ void loopless_assume(int holds) { if (!holds) finish(2, 0, 0, ""); }
 void loopless_assume_wide(uwide holds) { if (!holds) finish(2, 0, 0, ""); }
 void loopless_error(void) { finish(3, 0, 0, "error function called"); }
 void loopless_assert(int holds) { if (!holds) finish(3, 0, 0, "assertion false"); }
+unsigned char loopless_covered[1 << 16];
+void loopless_cover(int number) { loopless_covered[number & 0xffff] = 1; }
 void loopless_target(void) { finish(3, 2, 0, "target"); }
 void loopless_assert_fail(const char *text) { finish(3, 1, 0, text); }
 void loopless_trap(int kind, int line) { finish(4, kind, line, ""); }
