@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.driving import Driver
+from loopless.queries.driving import Driver, leaves_arrays, lengthened
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
 from loopless.queries.reached import Inputs, Reach
@@ -156,9 +156,10 @@ class _Work:
                 self.unknown[number] = str(error)
                 continue
             if found.verdict == "reached" and found.inputs is not None:
-                self._keep(found.inputs, self.driver.taken(found.inputs))
+                inputs, taken, ended = self.driver.taken(found.inputs)
+                self._keep(inputs, taken)
                 if number in self.open:
-                    self.unknown[number] = "the run that gets there takes another side when it is replayed"
+                    self.unknown[number] = f"a run gets there, and ends so that nothing is told of it: {ended}"
             elif found.verdict == "unreachable":
                 self.refuted[number] = found
             else:
@@ -182,7 +183,7 @@ class _Work:
 def words_of(side: Side) -> str:
     """Which side of its branch it is."""
     if side.is_switch:
-        return "default" if side.side == 0 else f"case {side.side}"
+        return "default" if side.value is None else f"case {side.value}"
     return "true" if side.side == 0 else "false"
 
 
@@ -217,10 +218,13 @@ class _CoveringDriver(Driver):
             self._oracle.sides = len(found)
         return self._oracle
 
-    def taken(self, inputs: Inputs) -> frozenset[int]:
-        """The sides that a run with these inputs takes."""
-        (outcome,) = self.oracle.run_many(self.function, [self._run(inputs)])
-        return frozenset(outcome.covered)
+    def taken(self, inputs: Inputs) -> tuple[Inputs, frozenset[int], str]:
+        """The sides that a run with these inputs takes, with arrays as long as it needs them, and how it ends."""
+        for longer in lengthened(inputs):
+            (outcome,) = self.oracle.run_many(self.function, [self._run(longer)])
+            if not leaves_arrays(outcome):
+                break
+        return longer, frozenset(outcome.covered), f"{outcome.status} {outcome.detail}".strip()
 
     def taken_by_chance(self, graph: Flowgraph, count: int, seconds: float) -> list[tuple[Inputs, frozenset[int]]]:
         """Inputs drawn at random, with the sides that they take."""

@@ -23,6 +23,10 @@ LONGEST: Final = 1 << 22
 """More elements of an array, or inputs, than this are not written down. A guess."""
 
 
+LONGER: Final = (16, 256, 8192, 1 << 18)
+"""So many zeros are put behind arrays that a run leaves."""
+
+
 class NotDriven(Exception):
     """The inputs of a path cannot be given to the function; carries why."""
 
@@ -172,10 +176,15 @@ class Driver:
         """The types of the function."""
         return self.oracle.signature(self.function)
 
-    def replay(self, inputs: Inputs) -> tuple[bool, str]:
-        """Whether a run with these inputs gets to the target, and how it ends."""
-        (outcome,) = self.oracle.run_many(self.function, [self._run(inputs)])
-        return is_reached(outcome), f"{outcome.status} {outcome.detail}".strip()
+    def replay(self, inputs: Inputs) -> tuple[bool, str, Inputs]:
+        """Whether a run with these inputs gets to the target, how it ends, and the inputs that it was given: where a run
+        leaves its arrays, which paths know as far as the target depends on them, these are made longer.
+        """
+        for longer in lengthened(inputs):
+            (outcome,) = self.oracle.run_many(self.function, [self._run(longer)])
+            if not leaves_arrays(outcome):
+                break
+        return is_reached(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
 
     def _run(self, inputs: Inputs) -> Any:
         from loopless.check.oracle.native import Run as Native
@@ -233,6 +242,23 @@ class Driver:
                         arguments.append(Given(parameter.name, "void"))
         nondet = [random_.choice(numbers) if numbers and random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)]
         return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True)
+
+
+def lengthened(inputs: Inputs) -> Iterator[Inputs]:
+    """The inputs, and the same with ever more zeros behind the elements of arrays."""
+    yield inputs
+    if any(given.elements is not None for given in inputs.arguments):
+        for more in LONGER:
+            arguments = tuple(
+                given if given.elements is None else replace(given, elements=_joined([*given.elements, Run(more, 0)]))
+                for given in inputs.arguments
+            )
+            yield replace(inputs, arguments=arguments)
+
+
+def leaves_arrays(outcome: Any) -> bool:
+    """Whether a native run ended because it left an object."""
+    return outcome.status == "crashed" or (outcome.status == "undefined" and "outside of the object" in outcome.detail)
 
 
 def is_reached(outcome: Any) -> bool:

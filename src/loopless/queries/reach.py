@@ -273,7 +273,7 @@ class _Question:
             self.why = f"a path that gets there was found, but {error}"
             return None
         try:
-            reached, said = self._timed("replay", lambda: driver.replay(inputs))
+            reached, said, inputs = self._timed("replay", lambda: driver.replay(inputs))
         except LooplessError as error:
             self.why = f"a path that gets there was found, but could not be replayed: {error}"
             return None
@@ -285,7 +285,7 @@ class _Question:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def _reached(self, driver: Driver, inputs: Inputs, method: str) -> Reach:
-        reached, said = driver.replay(inputs)
+        reached, said, inputs = driver.replay(inputs)
         if not reached:
             return self._unknown(f"a native run got there once and then ended otherwise ({said})")
         words = "the native run came to the target"

@@ -157,13 +157,14 @@ OUR_OWN: Final = "!nosanitize"
 @dataclass(frozen=True, slots=True)
 class Side:
     """One side of a branch: the ``number`` of the branch in its function, the ``side`` (of a condition 0 where it holds,
-    of a switch 0 for the default), its ``line`` (0 where that is not known), and how many ``sides`` there are.
+    of a switch 0 for the default, else the case of ``value``), its ``line`` (0 where that is not known), and how many ``sides`` there are.
     """
 
     number: int
     side: int
     line: int
     sides: int
+    value: int | None = None
     is_switch: bool = False
 
 
@@ -174,9 +175,12 @@ def sides(text: str, function: str) -> list[Side]:
     for number, (_, whole) in enumerate(_branches(text.splitlines(), function)):
         at = _AT.search(whole[0]) or _AT.search(whole[-1])
         line = places.get(at[1], 0) if at is not None else 0
-        count = 2 if len(whole) == 1 and _BRANCH.match(whole[0]) else 1 + len(_CASE.findall(" ".join(whole[1:])))
-        is_switch = _BRANCH.match(whole[0]) is None
-        found.extend(Side(number, side, line, count, is_switch) for side in range(count))
+        if _BRANCH.match(whole[0]):
+            found.extend(Side(number, side, line, 2) for side in (0, 1))
+            continue
+        cases = [int(case.split()[1]) for case, _ in _CASE.findall(" ".join(whole[1:]))]
+        values = (None, *cases)
+        found.extend(Side(number, side, line, len(values), value, True) for side, value in enumerate(values))
     return found
 
 
