@@ -7,18 +7,21 @@ are given in order.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from loopless.flowgraph.model import Flowgraph, Kind, Origin
+from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
+from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.navigation.search import Route
 from loopless.navigation.store import size_of
-from loopless.queries.reached import Given, Inputs, Run, runs_of
+from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of
 from loopless.terms import Term, Var, evaluate
 from loopless.verification.transitions import TransitionSystem
 
+DEEPEST: Final = 6
+"""Pointers behind pointers are followed so far. A guess."""
 LONGEST: Final = 1 << 22
 """More elements of an array, or inputs, than this are not written down. A guess."""
 
@@ -83,70 +86,140 @@ def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def _arguments(route: Route, graph: Flowgraph, signature: Any, at_begin: Any) -> Iterator[Given]:
-    from loopless.check.oracle.signature import CType, Pointer
-
+def _arguments(
+    route: Route, graph: Flowgraph, signature: Signature, at_begin: Callable[[Var | None], int]
+) -> Iterator[Given]:
     if graph.source_name == "main":
         return
+    image = _Image(route, graph, at_begin)
     for parameter, type_ in zip(graph.parameters, signature.params, strict=True):
         name = parameter.name
         match type_:
             case CType():
                 yield Given(name, type_.name, type_.wrap(at_begin(parameter.var)))
-            case Pointer(element=element):
+            case Pointer() | Opaque(name="pointer"):
                 if parameter.null is not None and at_begin(parameter.null):
-                    yield Given(name, element.name)
+                    yield Given(name, _called(type_))
                     continue
                 if parameter.shared or parameter.object is None:
                     raise NotDriven(f"{name} points into the same memory as another parameter")
-                yield Given(name, element.name, elements=_elements(route, graph, parameter.object, element, at_begin))
+                if isinstance(type_, Pointer):
+                    yield Given(name, type_.element.name, elements=image.elements(parameter.object, type_.element))
+                else:
+                    named = graph.objects[parameter.object].name
+                    yield Given(name, "void", memory=image.memory(parameter.object, [named]))
             case _:
-                if parameter.object is not None and _is_touched(route, graph, parameter.object):
-                    raise NotDriven(f"{name} is {type_.name}, which cannot be given to it")
-                yield Given(name, "void")
+                raise NotDriven(f"{name} is {type_.name}, which cannot be given to it")
 
 
-def _is_touched(route: Route, graph: Flowgraph, number: int) -> bool:
-    """Whether a run looks into an object."""
-    name = graph.objects[number].name
-    inside = any(info.object == number and info.kind is Kind.POINTEE for info in graph.variables.values())
-    return inside or any(array == name for array, _ in route.cells) or any(run.array == name for run in route.runs)
+def _called(type_: Parameter) -> str:
+    return type_.element.name if isinstance(type_, Pointer) else "void"
 
 
-def _elements(route: Route, graph: Flowgraph, number: int, element: Any, at_begin: Any) -> tuple[Run, ...]:
-    """What lies behind a pointer, as far as the path reads it."""
-    name, size = graph.objects[number].name, element.size
-    single: dict[int, int] = {}
-    for (array, offset), var in route.cells.items():
-        if array == name:
-            if size_of(var.type) != size or offset % size or offset < 0:
-                raise NotDriven(f"{name} is read at byte {offset} as {size_of(var.type)} bytes")
-            single[offset // size] = element.wrap(at_begin(var))
-    for var, info in graph.variables.items():
-        if info.kind is Kind.POINTEE and info.object == number and not info.pointer_part:
-            if info.size != size or info.offset % size or info.offset < 0:
-                raise NotDriven(f"{info.shown} is not like the elements of {name}")
-            single[info.offset // size] = element.wrap(at_begin(var))
-    spans: list[tuple[int, int, int]] = []
-    for run in route.runs:
-        if run.array == name:
-            low, high = run.span
-            if size_of(run.type) != size or low % size or low < 0 or abs(run.stride) % size:
-                raise NotDriven(f"{name} is read at byte {low} as {size_of(run.type)} bytes")
-            if abs(run.stride) == size:
-                spans.append((low // size, high // size, element.wrap(run.value)))
-            else:
+class _Image:
+    """The bytes of objects at the beginning, as far as a path reads them."""
+
+    def __init__(self, route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> None:
+        self.route, self.graph, self.at_begin = route, graph, at_begin
+        self.halves: dict[tuple[int, int], dict[str, Var]] = {}
+        self.fields: dict[int, list[tuple[Var, VariableInfo]]] = {}
+        for var, info in graph.variables.items():
+            if info.object is not None and info.kind in (Kind.POINTEE, Kind.GLOBAL):
+                if info.pointer_part:
+                    self.halves.setdefault((info.object, info.offset), {})[info.pointer_part] = var
+                else:
+                    self.fields.setdefault(info.object, []).append((var, info))
+
+    def memory(self, number: int | None, names: Sequence[str], depth: int = 0) -> Memory:
+        """What lies in an object of this number, which reads may call by any of the names."""
+        if depth > DEEPEST:
+            raise NotDriven("it follows too many pointers")
+        image = _Bytes()
+        fields: dict[str, int] = {}
+        for run in self.route.runs:
+            if run.array in names:
                 for index in range(run.count):
-                    single[(run.start + run.stride * index) // size] = element.wrap(run.value)
-    last = max((*single, *(high - 1 for _, high, _ in spans)), default=-1)
-    if last >= LONGEST:
-        raise NotDriven(f"{name} has more than {LONGEST:,} elements")
-    filled = [0] * (last + 1)
-    for low, high, value in spans:
-        filled[low:high] = [value] * (high - low)
-    for index, value in single.items():
-        filled[index] = value
-    return runs_of(filled)
+                    image.put(run.start + run.stride * index, size_of(run.type), run.value)
+        for (array, offset), var in self.route.cells.items():
+            if array in names:
+                image.put(offset, size_of(var.type), self.at_begin(var))
+        pointers = []
+        if number is not None:
+            for var, info in self.fields.get(number, ()):
+                value = self.at_begin(var)
+                image.put(info.offset, info.size, value)
+                if value:
+                    fields[info.shown] = value
+            for (holder, offset), halves in self.halves.items():
+                if holder == number and "object" in halves and not self._is_null(halves["object"]):
+                    behind = self._behind(number, offset)
+                    name = self.graph.pointee_name(halves["object"])
+                    inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
+                    pointers.append((offset, inner, inner.start + self.at_begin(halves.get("offset"))))
+                    image.put(offset, 8, 0)
+        moved = tuple((offset + image.before, inner, at) for offset, inner, at in pointers)
+        return Memory(bytes(image.content), moved, fields, image.before)
+
+    def _is_null(self, owner: Var) -> bool:
+        known = owner in self.route.values or owner in self.route.begin
+        return known and self.at_begin(owner) == NULL_OBJECT
+
+    def _behind(self, number: int, offset: int) -> int | None:
+        return next((n for n, found in self.graph.objects.items() if found.holder == (number, offset)), None)
+
+    def _named(self, number: int | None) -> str:
+        return self.graph.objects[number].name if number is not None else ""
+
+    def elements(self, number: int, element: CType) -> tuple[Run, ...]:
+        """What lies there as an array of integers."""
+        name = self.graph.objects[number].name
+        if not self.fields.get(number) and not any(array == name for array, _ in self.route.cells):
+            found = self._alike(name, element)
+            if found is not None:
+                return found
+        found_ = self.memory(number, [name])
+        if found_.start:
+            raise NotDriven(f"it reads in front of what {name} points to")
+        content = found_.content
+        size = element.size
+        whole = content + bytes(-len(content) % size)
+        return runs_of([
+            int.from_bytes(whole[at : at + size], "little", signed=element.signed) for at in range(0, len(whole), size)
+        ])
+
+    def _alike(self, name: str, element: CType) -> tuple[Run, ...] | None:
+        """The same where a path reads nothing but runs of elements, one behind the other."""
+        spans = sorted((run for run in self.route.runs if run.array == name), key=lambda run: run.span)
+        found: list[Run] = []
+        at = 0
+        for run in spans:
+            low, high = run.span
+            if low != at or abs(run.stride) != element.size or size_of(run.type) != element.size:
+                return None
+            found.append(Run(run.count, element.wrap(run.value)))
+            at = high
+        return _joined(found)
+
+
+class _Bytes:
+    """Bytes around a place; ``before`` of them lie in front of it."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.before = 0
+
+    def put(self, offset: int, size: int, value: int) -> None:
+        """Let an integer lie at this byte."""
+        if abs(offset) + size > LONGEST:
+            raise NotDriven(f"it reads at byte {offset} of what it is given")
+        if offset < -self.before:
+            more = -(-(-offset - self.before) // 16) * 16
+            self.content[:0] = bytes(more)
+            self.before += more
+        at = offset + self.before
+        if len(self.content) < at + size:
+            self.content.extend(bytes(at + size - len(self.content)))
+        self.content[at : at + size] = (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
 
 
 class Driver:
@@ -189,7 +262,7 @@ class Driver:
     def _run(self, inputs: Inputs) -> Any:
         from loopless.check.oracle.native import Run as Native
 
-        arguments = [given.listed if given.value is None else given.value for given in inputs.arguments]
+        arguments = [_wired(given) for given in inputs.arguments]
         nondet = [value for run in inputs.nondet for value in (run.value,) * run.count]
         names = {name.rpartition(".")[2] for name in self.oracle.prepared.locals}
         scalars = {one.name for one in self.oracle.prepared.globals if one.type is not None}
@@ -217,8 +290,6 @@ class Driver:
         return [self._drawn(graph, numbers, random.Random(seed * 100_000 + index)) for index in range(count)]
 
     def _drawn(self, graph: Flowgraph, numbers: Sequence[int], random_: random.Random) -> Inputs:
-        from loopless.check.oracle.signature import CType, Pointer
-
         def value(type_: Any, small: bool) -> int:
             kind = random_.random()
             if numbers and kind < 0.4:
@@ -238,22 +309,43 @@ class Driver:
                         kinds = [value(element, small=True) for _ in range(2)] if few else []
                         elements = [random_.choice(kinds) if few else value(element, small=True) for _ in range(24)]
                         arguments.append(Given(parameter.name, element.name, elements=runs_of([*elements, 0])))
+                    case Opaque(name="pointer"):
+                        bytes_ = bytes(random_.choice((0, 0, 0, 1, 2, 3, 7)) for _ in range(64))
+                        arguments.append(Given(parameter.name, "void", memory=Memory(bytes_)))
                     case _:
                         arguments.append(Given(parameter.name, "void"))
         nondet = [random_.choice(numbers) if numbers and random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)]
         return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True)
 
 
+def _wired(given: Given) -> Any:
+    if given.memory is not None:
+        return _wired_memory(given.memory)
+    return given.listed if given.value is None else given.value
+
+
+def _wired_memory(memory: Memory) -> dict[str, Any]:
+    behind = [[offset, _wired_memory(inner), at] for offset, inner, at in memory.pointers]
+    return {"content": memory.content.hex(), "pointers": behind, "start": memory.start}
+
+
+def _longer(given: Given, more: int) -> Given:
+    if given.memory is not None:
+        return replace(given, memory=_longer_memory(given.memory, more))
+    return given if given.elements is None else replace(given, elements=_joined([*given.elements, Run(more, 0)]))
+
+
+def _longer_memory(memory: Memory, more: int) -> Memory:
+    pointers = tuple((offset, _longer_memory(inner, more), at) for offset, inner, at in memory.pointers)
+    return replace(memory, content=memory.content + bytes(more), pointers=pointers)
+
+
 def lengthened(inputs: Inputs) -> Iterator[Inputs]:
     """The inputs, and the same with ever more zeros behind the elements of arrays."""
     yield inputs
-    if any(given.elements is not None for given in inputs.arguments):
+    if any(given.elements is not None or given.memory is not None for given in inputs.arguments):
         for more in LONGER:
-            arguments = tuple(
-                given if given.elements is None else replace(given, elements=_joined([*given.elements, Run(more, 0)]))
-                for given in inputs.arguments
-            )
-            yield replace(inputs, arguments=arguments)
+            yield replace(inputs, arguments=tuple(_longer(given, more) for given in inputs.arguments))
 
 
 def leaves_arrays(outcome: Any) -> bool:

@@ -240,20 +240,22 @@ class _Question:
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
     def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
-        """Small values to begin with for which the constraints have a solution."""
-        scalars = [var for var in general.scalars if not var.name.startswith("!")]
-        for most in LADDER:
+        """Small values to begin with for which the constraints have a solution; no negative ones where it can be."""
+        infos = general.system.graph.variables
+        scalars = [
+            var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")
+        ]
+        natural = [(0, most) for most in LADDER[:8]]
+        for least, most in (*natural, *((low, most) for most in LADDER for low in (0, -most))):
             if time.monotonic() > self.deadline:
                 return None
-            small = [
-                conjunction((less_equal(var, const(most)), greater_equal(var, const(-most))))
-                for var in scalars
-                if var.type.max is None or var.type.max > most or (var.type.min or 0) < -most
-            ]
+            small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
             found = general.solve([*small, *blocked], 500)
             if isinstance(found, Plan):
-                return {Var(var.name.partition("~")[0], var.type): value for var, value in found.values.items()
-                        if var in general.scalars}  # fmt: skip
+                return {
+                    Var(var.name.partition("~")[0], var.type): found.values[var]
+                    for var in scalars if var in found.values
+                }  # fmt: skip
         return None
 
     def _search(self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float) -> Reach | None:

@@ -18,17 +18,32 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What a pointer leads to that is no array of integers: ``content`` are its bytes, ``pointers`` what lies at which
+    byte of it: another memory, and the byte in that which is pointed to. ``fields``: what of the content the path reads,
+    by its name in C. ``start``: the byte of the content to which a parameter points.
+    """
+
+    content: bytes
+    pointers: tuple[tuple[int, Memory, int], ...] = ()
+    fields: Mapping[str, int] = field(default_factory=dict)
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What one parameter gets.
 
     ``name`` and ``type``: as C has them (``type`` of an array is that of its elements). ``value``: of an integer;
-    ``elements``: of a pointer, what it points to, from the first element on; both None: the null pointer.
+    ``elements``: of a pointer, what it points to, from the first element on; ``memory``: of a pointer to something
+    else; all None: the null pointer.
     """
 
     name: str
     type: str
     value: int | None = None
     elements: tuple[Run, ...] | None = None
+    memory: Memory | None = None
 
     @property
     def listed(self) -> list[int] | None:

@@ -7,7 +7,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,7 +27,7 @@ from loopless.flowgraph.model import (
     Statement,
 )
 from loopless.graphs import reachable, reverse_postorder
-from loopless.paths.written import Written, written_objects
+from loopless.paths.written import Written, numbered, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
@@ -145,6 +145,19 @@ def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
     return tuple(label for label in order if label in back)
 
 
+def _assigned(graph: Flowgraph) -> Iterator[Var]:
+    for block in graph.blocks.values():
+        for edge in block.edges:
+            yield from (target for target, _ in edge.assigns)
+        for statement in block.statements:
+            for part in ("target", "target_object"):
+                target = getattr(statement, part, None)
+                if isinstance(target, Var):
+                    yield target
+            if isinstance(statement, Call):
+                yield from statement.changes
+
+
 @dataclass(slots=True)
 class _State:
     condition: Condition
@@ -165,6 +178,8 @@ class _Maker:
         self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
         self.ways = ways
         self.written: Written = written_objects(graph, graph.blocks)
+        self.moved = frozenset(_assigned(graph)) if ways > 1 else frozenset[Var]()
+        """The variables that some statement or edge assigns."""
         self.transitions: list[Transition] = []
         self.failing: list[Transition] = []
         self.open: list[Refused] = []
@@ -327,7 +342,22 @@ class _Maker:
         if kept and number is not None and load.target_object is None:
             held = load.type if load.target.type.width is not None else IntType(None)
             return read(objects[number].name, substitute(load.address.offset, state.values), held)
+        if self.ways > 1 and isinstance(owner, Var) and load.target_object is None and self._is_kept(owner, load):
+            name = self.graph.pointee_name(owner)
+            if name is not None:
+                held = load.type if load.target.type.width is not None else IntType(None)
+                return read(name, substitute(load.address.offset, state.values), held)
         return self._input(state, load.target, Origin.MEMORY, label, index)
+
+
+    def _is_kept(self, owner: Var, load: Load) -> bool:
+        """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
+        if owner in self.moved or self.written.anything:
+            return False
+        if not self.written.some:
+            return True
+        places = numbered(self.graph, load.objects)
+        return places is not None and places.isdisjoint(self.written)
 
 
 def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:

@@ -203,7 +203,7 @@ class _Runner:
                 self.buffers.append(vector)
                 cells.append(vector.place(name.to_bytes(8, sys.byteorder) + bytes(8)))
             elif kind == "null":
-                cells.append(0)
+                cells.append(0 if argument is None else self._memory(argument) + argument["start"])
             elif kind == "pointer" and argument is None:
                 cells.append(0)
                 places.append((index, (0, 0)))
@@ -216,6 +216,16 @@ class _Runner:
                 assert ctype is not None
                 cells.append(ctype.wrap(argument))
         return cells, places
+
+    def _memory(self, given: dict[str, Any]) -> int:
+        """The address of memory as it is described, with what its pointers lead to."""
+        raw = bytearray.fromhex(given["content"])
+        raw.extend(bytes(-len(raw) % 16))  # aligned for all that may lie in it
+        for offset, inner, at in given["pointers"]:
+            raw[offset : offset + 8] = (self._memory(inner) + at).to_bytes(8, sys.byteorder)
+        buffer = _Buffer()
+        self.buffers.append(buffer)
+        return buffer.place(bytes(raw))
 
     def _output(self, index: int, place: tuple[int, int]) -> tuple[int, ...]:
         ctype = self.params[index][1]

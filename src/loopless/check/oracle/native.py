@@ -45,8 +45,10 @@ from loopless.stepping import stepping
 
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
-Argument = int | Sequence[int] | None
-"""An integer, or the elements that a pointer points to, or ``None`` for the null pointer."""
+Argument = int | Sequence[int] | Mapping[str, Any] | None
+"""An integer, or the elements that a pointer points to, or ``None`` for the null pointer. What else a pointer points to
+is given as ``content``, its bytes in hexadecimal digits, and ``pointers``, each the byte where it lies, what it points
+to, likewise, and the byte of that."""
 
 
 _OPTIONS = SourceOptions()
@@ -366,7 +368,7 @@ class NativeOracle:
             if name not in scalars:
                 raise UsageError(f"the program has no scalar global {name}")
         return {
-            "args": [list(a) if isinstance(a, Sequence) else a for a in args],
+            "args": [list(a) if isinstance(a, Sequence) else a for a in args],  # memory stays as it is
             "nondet": list(run.nondet),
             "repeat": run.repeat,
             "uninit": [] if isinstance(run.uninit, Mapping) else list(run.uninit),
@@ -452,11 +454,11 @@ def _check_argument(function: str, argument: Argument, param: Parameter) -> None
             if not low <= argument <= high:
                 raise UsageError(f"{function}: {argument} is outside the range of {name}, {low} to {high}")
         case Pointer(element):
-            if isinstance(argument, int):
+            if isinstance(argument, int | Mapping):
                 raise UsageError(f"{function}: a pointer parameter takes a list of values, not {argument}")
             for value in argument or ():
                 if not element.low <= value <= element.high:
                     raise UsageError(f"{function}: {value} is outside the range of {element.name}")
         case Opaque(name):
-            if argument is not None:
+            if argument is not None and not (name == "pointer" and isinstance(argument, Mapping)):
                 raise UsageError(f"{function}: a parameter of type {name} takes only the null pointer")
