@@ -212,8 +212,8 @@ class _CoveringDriver(Driver):
 
         if self._oracle is None:
             text, found = telling(_module(self.files, self.options, traps=True), self.function)
-            if len(found) != len(self.sides):
-                raise UsageError(f"the branches of {self.function} are not those of the program that is run")
+            if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
+                text, found = telling(_module(self.files, self.options, traps=False), self.function)
             self._oracle = NativeOracle(text, options=self.options, limits=Limits(seconds=2.0), ir=True)
             self._oracle.sides = len(found)
         return self._oracle
