@@ -22,15 +22,14 @@ from loopless.terms import (
     TRUE,
     Aggregate,
     Condition,
-    Const,
     IntType,
     Read,
     Term,
     Var,
     add,
-    const,
     conjunction,
     conjuncts,
+    const,
     disjunction,
     equal,
     greater_equal,
@@ -248,7 +247,7 @@ class CounterSystem:
                 self._around(edge, inside, variables, changes, entry, counts)
         self._trips(component, inside, counts)
 
-    def _step(  # noqa: PLR0917
+    def _step(
         self, edge: Edge, flag: Term, before: Mapping[Var, Term], after: Mapping[Var, Term] | None, *, at: int, leaving: bool
     ) -> None:
         """One time that the edge is taken, with what it demands and does, if ``flag`` is 1."""
@@ -292,7 +291,7 @@ class CounterSystem:
         stays = stays and not any(v.name.startswith("?") for v in term.variables)
         return _Change(sets=True, reset=term if stays else None)
 
-    def _sums(  # noqa: PLR0917
+    def _sums(
         self,
         inside: list[Edge],
         variables: list[Var],
@@ -337,7 +336,7 @@ class CounterSystem:
             parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
         return conjunction(parts)
 
-    def _around(  # noqa: PLR0917
+    def _around(
         self,
         edge: Edge,
         inside: list[Edge],

@@ -209,7 +209,7 @@ class _Exploration:
             for var, value in node.fixed.items():
                 values.setdefault((node.label, var), set()).add(value)
         widest = max(values, key=lambda one: (count[one[0]] > most, len(values[one]), one[1].key), default=None)
-        if widest is None or len(values[widest]) < 2 or count[widest[0]] <= most:  # noqa: PLR2004
+        if widest is None or len(values[widest]) < 2 or count[widest[0]] <= most:
             return None
         return widest[1]
 
@@ -249,7 +249,7 @@ def _in_order(groups: list[tuple[int, ...]], following: Mapping[int, set[int]]) 
         number: {of[target] for member in group for target in following[member]} - {number}
         for number, group in enumerate(groups)
     }
-    waiting = {number: 0 for number in onward}
+    waiting = dict.fromkeys(onward, 0)
     for targets in onward.values():
         for target in targets:
             waiting[target] += 1

@@ -25,7 +25,6 @@ from loopless.terms import (
     Truth,
     Var,
     conjunction,
-
     const,
     replace_terms,
     substitute,
@@ -104,7 +103,7 @@ class Store:
         known = self._content.get(array)
         if known is not None and known.content is not None:
             size = size_of(type)
-            if 0 <= offset and offset + size <= len(known.content):
+            if offset >= 0 and offset + size <= len(known.content):
                 return const(type.wrap(int.from_bytes(known.content[offset : offset + size], "little")))
         for run in self.runs:
             if run.array == array and run.holds(offset):

@@ -98,7 +98,7 @@ def _chosen(function: str | None, defined: list[str], files: list[str]) -> str:
 
 
 class _Work:
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         files: Sequence[Path],
         entry: str,

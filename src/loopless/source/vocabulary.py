@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-
 TARGET: Final = "__loopless_target"
 """The function that is called where a run is to get to (:mod:`loopless.source.targets`)."""
 
