@@ -12,7 +12,7 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
-from loopless.errors import UsageError
+from loopless.errors import SourceError, UsageError
 from loopless.source.targets import Target
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
         raise click.UsageError(f"--line takes N or FILE:N, and {line!r} is neither")
     number = int(match[2])
     if match[1] is None and len(files) > 1:
-        raise click.UsageError(f"--line {line} is in one of {len(files)} files: name it, as in --line {files[0]}:{line}")
+        raise click.UsageError(f"--line {line} is of one of {len(files)} files: name it, as --line {files[0]}:{line}")
     target = Target(match[1] or str(files[0]), number, when=when.strip())
-    if options["when"] is not None and not target.when:
-        raise click.UsageError("--when is empty; give a condition of C, or leave it out")
+    if options["when"] is not None:
+        _check_condition(target.when)
     named = [file for file in files if target.is_in(file)]
     if len(named) > 1:
         raise click.UsageError(f"--line {line} may be in {' or in '.join(map(str, named))}: name more of its path")
@@ -101,8 +101,28 @@ def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
     return target
 
 
+def _check_condition(when: str) -> None:
+    """Raises ``UsageError`` for what is no condition, or changes what the program does."""
+    if not when:
+        raise click.UsageError("--when is empty; give a condition of C, or leave it out")
+    bare = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", "0", when)
+    if re.search(r"[;{}\n]|//|/\*|\*/", bare) or not _is_balanced(bare):
+        raise click.UsageError(f"--when takes one condition of C, and {when!r} is none")
+    if re.search(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=", bare):
+        raise click.UsageError(f"--when {when!r} would change what the program does (a comparison is ==)")
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 def _check_line(file: Path, target: Target) -> None:
-    """Raises ``UsageError`` for a line that a file of C does not have; what else it may lack is told when it is read."""
+    """Raises ``UsageError`` for a line that a file of C does not have; what else is missing shows when it is read."""
     from loopless.source.compile import IR_SUFFIXES, check_file
 
     if file.suffix in IR_SUFFIXES:
@@ -117,15 +137,22 @@ def _reached(
 ) -> Reach:
     from loopless.queries.reach import reach
 
-    return reach(
-        files,
-        target,
-        options["function"],
-        settings,
-        deadline_of(request, settings),
-        summaries=not options["no_summary"],
-        minimize=options["minimize"] or "",
-    )
+    try:
+        return reach(
+            files,
+            target,
+            options["function"],
+            settings,
+            deadline_of(request, settings),
+            summaries=not options["no_summary"],
+            minimize=options["minimize"] or "",
+        )
+    except SourceError as error:
+        found = re.search(rf"cannot compile .*:{target.line}:\d+: (.*)", str(error)) if target.when else None
+        if found is None:
+            raise
+        message = f"--when {target.when!r} does not compile at {target.file}:{target.line}: {found[1]}"
+        raise UsageError(message) from None
 
 
 def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
