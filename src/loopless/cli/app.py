@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "classify": "loopless.cli.classify",
     "bound": "loopless.cli.bound",
     "verify": "loopless.cli.verify",
+    "reach": "loopless.cli.reach",
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
     "fuzz": "loopless.cli.fuzz",

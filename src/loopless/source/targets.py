@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.source.insertion import inserted
 from loopless.source.vocabulary import TARGET, Meaning, meaning_of
 
 _LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
@@ -112,15 +113,14 @@ def asked(text: bytes, target: Target) -> bytes:
     their numbers.
 
     Raises:
-        UsageError: there is no such line.
+        UsageError: there is no such line, or what begins there is the body of another statement and not a simple one.
     """
     assert target.line is not None
     lines = text.split(b"\n")
     if not 1 <= target.line <= len(lines):
         raise UsageError(f"{target.file} has {len(lines)} lines, so none is line {target.line}")
-    before = f"{{ extern void {TARGET}(void); if ({target.when}) {TARGET}(); }} "
-    lines[target.line - 1] = before.encode() + lines[target.line - 1]
-    return b"\n".join(lines)
+    statement = f"{{ extern void {TARGET}(void); if ({target.when}) {TARGET}(); }}"
+    return inserted(text, target.line, statement.encode(), f"{target.file}:{target.line}")
 
 
 _JUDGING: Final = (Meaning.ASSERT, Meaning.ERROR, Meaning.ASSUME)

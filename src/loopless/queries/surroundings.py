@@ -1,0 +1,150 @@
+"""What a test that calls a function of a program needs of the program: the file to include, what to link, and which
+functions have no body there and so must get one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
+from loopless.source import load
+from loopless.source.compile import SourceOptions
+from loopless.source.debug import DebugType, DebugTypes, Kind
+from loopless.source.ir import Function, IntT, Param, PtrT, Type, VoidT
+
+_PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", "exit", "nothing"))
+"""Meanings of names that a C file can give them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A function without a body.
+
+    ``role``: "input" (it returns the next one), "nothing" (it does nothing), "error", "assume", "assume_wide",
+    "assert", "abort", "exit", or "stop": what it returns is not known, so the run ends. ``declared``: whether the file
+    that holds the function under test declares it.
+    """
+
+    name: str
+    role: str
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How a parameter or result is passed: an integer, or (``pointer``) a pointer to such. 0 ``bits``: a pointer to
+    something else, or nothing at all; ``truth``: a ``_Bool``.
+    """
+
+    bits: int
+    signed: bool
+    pointer: bool = False
+    truth: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """``file`` has the body of ``function``, which C calls so; ``others`` are the program's other files, and its main
+    is in one of them where ``main_elsewhere``. ``replaced``: functions that the program defines, whose names mean
+    something else to Loopless. ``pointer_bits``: of the data model.
+    """
+
+    function: str
+    parameters: tuple[Passed, ...]
+    result: Passed
+    file: Path
+    others: tuple[Path, ...]
+    missing: tuple[Missing, ...]
+    replaced: tuple[str, ...] = ()
+    main_elsewhere: bool = False
+    flags: tuple[str, ...] = ()
+    pointer_bits: int = 64
+
+
+def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -> Surroundings:
+    """What a test of ``function`` (its name in the module) needs.
+
+    Raises:
+        UsageError, SourceError, LimitError: as :func:`loopless.source.load`.
+    """
+    program = load(files, options)
+    module = program.module
+    code = module.functions[function]
+    held = code.loc.file if code.loc is not None else str(files[0])
+    file = next((one for one in files if _same(one, held)), files[0])
+    others = tuple(one for one in files if one != file)
+    main = module.functions.get("main")
+    home = main.loc.file if main is not None and main.blocks and main.loc is not None else None
+    elsewhere = home is not None and any(_same(one, home) for one in others)
+    here = [one for one in module.defined() if one.loc is None or not any(_same(o, one.loc.file) for o in others)]
+    called = {name for one in here for i in one.instructions() if (name := i.callee_name) is not None}
+    missing = tuple(
+        Missing(one.name, role, one.name in called)
+        for one in module.functions.values()
+        if one.is_declaration and not one.name.startswith("llvm.") and (role := _role(one)) is not None
+    )
+    replaced = tuple(one.name for one in module.defined() if _is_input(one.name) or MEANINGS.get(one.name) == "assume")
+    parameters = tuple(_passed(program.module.debug_types, one) for one in code.params)
+    result = _plain(code.result, code.result_debug)
+    bits = program.pointer_bits
+    return Surroundings(
+        code.source_name, parameters, result, file, others, missing, replaced, elsewhere, options.flags, bits
+    )
+
+
+def _passed(types: DebugTypes, parameter: Param) -> Passed:
+    debug = parameter.debug.type if parameter.debug is not None else None
+    if not isinstance(parameter.type, PtrT):
+        return _plain(parameter.type, debug)
+    element = types.element(debug) if debug is not None else None
+    if element is None or not element.is_integer:
+        return Passed(0, signed=False, pointer=True)
+    return Passed(element.bits, bool(element.signed), pointer=True, truth=element.kind is Kind.BOOL)
+
+
+def _plain(type_: Type, debug: DebugType | None) -> Passed:
+    if isinstance(type_, PtrT):
+        return Passed(0, signed=False, pointer=True)
+    if not isinstance(type_, IntT):
+        return Passed(0, signed=False)
+    if type_.bits == 1:
+        return Passed(8, signed=False, truth=True)
+    return Passed(type_.bits, debug is None or bool(debug.signed))
+
+
+def _same(file: Path, named: str) -> bool:
+    return str(file) == named or file.resolve() == Path(named).resolve()
+
+
+def _is_input(name: str) -> bool:
+    return name.startswith("__VERIFIER_nondet_") or MEANINGS.get(name, "").startswith(("nondet", "klee_"))
+
+
+def _role(code: Function) -> str | None:
+    """What a function without a body does in a native run; None for those of the C library."""
+    meaning = MEANINGS.get(code.name) or WEAK_MEANINGS.get(code.name)
+    if meaning in ("abort", "exit") and _of_library(code.name):
+        return None
+    if meaning in _PLAIN:
+        return meaning
+    if _of_library(code.name):
+        return None
+    if meaning is not None and not meaning.startswith("nondet"):
+        return "stop"
+    if isinstance(code.result, VoidT):
+        return "nothing"
+    return "input" if isinstance(code.result, IntT) and code.result.bits <= 64 else "stop"
+
+
+@lru_cache(maxsize=256)
+def _of_library(name: str) -> bool:
+    try:
+        getattr(ctypes.CDLL(None), name)
+    except (AttributeError, OSError):
+        return False
+    return True

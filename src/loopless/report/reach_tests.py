@@ -1,0 +1,407 @@
+"""Inputs that lead to a place as tests: in C, in the test format of the competition on testing, and in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+from xml.sax.saxutils import escape
+
+from loopless.errors import UsageError
+from loopless.queries.reached import Given, Inputs, Reach, Run, unrolled
+from loopless.queries.surroundings import Missing, Passed, Surroundings
+from loopless.report.document import tool_version
+
+_SHORT: Final = 32
+"""So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
+_WIDTH: Final = 110
+_LISTED: Final = 1 << 20
+"""More inputs than this are not written as XML, which has an element for each. A guess."""
+_AGAIN: Final = 10_000
+"""So often XML has the last input that comes again and again; no one knows how often it is read. A guess."""
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_AHEAD: Final = 1_000_000
+"""So many zeros are given behind the last input; then the run ends, since a loop may read for ever. A guess."""
+
+_ROLES: Final = {
+    "input": "long long loopless_next(void)",
+    "nothing": "void loopless_nothing(void) {}",
+    "stop": "void loopless_stop(void) { exit(0); }",
+    "exit": "void loopless_exit(int status) { exit(status); }",
+    "abort": "void loopless_abort(void) { exit(0); }",
+    "error": 'void loopless_error(void) { puts("the error function was called"); exit(0); }',
+    "assume": "void loopless_assume(int holds) { if (!holds) exit(0); }",
+    "assume_wide": "void loopless_assume_wide(unsigned long holds) { if (!holds) exit(0); }",
+    "assert": 'void loopless_assert(int holds) { if (!holds) { puts("an assertion is false"); exit(0); } }',
+}
+"""What functions without a body do in a test, as in the run that was replayed."""
+
+
+# -- C ----------------------------------------------------------------------------------------------------------------
+
+
+def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
+    """A C file to be put into ``folder``, with a ``main`` that gives the function its inputs.
+
+    It includes the file that holds the function, so that static functions can be called; the program's own ``main``
+    gets another name there.
+
+    Raises:
+        UsageError: the inputs cannot be given in C, for the reason in it.
+    """
+    inputs = _givable(found, program)
+    others = [_relative(other, folder) for other in program.others]
+    command = " ".join(["cc", *_flags(program, folder), "test.c", *others, "-o test && ./test"])
+    body = list(_calling(inputs, program))
+    lines = [f"/* {_safe(_leads(found))}", f"   In this folder: {_safe(command)} */", ""]
+    lines += _included(inputs, program, folder)
+    if program.main_elsewhere and not _is_main(inputs):
+        lines += [
+            "/* before the program's own main */",
+            "__attribute__((constructor)) static void loopless_test(void) {",
+            *body,
+            "  exit(0);",
+            "}",
+        ]
+    else:
+        lines += ["int main(void) {", *body, "  return 0;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _givable(found: Reach, program: Surroundings) -> Inputs:
+    """The inputs, where C can give them. Raises :class:`UsageError`."""
+    inputs = found.inputs
+    assert inputs is not None
+    if program.file.suffix not in (".c", ".i", ".h"):
+        raise UsageError(f"no test in C: {program.file} is not C")
+    if inputs.uninitialised:
+        names = ", ".join(sorted(inputs.uninitialised))
+        raise UsageError(f"no test in C: what uninitialised variables hold ({names}) cannot be given from outside")
+    if program.replaced:
+        raise UsageError(f"no test in C: the program defines {program.replaced[0]} itself, which is taken for an input")
+    hidden = [name for name in sorted(inputs.globals) if not _IDENTIFIER.fullmatch(name)]
+    if hidden:
+        raise UsageError(f"no test in C: {hidden[0]} is static in a function, and cannot be set from outside")
+    return inputs
+
+
+def _leads(found: Reach) -> str:
+    return f"Leads to {found.target}."
+
+
+def _safe(text: str) -> str:
+    """Text that neither ends nor begins a comment."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return os.path.relpath(file.resolve(), folder.resolve())
+
+
+def _flags(program: Surroundings, folder: Path) -> Iterator[str]:
+    """The flags for the compiler, those that name folders of headers as seen from ``folder``."""
+    if program.pointer_bits == 32 and struct.calcsize("P") == 8:
+        yield "-m32"
+    named = False
+    for flag in program.flags:
+        yield _relative(Path(flag), folder) if named else _seen_from(flag, folder)
+        named = flag in ("-I", "-isystem", "-include", "-iquote")
+
+
+def _seen_from(flag: str, folder: Path) -> str:
+    return f"-I{_relative(Path(flag[2:]), folder)}" if flag.startswith("-I") and len(flag) > 2 else flag
+
+
+def _is_main(inputs: Inputs) -> bool:
+    return inputs.function == "main"
+
+
+def _included(inputs: Inputs, program: Surroundings, folder: Path) -> list[str]:
+    """The program, and bodies for what has none there."""
+    lines = [
+        "#define main loopless_program_main",
+        f'#include "{_relative(program.file, folder)}"',
+        "#undef main",
+        "",
+        "extern int puts(const char *);",
+        "extern void exit(int);",
+        "",
+    ]
+    if program.missing:
+        lines += [*_bodies(inputs, program.missing), ""]
+    return lines
+
+
+def _bodies(inputs: Inputs, missing: Sequence[Missing]) -> Iterator[str]:
+    roles = {one.role for one in missing}
+    if "input" in roles:
+        yield from _next(inputs)
+    for role, text in _ROLES.items():
+        if role in roles and role != "input":
+            yield f"static {text}"
+    yield "#if defined(__GNUC__) && !defined(__clang__)"
+    yield '#pragma GCC diagnostic ignored "-Wattribute-alias"'
+    yield "#endif"
+    for number, one in enumerate(missing):
+        body = "loopless_next" if one.role == "input" else f"loopless_{one.role}"
+        if one.declared:
+            yield f'extern __typeof__({one.name}) {one.name} __attribute__((alias("{body}")));'
+        else:
+            named = f'loopless_missing_{number}(void) __asm__("{one.name}")'
+            yield f'extern void {named} __attribute__((alias("{body}")));'
+
+
+def _next(inputs: Inputs) -> Iterator[str]:
+    """The function that gives the inputs in their order."""
+    runs = inputs.nondet
+    total = sum(run.count for run in runs)
+    yield "/* What input functions return, in the order of the calls. */"
+    if total <= _SHORT or len(runs) * 2 >= total:
+        values = [_literal(value) for value in unrolled(runs)]
+        yield from _table("static const long long loopless_inputs[]", values or ["0"])
+        yield "static long long loopless_next(void) {"
+        yield "  static unsigned long taken;"
+        yield f"  if (taken < {total}) return loopless_inputs[taken++];"
+    else:
+        yield "static const struct { unsigned long count; long long value; } loopless_inputs[] ="
+        yield from _table("  ", [f"{{{run.count}, {_literal(run.value)}}}" for run in runs], of="")
+        yield "static long long loopless_next(void) {"
+        yield "  static unsigned long run, of_run, taken;"
+        yield f"  while (run < {len(runs)} && of_run == loopless_inputs[run].count) of_run = 0, run++;"
+        yield f"  if (run < {len(runs)}) {{ of_run++; taken++; return loopless_inputs[run].value; }}"
+    if inputs.repeats and runs:
+        yield f"  return {_literal(runs[-1].value)};"
+    else:
+        yield f"  if (taken++ >= {total + _AHEAD}) exit(0);"
+        yield "  return 0;"
+    yield "}"
+
+
+def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
+    """The statements that set the globals and call the function."""
+    for name in sorted(inputs.globals):
+        yield f"  {name} = {_literal(inputs.globals[name])};"
+    if _is_main(inputs):
+        yield f"  {_main_call(program)}"
+        return
+    names: list[str] = []
+    for number, given in enumerate(inputs.arguments, 1):
+        fine = _IDENTIFIER.fullmatch(given.name) and given.name not in (*names, program.function, "main")
+        name = given.name if fine else f"argument_{number}"
+        names.append(name)
+        yield from _argument(name, given)
+    given_names = [_passed(name, given) for name, given in zip(names, inputs.arguments, strict=True)]
+    yield f"  {program.function}({', '.join(given_names)});"
+
+
+def _main_call(program: Surroundings) -> str:
+    """A call of the program's own ``main``, as without words behind the command."""
+    count = len(program.parameters)
+    if count == 0:
+        return "loopless_program_main();"
+    words = '(char *[]){"program", 0}'
+    return f"loopless_program_main({', '.join(['1', words, '(char *[]){0}'][:count])});"
+
+
+def _passed(name: str, given: Given) -> str:
+    if given.value is None and given.elements is None:
+        return f"0 /* {name} */"
+    return f"{name} + 1" if given.elements == () else name
+
+
+def _argument(name: str, given: Given) -> Iterator[str]:
+    """The declaration of one argument."""
+    if given.value is not None:
+        yield f"  {given.type} {name} = {_literal(given.value)};"
+        return
+    if given.elements is None:
+        return
+    runs, total = given.elements, sum(run.count for run in given.elements)
+    text = _string(given)
+    if total == 0:
+        yield f"  static {given.type} {name}[1]; /* a pointer behind it: nothing is read there */"
+    elif text is not None:
+        yield f"  static {given.type} {name}[{total}] = {text};"
+    elif total <= _SHORT or len(runs) * 2 >= total:
+        head = f"static {given.type} {name}[{total}]"
+        yield from (f"  {line}" for line in _table(head, map(_literal, unrolled(runs))))
+    else:
+        yield f"  static {given.type} {name}[{total}];"
+        at = 0
+        for run in runs:
+            if run.count == 1:
+                yield f"  {name}[{at}] = {_literal(run.value)};"
+            elif run.value != 0:
+                yield f"  for (unsigned long i = {at}; i < {at + run.count}; i++) {name}[i] = {_literal(run.value)};"
+            at += run.count
+
+
+def _string(given: Given) -> str | None:
+    """The string that an array of characters holds, where it is short and can be printed."""
+    runs = given.elements or ()
+    if given.type not in ("char", "signed char", "unsigned char") or not 0 < sum(run.count for run in runs) <= 90:
+        return None
+    *values, last = unrolled(runs)
+    if last != 0 or not all(32 <= value < 127 for value in values):
+        return None
+    return '"' + "".join(map(chr, values)).replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
+
+
+def _table(head: str, values: Iterator[str] | Sequence[str] | map[str], of: str = " = ") -> Iterator[str]:
+    """A declaration with the values of an array, broken into lines."""
+    line = f"{head}{of}{{"
+    first = True
+    for value in values:
+        piece = value if first else f", {value}"
+        if len(line) + len(piece) > _WIDTH:
+            yield f"{line}{'' if first else ','}"
+            line, piece = "    ", value
+        line, first = line + piece, False
+    yield f"{line}}};"
+
+
+def _literal(value: int) -> str:
+    if value == -(1 << 63):
+        return f"({value + 1}LL - 1)"
+    if -(1 << 31) < value < 1 << 31:
+        return str(value)
+    return f"{value}LL" if value < 1 << 63 else f"{value}ULL"
+
+
+# -- XML --------------------------------------------------------------------------------------------------------------
+
+_TYPE: Final = (
+    '<!DOCTYPE {0} PUBLIC "+//IDN sosy-lab.org//DTD test-format {0} 1.1//EN" '
+    '"https://sosy-lab.org/test-format/{0}-1.1.dtd">'
+)
+
+
+def xml_test(found: Reach) -> str:
+    """The test case of the competition's format (DTD 1.1): what input functions return.
+
+    Raises:
+        UsageError: the inputs are not only those, or too many.
+    """
+    inputs = found.inputs
+    assert inputs is not None
+    if inputs.arguments or inputs.globals or not _is_main(inputs):
+        raise UsageError(f"no test in XML: its inputs are what main reads, and {inputs.function} was called")
+    if inputs.uninitialised:
+        raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
+    runs = list(inputs.nondet)
+    if inputs.repeats and runs:
+        runs.append(Run(_AGAIN, runs[-1].value))
+    if sum(run.count for run in runs) > _LISTED:
+        raise UsageError(f"no test in XML: it would list more than {_LISTED:,} inputs")
+    lines = [f"  <input>{value}</input>" for value in unrolled(tuple(runs))]
+    return "\n".join([*_head("testcase"), "<testcase>", *lines, "</testcase>", ""])
+
+
+def xml_metadata(found: Reach, files: Sequence[Path], pointer_bits: int) -> str:
+    """The ``metadata.xml`` that belongs to the test cases in its folder."""
+    target = found.target
+    goal = f"@LINE({target.line})" if target.line is not None else f"@CALL({target.callee})"
+    hashed = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    fields = {
+        "sourcecodelang": "C",
+        "producer": f"loopless {tool_version()}",
+        "specification": f"COVER( init({found.function}()), FQL(COVER EDGES({goal})) )",
+        "programfile": " ".join(map(str, files)),
+        "programhash": hashed,
+        "entryfunction": found.function,
+        "architecture": f"{pointer_bits}bit",
+        "creationtime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    lines = [f"  <{name}>{escape(value)}</{name}>" for name, value in fields.items()]
+    return "\n".join([*_head("test-metadata"), "<test-metadata>", *lines, "</test-metadata>", ""])
+
+
+def _head(kind: str) -> list[str]:
+    return ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>', _TYPE.format(kind)]
+
+
+# -- Python -----------------------------------------------------------------------------------------------------------
+
+
+def python_test(found: Reach, program: Surroundings, folder: Path) -> str:
+    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it.
+
+    Raises:
+        UsageError: the inputs cannot be given in C, or the library would be for another machine, for the reason in it.
+    """
+    inputs = _givable(found, program)
+    if program.pointer_bits != 8 * struct.calcsize("P"):
+        raise UsageError(f"no test in Python: the program's pointers have {program.pointer_bits} bits, Python's others")
+    entry = "loopless_program_main" if _is_main(inputs) else program.function
+    sets = [f"  {name} = {_literal(inputs.globals[name])};" for name in sorted(inputs.globals)]
+    shim = [
+        *_included(inputs, program, folder),
+        f"__typeof__({entry}) *loopless_entry = {entry};",
+        *(["void loopless_globals(void) {", *sets, "}"] if sets else []),
+    ]
+    names = [one.name if one.name.isidentifier() else f"argument_{n}" for n, one in enumerate(inputs.arguments, 1)]
+    command = [*_flags(program, folder), "-x", "c", "-", *(["-x", "none"] if program.others else [])]
+    command += [_relative(other, folder) for other in program.others]
+    kinds, arguments = list(map(_ctype, program.parameters)), [f"the_{name}" for name in names]
+    made = [
+        f"the_{name} = {_python(given, passed)}"
+        for name, given, passed in zip(names, inputs.arguments, program.parameters, strict=False)
+    ]
+    if _is_main(inputs) and program.parameters:
+        made = ["words = (ctypes.c_char_p * 2)(b'program', None)"]
+        arguments = ["1", "words", "None"][: len(kinds)]
+    result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
+    what = _leads(found).replace("\\", "\\\\").replace('"""', "'''")
+    return "\n".join([
+        f'"""{what}"""',
+        "", "import ctypes", "import pathlib", "import subprocess", "import tempfile",
+        "", 'SHIM = r"""', *shim, '"""', "",
+        "here = pathlib.Path(__file__).resolve().parent",
+        "with tempfile.TemporaryDirectory() as scratch:",
+        "    library = pathlib.Path(scratch, 'program.so')",
+        f"    command = ['cc', '-shared', '-fPIC', '-w', *{command!r}, '-o', str(library)]",
+        "    subprocess.run(command, input=SHIM, text=True, cwd=here, check=True)",
+        "    program = ctypes.CDLL(str(library))",
+        "",
+        f"prototype = ctypes.CFUNCTYPE({', '.join([result, *kinds])})",
+        "function = prototype(ctypes.c_void_p.in_dll(program, 'loopless_entry').value)",
+        *(["program.loopless_globals()"] if sets else []),
+        *made,
+        f"print('returned', function({', '.join(arguments)}))",
+        "",
+    ])  # fmt: skip
+
+
+def _ctype(passed: Passed) -> str:
+    if passed.pointer:
+        return "ctypes.c_void_p"
+    return _integer(passed)
+
+
+def _integer(passed: Passed) -> str:
+    if passed.truth:
+        return "ctypes.c_bool"
+    return f"ctypes.c_{'' if passed.signed else 'u'}int{max(8, passed.bits)}"
+
+
+def _python(given: Given, passed: Passed) -> str:
+    """An argument in Python."""
+    if given.value is not None:
+        return str(given.value)
+    if given.elements is None:
+        return "None"
+    total = sum(run.count for run in given.elements)
+    element = _integer(passed) if passed.bits else "ctypes.c_int8"
+    text = _string(given)
+    if text is not None:
+        values = repr(bytes(unrolled(given.elements)))
+    elif total <= _SHORT or len(given.elements) * 2 >= total:
+        values = repr(list(unrolled(given.elements)))
+    else:
+        values = " + ".join(f"[{run.value}] * {run.count}" for run in given.elements)
+    return f"({element} * {total})(*({values}))"

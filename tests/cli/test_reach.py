@@ -1,0 +1,173 @@
+"""``loopless reach``: places, verdicts, exit statuses, tests on disk, and what is no place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from loopless.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "src" / "loopless" / "report" / "schema.json").read_text(encoding="utf-8"))
+
+ONES = """int f(const int *a, int n) {
+    int ones = 0;
+    for (int i = 0; i < n && i < 9; i++)
+        if (a[i] == 1)
+            ones++;
+    if (ones == 7 && n == 8)
+        return 1;
+    if (ones > 9)
+        return 2;
+    return 0;
+}
+"""
+READS = """extern int __VERIFIER_nondet_int(void);
+extern void reach_error(void);
+int main(void) {
+    int n = 0;
+    while (__VERIFIER_nondet_int() > 4)
+        n++;
+    if (n == 6)
+        reach_error();
+    return n;
+}
+"""
+HASHED = """int f(unsigned n) {
+    unsigned h = n;
+    for (int i = 0; i < 900; i++) h = h * h ^ (h >> 5) ^ 2654435769u;
+    if (h == 12345u)
+        return 1;
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def asked(capsys, tmp_path):
+    """Status, JSON and what was said beside, of the command in this process, about a program in ``a.c``."""
+
+    def command(text, *words):
+        file = tmp_path / "a.c"
+        file.write_text(text, encoding="utf-8")
+        status = main(["reach", str(file), *map(str, words), "--format", "json"])
+        said = capsys.readouterr()
+        found = json.loads(said.out)
+        jsonschema.validate(found, SCHEMA)
+        return status, found, said.err
+
+    return command
+
+
+def listed(runs):
+    return [run["value"] for run in runs for _ in range(run["count"])]
+
+
+def test_a_line_is_reached_with_arguments(asked, tmp_path):
+    status, found, said = asked(ONES, "--line", 7)
+    assert (status, found["verdict"], found["function"], found["reason"], said) == (0, "reached", "f", None, "")
+    assert found["target"] == {"file": str(tmp_path / "a.c"), "line": 7, "call": None, "when": None}
+    a, n = found["inputs"]["arguments"]
+    assert (a["name"], a["type"], a["value"], n["name"], n["type"], n["value"]) == ("a", "int", None, "n", "int", 8)
+    assert listed(a["elements"])[:8].count(1) == 7
+
+
+def test_nothing_reaches_a_line(asked):
+    status, found, said = asked(ONES, "--line", "a.c:9", "--write-test", "none")
+    assert (status, found["verdict"], found["inputs"]) == (1, "unreachable", None)
+    assert found["judged"]["accepted"] is True
+    assert said == "loopless: the answer is unreachable: there is no test to write\n"
+
+
+def test_what_is_not_found_in_time_is_unknown(asked):
+    status, found, _ = asked(HASHED, "--line", 5, "--timeout", 1.5)
+    assert (status, found["verdict"], found["inputs"]) == (3, "unknown", None)
+    assert found["reason"]
+    assert asked(HASHED, "--line", 5, "--no-run", "--timeout", 1.5, "--unknown-ok")[0] == 0
+
+
+def test_a_condition_at_a_line_that_is_a_body_without_braces(asked):
+    """Seven elements are needed before the seventh one is counted as it stands there, since i < 9."""
+    status, found, _ = asked(ONES, "--line", 5, "--when", "ones == 6 && i == 8")
+    assert (status, found["target"]["when"]) == (0, "ones == 6 && i == 8")
+    elements = listed(found["inputs"]["arguments"][0]["elements"])
+    assert (elements[:8].count(1), elements[8]) == (6, 1)
+    assert asked(ONES, "--line", 5, "--when", "ones == 6 && i == 5")[0] == 1
+
+
+def test_tests_are_written_and_get_there(asked, tmp_path):
+    status, found, said = asked(READS, "--call", "reach_error", "--write-test", tmp_path / "new" / "tests")
+    assert (status, said) == (0, "")
+    values = listed(found["inputs"]["nondet"])
+    assert all(value > 4 for value in values[:6])
+    folder = tmp_path / "new" / "tests"
+    assert sorted(file.name for file in folder.iterdir()) == ["metadata.xml", "test.c", "test.py", "test.xml"]
+    assert [int(one.text) for one in ET.parse(folder / "test.xml").getroot()] == values
+    if shutil.which("cc") is None:
+        (folder / "cc").write_text(f'#!/bin/sh\nexec {sys.executable} -m ziglang cc "$@"\n')
+        (folder / "cc").chmod(0o755)
+    env = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    for command in ("cc test.c -o test && ./test", f"{sys.executable} test.py"):
+        done = subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == "the error function was called\n"
+
+
+def test_what_is_reached_as_text(run, tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(READS, encoding="utf-8")
+    done = run("reach", file, "--call", "reach_error")
+    assert done.returncode == 0
+    assert done.stdout.startswith("reached: a call of reach_error\n  by ")
+    assert "\n  main()\n  inputs in their order: " in done.stdout
+
+
+WRONG = {
+    "no place": ([], "--line or by --call"),
+    "two places": (["--line", "3", "--call", "g"], "--line or by --call"),
+    "no line": (["--line", "x"], "takes N or FILE:N"),
+    "a line behind the end": (["--line", "99"], "a.c has 11 lines, so none is line 99"),
+    "line 0": (["--line", "0"], "none is line 0"),
+    "a line with a brace only": (["--line", "b.c:4"], "no code"),
+    "no function": (["--line", "7", "--function", "g"], "there is no function g"),
+    "no call": (["--call", "g"], "nothing calls g"),
+    "no name": (["--call", "g(1)"], "takes the name of a function"),
+    "a condition without a line": (["--call", "f", "--when", "n > 1"], "name that with --line"),
+    "no condition": (["--line", "6", "--when", " "], "--when is empty"),
+    "a condition that does not compile": (["--line", "6", "--when", "ones >"], "--when 'ones >' does not compile at"),
+    "a condition of what is not there": (["--line", "6", "--when", "i > 3"], "undeclared identifier 'i'"),
+    "an assignment": (["--line", "6", "--when", "ones = 3"], "would change what the program does"),
+    "an increment": (["--line", "6", "--when", "ones++ > 3"], "would change what the program does"),
+    "more than a condition": (["--line", "6", "--when", "1) ones = 0; if (1"], "takes one condition"),
+    "a condition where no statement begins": (["--line", "4", "--when", "n > 1"], "put braces around it"),
+    "no way to be small": (["--line", "6", "--minimize", "x"], "--minimize"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_asked_wrongly_is_one_sentence(asked, what):
+    words, message = WRONG[what]
+    status, found, said = asked(ONES, *words)
+    assert (status, said) == (2, "")
+    (error,) = found["errors"]
+    assert message in error["message"]
+    assert "\n" not in error["message"]
+    assert error["kind"] in ("usage", "source")
+
+
+def test_of_several_files_the_one_with_the_line_is_named(capsys, tmp_path):
+    for name, text in {"a.c": ONES, "b.c": "int g(void) { return 3; }\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a.c", "b.c")]
+    assert main(["reach", *files, "--line", "1"]) == 2
+    assert "is of one of 2 files" in capsys.readouterr().err
+    assert main(["reach", *files, "--line", "b.c:1"]) == 0
+    assert main(["reach", *files, "--line", "a.c:7", "--function", "f"]) == 0
+    assert capsys.readouterr().out.count("reached: ") == 2

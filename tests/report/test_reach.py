@@ -1,0 +1,244 @@
+"""Answers of ``reach`` as text, as JSON and as tests; the tests are compiled, run, and get to the place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import loopless
+from loopless.errors import UsageError
+from loopless.queries.reached import Given, Inputs, Reach, Run, runs_of
+from loopless.queries.surroundings import surroundings
+from loopless.report.document import document
+from loopless.report.reach import reach_json, reach_text
+from loopless.report.reach_tests import c_test, python_test, xml_metadata, xml_test
+from loopless.source.compile import SourceOptions
+from loopless.source.targets import Target
+
+SCHEMA = json.loads((Path(loopless.__file__).parent / "report" / "schema.json").read_text(encoding="utf-8"))
+
+COUNTS = """#include <stdbool.h>
+static int f(const int *a, int n, const char *s, long long *p, bool odd, const unsigned char *end) {
+  int ones = 0;
+  for (int i = 0; i < n; i++) if (a[i] == 1) ones++;
+  if (ones == 13 && n == 50 && s[0] == 'H' && s[1] == '"' && s[2] == 0 && !p && odd && end)
+    return 1; /* target */
+  return 0;
+}
+int main(void) { return f(0, 0, "", 0, 0, 0); }
+"""
+GIVEN = Inputs("f", (
+    Given("a", "int", elements=(Run(13, 1), Run(37, -2147483648))), Given("n", "int", 50),
+    Given("s", "char", elements=runs_of([72, 34, 0])), Given("p", "long long"), Given("odd", "_Bool", 1),
+    Given("end", "unsigned char", elements=()),
+))  # fmt: skip
+
+READS = """extern int __VERIFIER_nondet_int(void); extern long sensor(const char *); extern _Bool flag(void);
+extern void told(int), __VERIFIER_assume(int), reach_error(void);
+int main(void) {
+  unsigned n = 0;
+  while (__VERIFIER_nondet_int() == 3) { n++; told(n); }
+  __VERIFIER_assume(n > 5);
+  if (n == 1000 && sensor("x") == -9223372036854775807L - 1 && flag())
+    reach_error(); /* target */
+  return 0;
+}
+"""
+READ = Inputs("main", nondet=(Run(1000, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
+
+SETS = """static int level, seen;
+int g(int g) {
+  static int calls;
+  if (level == -7 && g == 2)
+    seen = ++calls; /* target */
+  return seen;
+}
+"""
+SET = Inputs("g", (Given("g", "int", 2),), globals={"level": -7})
+
+APART = """int sensor(void); int here(void) { return sensor(); }
+int main(void) { return here(); }
+"""
+PART = """int here(void);
+int h(unsigned n) {
+  if (n == 4000000000u && here() == 5)
+    return 1; /* target */
+  return 0;
+}
+"""
+PARTED = Inputs("h", (Given("n", "unsigned int", 4000000000),), nondet=(Run(1, 5),))
+
+
+def compiler(folder):
+    """A folder in which ``cc`` is a compiler, to stand first in the path."""
+    if shutil.which("cc") is None:
+        (folder / "cc").write_text(f'#!/bin/sh\nexec {sys.executable} -m ziglang cc "$@"\n')
+        (folder / "cc").chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The answer that these inputs lead to the target of a program, its surroundings, and the folder for tests."""
+
+    def made(texts, inputs, flags=()):
+        files = [tmp_path / f"part{number}.c" for number in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text, encoding="utf-8")
+        (file, line) = next((f, n) for f in files for n, row in enumerate(f.read_text().splitlines(), 1) if "/* target */" in row)
+        found = Reach(Target(str(file), line), inputs.function, "reached", "guided search", inputs, "the native run came to it")
+        program = surroundings(files, inputs.function, SourceOptions(flags=flags))
+        text = file.read_text().splitlines()
+        text[line - 1] = f'{{ extern int puts(const char *); puts("HIT"); {text[line - 1]} }}'
+        file.write_text("\n".join(text) + "\n")
+        (tmp_path / "tests").mkdir()
+        return found, program, tmp_path / "tests"
+
+    return made
+
+
+CASES = {"arguments": ([COUNTS], GIVEN), "inputs": ([READS], READ), "globals": ([SETS], SET), "two files": ([APART, PART], PARTED)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_test_in_c_gets_there(told, name):
+    found, program, folder = told(*CASES[name])
+    text = c_test(found, program, folder)
+    assert f"/* Leads to {found.target}.\n" in text
+    assert max(map(len, text.splitlines())) < 200
+    assert len(text.splitlines()) < 50
+    (folder / "test.c").write_text(text, encoding="utf-8")
+    command = text.split("In this folder: ")[1].split(" */")[0]
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "HIT"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_test_in_python_gets_there(told, name):
+    found, program, folder = told(*CASES[name])
+    (folder / "test.py").write_text(python_test(found, program, folder), encoding="utf-8")
+    command = [sys.executable, "test.py"]
+    done = subprocess.run(command, cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "HIT"
+
+
+def test_without_the_right_inputs_the_tests_do_not_get_there(told):
+    wrong = Inputs("main", nondet=(Run(999, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
+    found, program, folder = told([READS], wrong)
+    (folder / "test.c").write_text(c_test(found, program, folder), encoding="utf-8")
+    done = subprocess.run("cc test.c -o test && ./test", shell=True, cwd=folder, env=compiler(folder), capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_what_is_long_is_written_by_loops(told):
+    found, program, folder = told([COUNTS], GIVEN)
+    text = c_test(found, program, folder)
+    assert "for (unsigned long i = 0; i < 13; i++) a[i] = 1;" in text
+    assert 'static char s[3] = "H\\"";' in text
+    assert "f(a, n, s, 0 /* p */, odd, end + 1);" in text
+    assert "[1] * 13 + [-2147483648] * 37" in python_test(found, program, folder)
+
+
+def test_a_test_case_of_the_competition(told):
+    inputs = Inputs("main", nondet=(Run(2, 3), Run(1, -5)))
+    found, _, folder = told([READS], inputs)
+    text = xml_test(found)
+    assert '"+//IDN sosy-lab.org//DTD test-format testcase 1.1//EN" "https://sosy-lab.org/test-format/testcase-1.1.dtd"' in text
+    root = ET.fromstring(text)
+    assert (root.tag, [(one.tag, one.text) for one in root]) == ("testcase", [("input", "3"), ("input", "3"), ("input", "-5")])
+    file = folder.parent / "part0.c"
+    about = ET.fromstring(xml_metadata(found, [file], 32))
+    assert [one.tag for one in about] == [
+        "sourcecodelang", "producer", "specification", "programfile", "programhash", "entryfunction", "architecture", "creationtime",
+    ]  # fmt: skip
+    values = {one.tag: one.text for one in about}
+    assert values["specification"] == f"COVER( init(main()), FQL(COVER EDGES(@LINE({found.target.line}))) )"
+    assert (values["architecture"], values["entryfunction"]) == ("32bit", "main")
+    assert values["programhash"] == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("texts", "inputs", "write", "message"),
+    [
+        ([COUNTS], GIVEN, lambda f, p, d: xml_test(f), "f was called"),
+        ([READS], Inputs("main", nondet=(Run(1 << 21, 3),)), lambda f, p, d: xml_test(f), "more than 1,048,576 inputs"),
+        ([READS], Inputs("main", uninitialised={"x": 3}), c_test, "what uninitialised variables hold (x)"),
+        ([SETS], Inputs("g", (Given("g", "int", 2),), globals={"g.calls": 1}), python_test, "g.calls is static in a function"),
+    ],
+)
+def test_what_a_test_cannot_give_is_said(told, texts, inputs, write, message):
+    with pytest.raises(UsageError) as said:
+        write(*told(texts, inputs))
+    assert message in str(said.value)
+
+
+# -- text and JSON ----------------------------------------------------------------------------------------------------
+
+JUDGED = {"accepted": True, "failed": [], "undefined": [], "questions": 1, "theories": ["integers"], "seconds": 0.1}
+
+
+def test_what_is_reached_as_text():
+    found = Reach(Target("a.c", 5, when="n > 3"), "f", "reached", "guided search", GIVEN, "the native run came to the target")
+    assert reach_text(found) == (
+        "reached: a.c:5 with n > 3\n"
+        "  by guided search; replayed on the compiled program: the native run came to the target\n"
+        "  f(a, n, s, p, odd, end)\n"
+        "    a = [1 (13 times), -2147483648 (37 times)]\n"
+        "    n = 50\n"
+        "    s = ['H', '\"', '\\0']\n"
+        "    p = the null pointer\n"
+        "    odd = 1\n"
+        "    end = []"
+    )
+    assert "  inputs in their order: 3 (1,000 times), 0, -9223372036854775808, 1" in reach_text(
+        Reach(Target(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
+    )
+
+
+def test_what_nothing_reaches_as_text():
+    found = Reach(Target(callee="bad"), "main", "unreachable", "counters of paths", judged=JUDGED, assumptions=("x",))
+    assert reach_text(found) == (
+        "unreachable: a call of bad: no run of the program gets there\n"
+        "  by counters of paths\n"
+        "  certificate: accepted by the judge, which knows no method (1 question, over integers)\n"
+        "  assumes: x"
+    )
+    bare = Reach(Target("a.c", 5), "f", "unreachable", "counters of paths")
+    assert reach_text(bare).splitlines()[0] == "unreachable: a.c:5: no call of f gets there"
+    assert "without a certificate" in reach_text(bare)
+    unknown = Reach(Target("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
+    assert reach_text(unknown) == "unknown: a.c:5: time\n  tried: counters, proofs"
+
+
+ANSWERS = {
+    "reached": Reach(Target("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
+    "unreachable": Reach(Target(callee="bad"), "main", "unreachable", "counters of paths"),
+    "unknown": Reach(Target("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_fit_the_schema_and_only_with_their_evidence(name):
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
+    fields = reach_json(ANSWERS[name])
+    right = document("reach", **fields)
+    assert fits(right)
+    for change in ({"verdict": "true"}, {"reason": None if fields["reason"] else "why"}, {"inputs": 3}, {"target": None}):
+        assert not fits({**right, **change})
+    for field in fields:
+        assert not fits({key: value for key, value in right.items() if key != field})
+    if name == "reached":
+        assert not fits({**right, "inputs": None})
+        assert not fits({**right, "replayed": None})
+        assert fields["inputs"]["arguments"][0]["elements"] == [{"count": 13, "value": 1}, {"count": 37, "value": -2147483648}]
