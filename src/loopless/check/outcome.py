@@ -41,7 +41,8 @@ class Outcome:
     ``return_value`` is the returned integer in the range of the return type, ``None`` for ``void`` and for runs that
     did not return. ``outputs`` has one tuple per pointer parameter, in their order: the elements of what was passed,
     after the run, in the range of the pointee's type. ``globals`` has the final values of the scalar integer globals
-    by source name. Both are empty for runs that were cut off. ``detail`` is one phrase for people. ``covered``: the sides of branches that were taken, where that was asked.
+    by source name. Both are empty for runs that were cut off. ``detail`` is one phrase for people. ``covered``: the
+    sides of branches that were taken, where that was asked.
     """
 
     status: Status

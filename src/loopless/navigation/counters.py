@@ -27,6 +27,7 @@ from loopless.terms import (
     Term,
     Var,
     add,
+    between,
     conjunction,
     conjuncts,
     const,
@@ -55,8 +56,8 @@ CHECK_MS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A solution: how often each edge is taken, by its number, and what the variables hold where the run begins and what
-    comes from outside on ways that are taken at most once.
+    """A solution: how often each edge is taken, by its number, and what the variables hold where the run begins and
+    what comes from outside on ways that are taken at most once.
     """
 
     counts: Mapping[int, int]
@@ -154,8 +155,9 @@ class CounterSystem:
                     self.scalars[var] = None  # what it holds where the run begins
                     given[var] = var
                 else:
-                    given[var] = Var(f"{var.name}~{edge.number}", var.type)
-                    self.scalars[given[var]] = None
+                    outside = Var(f"{var.name}~{edge.number}", var.type)
+                    given[var] = outside
+                    self.scalars[outside] = None
             else:
                 given[var] = self._new(var.name, var.type)
         reads: dict[Term, Term] = {}
@@ -221,7 +223,8 @@ class CounterSystem:
         for edge in inside:
             count = counts[edge.number]
             for flag in (last[edge.number], first[edge.number]):
-                self._say(conjunction((greater_equal(flag, const(0)), less_equal(flag, const(1)), less_equal(flag, count))))
+                self._say(between(0, flag, 1))
+                self._say(less_equal(flag, count))
             self._if(greater_equal(count, const(1)), [equal(came, const(1))])
         total = add(*counts.values())
         steps = greater_equal(total, const(1))
@@ -248,7 +251,14 @@ class CounterSystem:
         self._trips(component, inside, counts)
 
     def _step(
-        self, edge: Edge, flag: Term, before: Mapping[Var, Term], after: Mapping[Var, Term] | None, *, at: int, leaving: bool
+        self,
+        edge: Edge,
+        flag: Term,
+        before: Mapping[Var, Term],
+        after: Mapping[Var, Term] | None,
+        *,
+        at: int,
+        leaving: bool,
     ) -> None:
         """One time that the edge is taken, with what it demands and does, if ``flag`` is 1."""
         given = equal(flag, const(1))
@@ -439,13 +449,10 @@ class CounterSystem:
         lost = [edge for edge in taken if edge.source not in reached]
         if not lost:
             return []
-        cut: list[Condition] = []
         island = set(reachable((lost[0].source,), lambda at: onward.get(at, ()))) - reached
         into = [self.count[e.number] for e in self.product.edges if e.target in island and e.source not in island]
         some = greater_equal(add(const(0), *into), const(1)) if into else FALSE
-        for edge in lost:
-            if edge.source in island and edge.target in island:
-                cut.append(disjunction((less_equal(self.count[edge.number], const(0)), some)))
-        return cut
+        here = [edge for edge in lost if edge.source in island and edge.target in island]
+        return [disjunction((less_equal(self.count[edge.number], const(0)), some)) for edge in here]
 
 

@@ -113,7 +113,7 @@ def _few_valued(
     state = {var for at in system.state.values() for var in at} | known.keys()
     found = set()
     for var in state:
-        counted, others = set(), set()
+        counted, others = set[tuple[str, str]](), set[tuple[str, str]]()
         for _, t in transitions:
             term = t.update.get(var)
             if term is not None:

@@ -24,6 +24,7 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
+    IntType,
     Read,
     Term,
     Var,
@@ -243,15 +244,15 @@ class Navigator:
                     following = course.copied()
                     following.left[edge.number] -= count
                     return transition.target, values, following
-        values = self._once(transition, number, here.values)
-        if values is None:
+        stepped = self._once(transition, number, here.values)
+        if stepped is None:
             return None
         if edge is None or course is None:
-            return transition.target, values, None
+            return transition.target, stepped, None
         following = course.copied()
         following.left[edge.number] -= 1
         following.node = edge.target
-        return transition.target, values, following
+        return transition.target, stepped, following
 
     def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
         """What stands for the variables and the inputs of a transition."""
@@ -382,9 +383,9 @@ class Navigator:
 
     def _runs(
         self, symbols: Mapping[Term, Read], steps: Mapping[Var, int], values: Mapping[Var, Term], count: int
-    ) -> dict[Term, tuple[str, int, int, object]] | None:
+    ) -> dict[Term, tuple[str, int, int, IntType]] | None:
         """Where the elements lie that are read in so many steps; None where they are not all new ones."""
-        found: dict[Term, tuple[str, int, int, object]] = {}
+        found: dict[Term, tuple[str, int, int, IntType]] = {}
         spans: list[tuple[str, int, int]] = []
         for symbol, node in symbols.items():
             at = [

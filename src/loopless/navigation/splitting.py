@@ -79,7 +79,8 @@ def _few(wrapped: Wrap) -> bool:
 
 def _turns(wrapped: Wrap) -> Iterator[tuple[Condition, Term]]:
     multiples, width = _multiples(wrapped), wrapped.type.width
-    assert multiples is not None and width is not None
+    assert multiples is not None
+    assert width is not None
     for number in multiples:
         value = add(wrapped.arg, const(-(number << width)))
         yield between(wrapped.type.min, value, wrapped.type.max), value

@@ -256,9 +256,9 @@ def small_model(condition: Condition) -> Mapping[Var, int] | None:
         (one,) = variables
         for value in (0, 1, 2, ord("a"), ord("x"), 3, 10, ord("A"), ord("0"), ord(" "), -1):
             low, high = one.type.min, one.type.max
-            if (low is None or low <= value) and (high is None or value <= high):
-                if substitute(condition, {one: const(value)}) is TRUE:
-                    return {one: value}
+            inside = (low is None or low <= value) and (high is None or value <= high)
+            if inside and substitute(condition, {one: const(value)}) is TRUE:
+                return {one: value}
     found = satisfiable(condition, SOLVER_MS)
     if found.answer is Answer.YES and found.model is not None:
         return found.model.values

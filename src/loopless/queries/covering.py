@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.driving import Driver, leaves_arrays, lengthened
+from loopless.queries.driving import Driver
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
 from loopless.queries.reached import Inputs, Reach
@@ -90,7 +90,8 @@ def cover(
 def _chosen(function: str | None, defined: list[str], files: list[str]) -> str:
     if function is not None:
         if function not in defined:
-            raise UsageError(f"there is no function {function} in {', '.join(files)}; its functions: {', '.join(defined)}")
+            known = ", ".join(defined) or "none"
+            raise UsageError(f"there is no function {function} in {', '.join(files)}; its functions: {known}")
         return function
     if "main" in defined or len(defined) == 1:
         return "main" if "main" in defined else defined[0]
@@ -220,10 +221,7 @@ class _CoveringDriver(Driver):
 
     def taken(self, inputs: Inputs) -> tuple[Inputs, frozenset[int], str]:
         """The sides that a run with these inputs takes, with arrays as long as it needs them, and how it ends."""
-        for longer in lengthened(inputs):
-            (outcome,) = self.oracle.run_many(self.function, [self._run(longer)])
-            if not leaves_arrays(outcome):
-                break
+        outcome, longer = self.long_enough(inputs)
         return longer, frozenset(outcome.covered), f"{outcome.status} {outcome.detail}".strip()
 
     def taken_by_chance(self, graph: Flowgraph, count: int, seconds: float) -> list[tuple[Inputs, frozenset[int]]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
+from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.navigation.search import Route
 from loopless.navigation.store import size_of
@@ -250,14 +251,22 @@ class Driver:
         return self.oracle.signature(self.function)
 
     def replay(self, inputs: Inputs) -> tuple[bool, str, Inputs]:
-        """Whether a run with these inputs gets to the target, how it ends, and the inputs that it was given: where a run
-        leaves its arrays, which paths know as far as the target depends on them, these are made longer.
+        """Whether a run with these inputs gets to the target, how it ends, and the inputs that it was given."""
+        outcome, longer = self.long_enough(inputs)
+        return is_reached(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
+
+    def long_enough(self, inputs: Inputs) -> tuple[Outcome, Inputs]:
+        """How a run ends, with inputs whose arrays are as long as it needs them: paths know these as far as the target
+        depends on them.
         """
+        (outcome,) = self.oracle.run_many(self.function, [self._run(inputs)])
+        found = inputs
         for longer in lengthened(inputs):
-            (outcome,) = self.oracle.run_many(self.function, [self._run(longer)])
             if not leaves_arrays(outcome):
                 break
-        return is_reached(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
+            found = longer
+            (outcome,) = self.oracle.run_many(self.function, [self._run(longer)])
+        return outcome, found
 
     def _run(self, inputs: Inputs) -> Any:
         from loopless.check.oracle.native import Run as Native
@@ -274,9 +283,9 @@ class Driver:
             repeat=inputs.repeats,
         )
 
-    def by_chance(self, graph: Flowgraph, numbers: Sequence[int], count: int, seconds: float, seed: int = 1) -> Inputs | None:
+    def by_chance(self, graph: Flowgraph, numbers: Sequence[int], count: int, seconds: float) -> Inputs | None:
         """Inputs of a run that gets there, among some drawn at random."""
-        drawn = self.drawn(graph, numbers, count, seed)
+        drawn = self.drawn(graph, numbers, count)
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:
@@ -290,7 +299,7 @@ class Driver:
         return [self._drawn(graph, numbers, random.Random(seed * 100_000 + index)) for index in range(count)]
 
     def _drawn(self, graph: Flowgraph, numbers: Sequence[int], random_: random.Random) -> Inputs:
-        def value(type_: Any, small: bool) -> int:
+        def value(type_: CType, *, small: bool) -> int:
             kind = random_.random()
             if numbers and kind < 0.4:
                 return int(type_.wrap(random_.choice(numbers) + random_.choice((0, 0, 1, -1))))
@@ -304,7 +313,7 @@ class Driver:
             for parameter, type_ in zip(graph.parameters, self.signature.params, strict=True):
                 match type_:
                     case CType():
-                        arguments.append(Given(parameter.name, type_.name, value(type_, random_.random() < 0.8)))
+                        arguments.append(Given(parameter.name, type_.name, value(type_, small=random_.random() < 0.8)))
                     case Pointer(element=element):
                         kinds = [value(element, small=True) for _ in range(2)] if few else []
                         elements = [random_.choice(kinds) if few else value(element, small=True) for _ in range(24)]
@@ -314,7 +323,10 @@ class Driver:
                         arguments.append(Given(parameter.name, "void", memory=Memory(bytes_)))
                     case _:
                         arguments.append(Given(parameter.name, "void"))
-        nondet = [random_.choice(numbers) if numbers and random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)]
+        few_numbers = numbers or range(13)
+        nondet = [
+            random_.choice(few_numbers) if random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)
+        ]
         return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True)
 
 
@@ -341,8 +353,7 @@ def _longer_memory(memory: Memory, more: int) -> Memory:
 
 
 def lengthened(inputs: Inputs) -> Iterator[Inputs]:
-    """The inputs, and the same with ever more zeros behind the elements of arrays."""
-    yield inputs
+    """The inputs with ever more zeros behind the elements of arrays."""
     if any(given.elements is not None or given.memory is not None for given in inputs.arguments):
         for more in LONGER:
             yield replace(inputs, arguments=tuple(_longer(given, more) for given in inputs.arguments))

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
-from loopless.flowgraph.model import Call, Flowgraph
+from loopless.flowgraph.model import Call
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
@@ -27,7 +27,7 @@ from loopless.queries.program import Program, load
 from loopless.queries.reached import Inputs, Reach
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
-from loopless.queries.verification import proved
+from loopless.queries.verification import UNDEFINED, WILD, proved
 from loopless.refusals import Reason, Refused
 from loopless.source.targets import Target, out_of_sight
 from loopless.source.vocabulary import TARGET
@@ -45,6 +45,7 @@ from loopless.terms import (
     not_equal,
     walk,
 )
+from loopless.verification.proofs import Search
 from loopless.verification.transitions import START, TransitionSystem, system_of
 
 DEFAULT_S: Final = 60.0
@@ -59,6 +60,8 @@ LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1
 """How large what a run begins with may be, tried in this order: small values make short runs."""
 ATTEMPTS: Final = 6
 """So many choices of what a run begins with are tried. A guess."""
+WILD_S: Final = 0.3
+"""Seconds for single runs that may leave their objects. A guess."""
 PROOF_S: Final = 3.0
 """Seconds for a proof with a certificate of what the counters refute. A guess."""
 
@@ -73,8 +76,8 @@ def reach(
     summaries: bool = True,
     minimize: str = "",
 ) -> Reach:
-    """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none, a
-    call of the function that the target is in. ``summaries``: what loops come to as a whole may be used. ``minimize``:
+    """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
+    a call of the function that the target is in. ``summaries``: what loops come to as a whole may be used. ``minimize``:
     "inputs" looks for the smallest.
 
     Raises:
@@ -85,7 +88,7 @@ def reach(
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
-    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries)
+    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -108,7 +111,7 @@ def _entry(program: Program, target: Target, function: str | None) -> str:
         raise UsageError(_nothing_there(program, target))
     hidden = [name for name in holding if out_of_sight(name)]
     if hidden:
-        raise UsageError(f"{target} is in {hidden[0]}, whose name says what it means; what its body does is not followed")
+        raise UsageError(f"{target} is in {hidden[0]}, whose name says what it means: its body is not followed")
     if function is not None:
         named = [one.name for one in module.defined() if function in (one.name, one.source_name)]
         if not named:
@@ -136,10 +139,10 @@ def _nothing_there(program: Program, target: Target) -> str:
     return f"{target.file}:{target.line} has no code{beside}"
 
 
-def _job(  # noqa: PLR0917
-    program: Program, target: Target, entry: str, settings: Settings, deadline: float, minimize: str, summaries: bool
+def _job(
+    program: Program, target: Target, entry: str, settings: Settings, deadline: float, minimize: str
 ) -> Reach:
-    return _Question(program, target, entry, settings, deadline, minimize, summaries).answer()
+    return _Question(program, target, entry, settings, deadline, minimize).answer()
 
 
 @dataclass(slots=True)
@@ -152,7 +155,6 @@ class _Question:
     settings: Settings
     deadline: float
     minimize: str = ""
-    summaries: bool = True
     tried: dict[str, float] = field(default_factory=dict)
     why: str = ""
 
@@ -181,11 +183,10 @@ class _Question:
         return Refused(Reason.UNKNOWN_CALL, place, f"the call of {call.callee} is not followed")
 
     def _searched(self, system: TransitionSystem, driver: Driver) -> Reach:
-        graph = system.graph
         general = self._timed("counters", lambda: self._counters(system))
         if general is Answer.NO:
             if not system.open:
-                return self._unreachable("counters of paths", graph)
+                return self._unreachable("counters of paths", system)
             self.why = str(system.open[0])
         elif not self.settings.run:
             self.why = "a run that gets there would have to be replayed, which --no-run forbids"
@@ -222,7 +223,7 @@ class _Question:
         return made if made.solve() is not Answer.NO else Answer.NO
 
     def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
-        """Searches with small values to begin with, and then with none that are fixed; in between some runs by chance."""
+        """Searches with small values to begin with, and then with none that are fixed; some runs by chance between."""
         if isinstance(general, CounterSystem) and general.scalars:
             blocked: list[Condition] = []
             for attempt in range(ATTEMPTS):
@@ -245,8 +246,8 @@ class _Question:
         scalars = [
             var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")
         ]
-        natural = [(0, most) for most in LADDER[:8]]
-        for least, most in (*natural, *((low, most) for most in LADDER for low in (0, -most))):
+        natural = [(0, high) for high in LADDER[:8]]
+        for least, most in (*natural, *((low, high) for high in LADDER for low in (0, -high))):
             if time.monotonic() > self.deadline:
                 return None
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
@@ -264,7 +265,7 @@ class _Question:
         if found.route is not None:
             return self._replayed(system, driver, found.route)
         if found.exhausted and not system.open:
-            return self._unreachable("guided search", system.graph)
+            return self._unreachable("guided search", system)
         self.why = self.why or (found.why if not fixed else "")
         return None
 
@@ -293,15 +294,32 @@ class _Question:
         words = "the native run came to the target"
         return Reach(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
 
-    def _unreachable(self, method: str, graph: Flowgraph) -> Reach:
+    def _unreachable(self, method: str, system: TransitionSystem) -> Reach:
         """Nothing gets there; with a certificate where a proof is found, which says the same in other words."""
         until = min(self.deadline, time.monotonic() + PROOF_S)
         verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
         if verdict.verdict == "true":
             return replace(self._proved(verdict), method=method)
+        wild = self._wild(system)
+        if wild is not None:
+            return self._unknown(wild)
+        granted = [*system.graph.assumptions, *([UNDEFINED] if system.failing else [])]
         return Reach(
-            self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=tuple(graph.assumptions)
+            self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=tuple(granted)
         )
+
+    @staticmethod
+    def _wild(system: TransitionSystem) -> str | None:
+        """Where a run was seen that leaves its objects: C does not say what it does then, and a machine goes on."""
+        search = Search(system, violates(Property.UNREACH_CALL), time.monotonic() + WILD_S)
+        search.sampled(WILD_S)
+        kind = next((kind for kind in WILD if kind in search.undefined), None)
+        if kind is None:
+            return None
+        loc = search.undefined[kind].loc
+        at = f" at {loc}" if loc is not None else ""
+        words = kind.replace("-", " ")
+        return f"no run gets there by what C says, but one leaves its objects{at} ({words}), and a machine goes on"
 
     def _proved(self, verdict: Any) -> Reach:
         return Reach(

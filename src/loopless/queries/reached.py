@@ -20,8 +20,8 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What a pointer leads to that is no array of integers: ``content`` are its bytes, ``pointers`` what lies at which
-    byte of it: another memory, and the byte in that which is pointed to. ``fields``: what of the content the path reads,
-    by its name in C. ``start``: the byte of the content to which a parameter points.
+    byte of it: another memory, and the byte in that which is pointed to. ``fields``: what of the content the path
+    reads, by its name in C. ``start``: the byte of the content to which a parameter points.
     """
 
     content: bytes

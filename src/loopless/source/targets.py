@@ -51,12 +51,13 @@ class Target:
 
 
 def marked(text: str, target: Target) -> str:
-    """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where nothing does."""
+    """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where none can."""
     if target.branch is not None:
         return _on_branch(text, target)
     lines = text.splitlines()
     wanted = _locations(lines, target) if target.line is not None else frozenset()
-    called = re.compile(rf"^\s+(?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke)\b[^@]*@{re.escape(target.callee)}\(")
+    calls = r"^\s+(?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke)\b[^@]*@"
+    called = re.compile(rf"{calls}{re.escape(target.callee)}\(")
     out: list[str] = []
     here = inside = found = False
     for line in lines:
@@ -68,7 +69,8 @@ def marked(text: str, target: Target) -> str:
             here = False
         elif inside and line.startswith("  ") and not line.lstrip().startswith("#dbg_"):
             at = _AT.search(line)
-            belongs = at is not None and int(at[1]) in wanted if target.line is not None else called.match(line) is not None
+            by_line = at is not None and int(at[1]) in wanted
+            belongs = by_line if target.line is not None else called.match(line) is not None
             if belongs and not here and " = phi " not in line and "= landingpad" not in line:
                 place = f", !dbg !{at[1]}" if at is not None else ""
                 out.append(f"  call void @{TARGET}(){place}")
@@ -156,8 +158,9 @@ OUR_OWN: Final = "!nosanitize"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a branch: the ``number`` of the branch in its function, the ``side`` (of a condition 0 where it holds,
-    of a switch 0 for the default, else the case of ``value``), its ``line`` (0 where that is not known), and how many ``sides`` there are.
+    """One side of a branch: the ``number`` of the branch in its function, the ``side`` (of a condition 0 where it
+    holds, of a switch 0 for the default, else the case of ``value``), its ``line`` (0 where that is not known), and how
+    many ``sides`` there are.
     """
 
     number: int
@@ -170,8 +173,9 @@ class Side:
 
 def sides(text: str, function: str) -> list[Side]:
     """The sides of all branches of a function, in the order of the module's text."""
-    places = {found[1]: int(found[2]) for line in text.splitlines() if (found := _LOCATION.match(line)) is not None}
-    found = []
+    told = (_LOCATION.match(line) for line in text.splitlines())
+    places = {one[1]: int(one[2]) for one in told if one is not None}
+    found: list[Side] = []
     for number, (_, whole) in enumerate(_branches(text.splitlines(), function)):
         at = _AT.search(whole[0]) or _AT.search(whole[-1])
         line = places.get(at[1], 0) if at is not None else 0
