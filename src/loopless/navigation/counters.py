@@ -77,10 +77,12 @@ class _Change:
 
 
 class CounterSystem:
-    """The constraints of one product. ``scalars``: the variables whose values at the beginning are not known."""
+    """The constraints of one product. ``scalars``: the variables whose values at the beginning are not known.
+    ``trips``: whether it is asked how often inner loops go round as a whole.
+    """
 
-    def __init__(self, product: Product, system: TransitionSystem) -> None:
-        self.product, self.system = product, system
+    def __init__(self, product: Product, system: TransitionSystem, *, trips: bool = True) -> None:
+        self.product, self.system, self.trips = product, system, trips
         self.parts: list[Condition] = []
         self._fresh = 0
         self.count: dict[int, Var] = {}
@@ -248,7 +250,8 @@ class CounterSystem:
         if len(inside) <= MOST_DETAILED:
             for edge in inside:
                 self._around(edge, inside, variables, changes, entry, counts)
-        self._trips(component, inside, counts)
+        if self.trips:
+            self._trips(component, inside, counts)
 
     def _step(
         self,
@@ -416,6 +419,11 @@ class CounterSystem:
                     value = var
                 if value is not None:
                     self._if(given, [equal(term, value)])
+
+    @property
+    def length(self) -> Term:
+        """How many transitions the run takes in all."""
+        return add(const(0), *self.count.values())
 
     # -- answers ------------------------------------------------------------------------------------------------------
 

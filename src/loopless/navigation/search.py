@@ -31,6 +31,7 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     const,
+    less_equal,
     replace_terms,
     sub,
     substitute,
@@ -102,17 +103,27 @@ class Searched:
 
 
 class Navigator:
-    """One search. ``fixed``: what variables hold where the run begins, by choice."""
+    """One search. ``fixed``: what variables hold where the run begins, by choice; ``most``: how many transitions the
+    first plan may have. ``trips`` as of :class:`CounterSystem`.
+    """
 
-    def __init__(self, system: TransitionSystem, fixed: Mapping[Var, int], deadline: float) -> None:
-        self.system, self.fixed, self.deadline = system, fixed, deadline
+    def __init__(
+        self,
+        system: TransitionSystem,
+        fixed: Mapping[Var, int],
+        deadline: float,
+        *,
+        most: int | None = None,
+        trips: bool = True,
+    ) -> None:
+        self.system, self.fixed, self.deadline, self.most, self.trips = system, fixed, deadline, most, trips
         self.done = Searched()
         self.store = Store(self.system.graph.objects.values())
         self.onward: dict[str, list[int]] = {}
         for number, transition in enumerate(self.system.transitions):
             self.onward.setdefault(transition.source, []).append(number)
         self.path: list[Step] = []
-        self.complete = not self.fixed
+        self.complete = not self.fixed and most is None
         self._fresh = 0
         self._goals = frozenset((VIOLATION,))
         self._towards = {START, *self._leading()}
@@ -188,7 +199,9 @@ class Navigator:
             self.done.why = "the search met its limit"
             return None
         self.done.systems += 1
-        found = CounterSystem(product, self.system).solve()
+        made = CounterSystem(product, self.system, trips=self.trips)
+        bounded = self.most is not None and self.done.systems == 1
+        found = made.solve([less_equal(made.length, const(self.most or 0))] if bounded else ())
         if found is Answer.NO:
             return None
         counts = dict(found.counts) if isinstance(found, Plan) else {}

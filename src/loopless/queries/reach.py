@@ -77,8 +77,8 @@ def reach(
     minimize: str = "",
 ) -> Reach:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
-    a call of the function that the target is in. ``summaries``: what loops come to as a whole may be used. ``minimize``:
-    "inputs" looks for the smallest.
+    a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
+    ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
 
     Raises:
         UsageError: there is no such function, or no code at the target.
@@ -88,7 +88,7 @@ def reach(
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
-    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize)
+    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -139,10 +139,8 @@ def _nothing_there(program: Program, target: Target) -> str:
     return f"{target.file}:{target.line} has no code{beside}"
 
 
-def _job(
-    program: Program, target: Target, entry: str, settings: Settings, deadline: float, minimize: str
-) -> Reach:
-    return _Question(program, target, entry, settings, deadline, minimize).answer()
+def _job(*question: Any) -> Reach:
+    return _Question(*question).answer()
 
 
 @dataclass(slots=True)
@@ -155,6 +153,7 @@ class _Question:
     settings: Settings
     deadline: float
     minimize: str = ""
+    summaries: bool = True
     tried: dict[str, float] = field(default_factory=dict)
     why: str = ""
 
@@ -219,24 +218,30 @@ class _Question:
         product = product_of(system, START, {})
         if product.goal is None:
             return Answer.UNKNOWN if product.cut else Answer.NO
-        made = CounterSystem(product, system)
+        made = CounterSystem(product, system, trips=self.summaries)
         return made if made.solve() is not Answer.NO else Answer.NO
 
     def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
         """Searches with small values to begin with, and then with none that are fixed; some runs by chance between."""
+        most = self._least_length(general) if self.minimize == "run" and isinstance(general, CounterSystem) else None
         if isinstance(general, CounterSystem) and general.scalars:
+            short = [] if most is None else [less_equal(general.length, const(most))]
             blocked: list[Condition] = []
             for attempt in range(ATTEMPTS):
                 if attempt == 1 and (chance := self._by_chance(system, driver)) is not None:
                     return chance
-                fixed = self._timed("counters", functools.partial(self._smallest, general, blocked))
+                fixed = self._timed("counters", functools.partial(self._smallest, general, [*short, *blocked]))
                 if fixed is None:
                     break
                 share = min(self.deadline, time.monotonic() + max(2.0, (self.deadline - time.monotonic()) / 3))
-                answer = self._search(system, driver, fixed, share)
+                answer = self._search(system, driver, fixed, share, most)
                 if answer is not None:
                     return answer
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
+        if most is not None and self.why == "":
+            answer = self._search(system, driver, {}, time.monotonic() + 2.0, most)
+            if answer is not None:
+                return answer
         free = self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
@@ -253,14 +258,49 @@ class _Question:
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
             found = general.solve([*small, *blocked], 500)
             if isinstance(found, Plan):
+                if self.minimize == "inputs":
+                    found = self._smaller(general, scalars, found, [*small, *blocked])
                 return {
                     Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars if var in found.values
                 }  # fmt: skip
         return None
 
-    def _search(self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float) -> Reach | None:
-        navigator = Navigator(system, fixed, min(until, self.deadline))
+    @staticmethod
+    def _smaller(general: CounterSystem, scalars: Sequence[Var], plan: Plan, also: list[Condition]) -> Plan:
+        """The same with one value after the other as near to 0 as the constraints let it be."""
+        for var in scalars:
+            low, high = -1, abs(plan.values.get(var, 0))  # not as small as low, but as high
+            while high - low > 1:
+                middle = (low + high) // 2
+                near = conjunction((less_equal(var, const(middle)), greater_equal(var, const(-middle))))
+                found = general.solve([*also, near], 500)
+                if isinstance(found, Plan):
+                    high, plan = abs(found.values.get(var, 0)), found
+                else:
+                    low = middle
+            also = [*also, less_equal(var, const(high)), greater_equal(var, const(-high))]
+        return plan
+
+    def _least_length(self, general: CounterSystem) -> int | None:
+        """The fewest transitions with which the constraints have a solution."""
+
+        def can(length: int) -> bool:
+            return isinstance(general.solve([less_equal(general.length, const(length))], 500), Plan)
+
+        most = next((1 << k for k in range(1, 40) if can(1 << k)), None)
+        if most is None:
+            return None
+        low, high = most // 2, most  # not with low, but with high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if can(middle) else (middle, high)
+        return high
+
+    def _search(
+        self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float, most: int | None = None
+    ) -> Reach | None:
+        navigator = Navigator(system, fixed, min(until, self.deadline), most=most, trips=self.summaries)
         found = self._timed("guided search", navigator.run)
         if found.route is not None:
             return self._replayed(system, driver, found.route)
