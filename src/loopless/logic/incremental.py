@@ -1,58 +1,91 @@
-"""One conjunction that grows, and questions to Z3 about it: what was said once is not translated again."""
+"""One conjunction that grows, and questions to Z3 about it: what was said once is not translated again.
+
+Conditions go there as text: Z3 reads that many times faster than its own terms are made one by one from here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from loopless.logic.smt import Answer
-from loopless.logic.smt_integers import IntegerTranslation
-from loopless.terms import Condition, Var
+from loopless.terms import Condition, Var, smt, symbol
 
 STEPS_PER_MS: Final = 4_000
 """Z3 makes 5 to 10 million of its steps a second."""
+MAX_STEPS: Final = 4_000_000_000
+"""Z3 counts its steps in 32 bits."""
 
 
 class Conjunction:
-    """What holds of some variables, over the integers with the ranges of their types."""
+    """What holds of some variables, over the integers with the ranges of their types. Conditions for which SMT-LIB has
+    no words are left out, which never loses a solution.
+    """
 
     def __init__(self) -> None:
         import z3  # type: ignore[import-untyped]
 
         self._z3 = z3
-        self._context = z3.Context()
-        self._made = IntegerTranslation(z3, self._context)
-        self._solver = z3.Solver(ctx=self._context)
+        self._solver = z3.Solver(ctx=z3.Context())
         self._solver.set(random_seed=1)
-        self._told = 0
+        self._variables: dict[str, Var] = {}
 
     def add(self, conditions: Iterable[Condition]) -> None:
         """Let the conditions hold too."""
-        for condition in conditions:
-            self._solver.add(self._made.formula(condition))
-        self._facts()
+        self._say(conditions)
 
-    def _facts(self) -> None:
-        self._solver.add(*self._made.facts[self._told :])
-        self._told = len(self._made.facts)
+    def _say(self, conditions: Iterable[Condition]) -> None:
+        lines: list[str] = []
+        texts: list[str] = []
+        for condition in conditions:
+            text = smt(condition)
+            if text is None:
+                continue
+            texts.append(f"(assert {text})")
+            for var in condition.variables:
+                name = symbol(var.name)
+                if name not in self._variables:
+                    self._variables[name] = var
+                    for limit, relation in ((var.type.min, "<="), (var.type.max, ">=")):
+                        if limit is not None:
+                            texts.append(f"(assert ({relation} {_number(limit)} {name}))")
+        lines = [f"(declare-const {name} Int)" for name in self._variables]
+        if texts:
+            self._solver.from_string("\n".join([*lines, *texts]))
 
     def check(self, also: Iterable[Condition], timeout_ms: int) -> tuple[Answer, Mapping[Var, int]]:
         """Whether all that holds, and ``also``, has a solution, and one; without a solution none surely exists."""
-        goals: list[Any] = [self._made.formula(condition) for condition in also]
-        self._facts()
-        self._solver.set(timeout=max(timeout_ms, 1), rlimit=min(max(timeout_ms, 1) * STEPS_PER_MS, 4_000_000_000))
+        self._solver.set(timeout=max(timeout_ms, 1), rlimit=min(max(timeout_ms, 1) * STEPS_PER_MS, MAX_STEPS))
         self._solver.push()
+        before = dict(self._variables)
         try:
-            self._solver.add(*goals)
+            self._say(also)
             found = self._solver.check()
             if found == self._z3.unsat:
                 return Answer.NO, {}
             if found == self._z3.sat:
-                model = self._solver.model()
-                number = self._made.number
-                return Answer.YES, {var: number(model, known) for var, known in self._made.variables.items()}
+                return Answer.YES, self._values()
         except self._z3.Z3Exception:
             pass
         finally:
             self._solver.pop()
+            self._variables = before  # their limits are gone with the rest
         return Answer.UNKNOWN, {}
+
+    def _values(self) -> dict[Var, int]:
+        model = self._solver.model()
+        held = {declared.name(): model[declared] for declared in model.decls()}
+        found: dict[Var, int] = {}
+        for name, var in self._variables.items():
+            value = held.get(name.strip("|"))
+            found[var] = value.as_long() if value is not None else _nearest(var)
+        return found
+
+
+def _number(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"
+
+
+def _nearest(var: Var) -> int:
+    low, high = var.type.min, var.type.max
+    return max(low if low is not None else 0, min(0, high if high is not None else 0))

@@ -17,6 +17,7 @@ from loopless.graphs import reachable
 from loopless.logic.incremental import Conjunction
 from loopless.logic.smt import Answer
 from loopless.navigation.product import Edge, Product
+from loopless.navigation.trips import constant_trips
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -249,9 +250,9 @@ class CounterSystem:
         self._sums(inside, variables, changes, entry, middle, before)
         if len(inside) <= MOST_DETAILED:
             for edge in inside:
-                self._around(edge, inside, variables, changes, entry, counts)
+                self._around(component, edge, inside, variables, changes, entry, counts)
         if self.trips:
-            self._trips(component, inside, counts)
+            self._trips(component, inside, entry)
 
     def _step(
         self,
@@ -349,8 +350,9 @@ class CounterSystem:
             parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
         return conjunction(parts)
 
-    def _around(
+    def _around(  # noqa: PLR0917
         self,
+        component: int,
         edge: Edge,
         inside: list[Edge],
         variables: list[Var],
@@ -370,6 +372,11 @@ class CounterSystem:
                     continue
                 before = often[other.number] = self._new("before")
                 self._if(taken, [greater_equal(before, const(0)), less_equal(before, counts[other.number])])
+            for node in self.members[component]:  # what comes before is a run, too
+                into = [often[other.number] for other in inside if other.target == node]
+                out = [often[other.number] for other in inside if other.source == node]
+                ends = const(1 if node == edge.source else 0)
+                self._if(taken, [equal(add(self._arriving(node), *into), add(ends, *out))])
             here = {var: self._new(var.name, var.type) for var in variables}
             condition, _ = self._onto(edge, here)
             self._if(taken, condition)
@@ -380,20 +387,32 @@ class CounterSystem:
                 moved = [(by[other.number], often[other.number]) for other in inside]
                 self._if(taken, [self._between(entry[var], here[var], moved)])
 
-    def _trips(self, component: int, inside: list[Edge], counts: Mapping[int, Term]) -> None:
-        """Inner loops that are gone round equally often each time that they are entered."""
-        from loopless.navigation.trips import constant_trips
-
+    def _trips(self, component: int, inside: list[Edge], entry: Mapping[Var, Term]) -> None:
+        """Inner loops that are gone round equally often each time that they are entered; where the run begins inside of
+        one, the first round goes on from what the counter holds then.
+        """
         for label, trips in constant_trips(self.product, component, inside).items():
             at = {node for node in self.members[component] if self.product.nodes[node].label == label}
-            round_ = [counts[e.number] for e in inside if e.source in at and e.target in at]
-            entries = [counts[e.number] for e in inside if e.target in at and e.source not in at]
-            left = [counts[e.number] for e in inside if e.source in at and e.target not in at]
-            first = [self._arriving(node) for node in at]
-            out = [self._leaving(node) for node in at]
-            went = add(const(0), *round_)
-            self._say(less_equal(went, mul(const(trips), add(const(0), *entries, *first))))
-            self._say(greater_equal(went, mul(const(trips), add(const(0), *left, *out))))
+            count, each = self.count, const(trips.count)
+            went = add(const(0), *(count[e.number] for e in inside if e.source in at and e.target in at))
+            entries = [count[e.number] for e in inside if e.target in at and e.source not in at]
+            left = [count[e.number] for e in inside if e.source in at and e.target not in at]
+            out = add(const(0), *left, *(self._leaving(node) for node in at))
+            came = add(const(0), *entries, *(self._arriving(node) for node in at if node))
+            if 0 not in at:
+                self._say(less_equal(went, mul(each, came)))
+                self._say(greater_equal(went, mul(each, out)))
+                continue
+            begins = self._held(0, trips.counter, entry)
+            if begins is None or abs(trips.step) != 1:
+                continue
+            last = trips.start + trips.step * trips.count
+            low, high = sorted((trips.start, last))
+            first = mul(const(trips.step), sub(const(last), begins))  # rounds that are left of the first entry
+            inside_ = between(low, begins, high)
+            self._if(inside_, [less_equal(went, add(mul(each, came), first))])
+            often = conjunction((inside_, greater_equal(out, const(1))))
+            self._if(often, [greater_equal(went, add(mul(each, sub(out, const(1))), first))])
 
     # -- between components -------------------------------------------------------------------------------------------
 

@@ -82,10 +82,7 @@ def product_of(
     system: TransitionSystem, label: str, known: Mapping[Var, int], goals: frozenset[str] = frozenset((VIOLATION,))
 ) -> Product:
     """The product from ``label`` on, where variables hold what is ``known``."""
-    towards = _leading_to(system, goals)
-    transitions = [(n, t) for n, t in enumerate(system.transitions) if t.target in towards]
-    within = set(reachable((label,), lambda at: [t.target for _, t in transitions if t.source == at]))
-    transitions = [(n, t) for n, t in transitions if t.source in within]
+    transitions = _relevant(system, label, goals)
     finite = _few_valued(system, transitions, label, known)
     while True:
         made = _Exploration(system, transitions, finite, goals)
@@ -93,6 +90,22 @@ def product_of(
         if too_many is None:
             return made.product()
         finite = _closed(finite - {too_many}, transitions, label, known, system)
+
+
+def few_valued(system: TransitionSystem, label: str, known: Mapping[Var, int]) -> frozenset[Var]:
+    """The variables on whose known values the product may depend."""
+    return _few_valued(system, _relevant(system, label, frozenset((VIOLATION,))), label, known)
+
+
+def _relevant(system: TransitionSystem, label: str, goals: frozenset[str]) -> list[tuple[int, Transition]]:
+    """The transitions, by their numbers, that lead from ``label`` towards a goal."""
+    towards = _leading_to(system, goals)
+    transitions = [(n, t) for n, t in enumerate(system.transitions) if t.target in towards]
+    onward: dict[str, list[str]] = {}
+    for _, transition in transitions:
+        onward.setdefault(transition.source, []).append(transition.target)
+    within = set(reachable((label,), lambda at: onward.get(at, ())))
+    return [(n, t) for n, t in transitions if t.source in within]
 
 
 def _leading_to(system: TransitionSystem, goals: frozenset[str]) -> frozenset[str]:

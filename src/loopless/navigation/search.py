@@ -16,7 +16,7 @@ from typing import Final
 from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
-from loopless.navigation.product import Edge, Product, product_of
+from loopless.navigation.product import Edge, Product, few_valued, product_of
 from loopless.navigation.store import Cells, NotFollowed, Store, size_of, small_model
 from loopless.terms import (
     FALSE,
@@ -31,6 +31,7 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     const,
+    equal,
     less_equal,
     replace_terms,
     sub,
@@ -125,6 +126,8 @@ class Navigator:
         self.path: list[Step] = []
         self.complete = not self.fixed and most is None
         self._fresh = 0
+        self._finite: dict[tuple[str, frozenset[Var]], frozenset[Var]] = {}
+        self._systems: dict[tuple[str, tuple[tuple[str, int], ...]], CounterSystem | Product] = {}
         self._goals = frozenset((VIOLATION,))
         self._towards = {START, *self._leading()}
 
@@ -191,21 +194,41 @@ class Navigator:
         if label != START:
             state = self.system.state.get(label, ())
             known = {var: value for var, value in known.items() if var in state}
-        product = product_of(self.system, label, known)
-        if product.goal is None:
-            return None if not product.cut else _Course(product, {}, 0)
+        made, also = self._system(label, known)
+        if isinstance(made, Product):
+            return None if not made.cut else _Course(made, {}, 0)
         if self.done.systems >= MOST_SYSTEMS:
             self.complete = False
             self.done.why = "the search met its limit"
             return None
         self.done.systems += 1
-        made = CounterSystem(product, self.system, trips=self.trips)
-        bounded = self.most is not None and self.done.systems == 1
-        found = made.solve([less_equal(made.length, const(self.most or 0))] if bounded else ())
+        if self.most is not None and self.done.systems == 1:
+            also = [*also, less_equal(made.length, const(self.most))]
+        found = made.solve(also)
         if found is Answer.NO:
             return None
         counts = dict(found.counts) if isinstance(found, Plan) else {}
-        return _Course(product, counts, 0)
+        return _Course(made.product, counts, 0)
+
+    def _system(self, label: str, known: Mapping[Var, int]) -> tuple[CounterSystem | Product, list[Condition]]:
+        """The constraints of what is behind a place, and those that say what variables hold there; the product alone
+        where no goal is in it. What was made for other values is used again where it does not depend on them.
+        """
+        names = (label, frozenset(known))
+        if names not in self._finite:
+            self._finite[names] = few_valued(self.system, label, known)
+        finite = self._finite[names]
+        key = (label, tuple(sorted((var.key, value) for var, value in known.items() if var in finite)))
+        if key not in self._systems:
+            product = product_of(self.system, label, {var: known[var] for var in known if var in finite})
+            self._systems[key] = (
+                product if product.goal is None else CounterSystem(product, self.system, trips=self.trips)
+            )
+        made = self._systems[key]
+        if isinstance(made, Product):
+            return made, []
+        held = made.product.nodes[0].fixed
+        return made, [equal(v, const(value)) for v, value in known.items() if v in made.scalars and v not in held]
 
     def _ways(self, label: str, course: _Course) -> Iterator[tuple[int, Edge | None]]:
         """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""

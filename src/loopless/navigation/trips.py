@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from loopless.logic.feasible import feasible
 from loopless.navigation.product import Edge, Product
-from loopless.terms import Condition, Const, Var, between, comparisons, conjunction, const, equal, sub
+from loopless.terms import (
+    Condition,
+    Const,
+    EvaluationError,
+    Term,
+    Var,
+    between,
+    comparisons,
+    conjunction,
+    const,
+    equal,
+    evaluate,
+    sub,
+)
 
-MOST_CANDIDATES = 12
+MOST_CANDIDATES: Final = 12
 """Limits of a counter that are tried. A guess."""
 
 
-def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> dict[str, int]:
+@dataclass(frozen=True, slots=True)
+class Trips:
+    """``count`` rounds, in which ``counter`` goes from ``start`` by ``step``."""
+
+    count: int
+    counter: Var
+    start: int
+    step: int
+
+
+def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> dict[str, Trips]:
     """By the location of an inner loop how often it goes round from each entry to the way out: each of its ways back
     adds the same constant to a variable that holds a constant where the loop is entered, none can be taken once that
     has its last value, and nothing leaves before.
     """
     labels = {product.nodes[node].label for node, c in enumerate(product.component) if c == component}
-    found: dict[str, int] = {}
+    found: dict[str, Trips] = {}
     for label in sorted(labels):
         at = {n for n, node in enumerate(product.nodes) if node.label == label and product.component[n] == component}
         back = [e for e in inside if e.source in at and e.target in at]
@@ -31,7 +56,7 @@ def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> 
     return found
 
 
-def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edge]) -> int | None:
+def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edge]) -> Trips | None:
     for var in sorted(back[0].update.keys(), key=lambda v: v.key):
         starts = {e.update.get(var) for e in entering}
         steps = {sub(e.update[var], var) if var in e.update else None for e in back}
@@ -42,7 +67,7 @@ def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edg
             continue
         trips = _until(var, start.value, step.value, [e.condition for e in back], [e.condition for e in leaving])
         if trips is not None:
-            return trips
+            return Trips(trips, var, start.value, step.value)
     return None
 
 
@@ -69,18 +94,13 @@ def _numbers(var: Var, conditions: Sequence[Condition]) -> set[int]:
     for condition in conditions:
         for compared in comparisons(condition):
             if compared.variables == {var}:
-                rest: Mapping[Var, Const] = {var: const(0)}
-                del rest
                 at_zero, at_one = _at(compared.term, var, 0), _at(compared.term, var, 1)
                 if at_zero is not None and at_one is not None and at_one != at_zero:
                     found.add(-at_zero // (at_one - at_zero))
     return found
 
 
-def _at(term: object, var: Var, value: int) -> int | None:
-    from loopless.terms import EvaluationError, Term, evaluate
-
-    assert isinstance(term, Term)
+def _at(term: Term, var: Var, value: int) -> int | None:
     try:
         return evaluate(term, {var: value})
     except EvaluationError:
