@@ -74,7 +74,7 @@ def _multiples(wrapped: Wrap) -> range | None:
 
 def _few(wrapped: Wrap) -> bool:
     found = _multiples(wrapped)
-    return found is not None and 1 <= len(found) <= MOST_TURNS
+    return found is not None and 1 <= found.stop - found.start <= MOST_TURNS
 
 
 def _turns(wrapped: Wrap) -> Iterator[tuple[Condition, Term]]:

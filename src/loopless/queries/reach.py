@@ -315,6 +315,9 @@ class _Question:
         except NotDriven as error:
             self.why = f"a path that gets there was found, but {error}"
             return None
+        except LooplessError as error:
+            self.why = f"a path that gets there was found, but the program could not be compiled for a run: {error}"
+            return None
         try:
             reached, said, inputs = self._timed("replay", lambda: driver.replay(inputs))
         except LooplessError as error:
