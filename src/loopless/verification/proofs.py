@@ -25,10 +25,12 @@ Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
 MAX_STATES: Final = 600
+MAX_CALLS: Final = 1000
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
 LARGE: Final = 1 << 14
 """Numbers from here on are mostly about the ends of types. A guess."""
+NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
 
@@ -53,15 +55,22 @@ class Suspect:
 class Search:
     """What is known of one system while methods look for a proof or a violation."""
 
-    def __init__(self, system: TransitionSystem, violates: Violates, deadline: float) -> None:
+    def __init__(
+        self, system: TransitionSystem, violates: Violates, deadline: float, known: Invariants | None = None
+    ) -> None:
+        """``known``: what is inductive."""
         self.system, self.deadline = system, deadline
         self.runner = Runner(system.graph, violates, system.state)
         self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
-        self.found: dict[str, tuple[Condition, ...]] = dict.fromkeys(system.cutpoints, ())
+        self.found: dict[str, tuple[Condition, ...]] = {
+            label: tuple((known or {}).get(label, ())) for label in system.cutpoints
+        }
         self.bad = [t for t in system.transitions if t.target in GOALS]
         self.inner = [t for t in system.transitions if t.target not in GOALS]
         self.undefined: dict[str, Run] = {}
         """By its kind, a run that met undefined behaviour."""
+        self.returned: dict[str, list[Mapping[Var, int]]] = {}
+        """By function, what held when calls returned."""
         self.is_sampled = False
         self._proposals: Proposals | None = None
 
@@ -94,6 +103,10 @@ class Search:
 
     def _keep(self, run: Run) -> None:
         """Some states of a run at each cutpoint: the first ones, the last ones, and some between."""
+        for function, values in run.returned:
+            known_calls = self.returned.setdefault(function, [])
+            if len(known_calls) < MAX_CALLS and values not in known_calls[-STATES_OF_RUN:]:
+                known_calls.append(values)
         visited: dict[str, list[dict[Var, int]]] = {}
         for label, values in run.visits:
             visited.setdefault(label, []).append(values)
@@ -129,7 +142,7 @@ class Search:
 
     def trivially(self) -> Proof | None:
         """Whether no invariant is needed."""
-        return self._proof("no invariant needed")
+        return self._proof(NO_INVARIANT)
 
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
