@@ -77,9 +77,16 @@ class Search:
     # -- single runs --------------------------------------------------------------------------------------------------
 
     def sampled(
-        self, seconds: float, most: int = 1500, on_long: Callable[[Run, int], None] | None = None
+        self,
+        seconds: float,
+        most: int = 1500,
+        on_long: Callable[[Run, int], None] | None = None,
+        *,
+        leaps: bool = False,
     ) -> Suspect | None:
-        """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end."""
+        """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end;
+        ``leaps``: they take many iterations at once that are alike.
+        """
         self.is_sampled = True
         until = min(self.deadline, time.monotonic() + seconds)
         random_ = random.Random(1)
@@ -88,7 +95,7 @@ class Search:
             if time.monotonic() > until and number >= 3:
                 break
             chooser = _chooser(random_, constants, number)
-            run = self.runner.run(chooser, most)
+            run = self.runner.run(chooser, most, leaps=leaps)
             if run.end == "violation":
                 return _suspect(run, "single runs")
             if run.end == "undefined" and run.exact:
@@ -150,6 +157,16 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         return self._kept(proposed, until, "inductive candidates (Houdini)")
+
+    def by_cases(self, seconds: float) -> Proof | Suspect | None:
+        """Houdini on what holds case by case of the states of long runs."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        found = self.sampled(seconds / 4, leaps=True)
+        if found is not None:
+            return found
+        made = self.proposals()
+        proposed = {label: [*made.simple(label), *made.cases(label)] for label in self.system.cutpoints}
+        return self._kept(proposed, until, "inductive candidates (Houdini), case by case")
 
     def by_equations(self, seconds: float, degree: int) -> Proof | None:
         """Houdini on polynomial equations."""

@@ -63,6 +63,10 @@ class Run:
         return {place: next(iter(values)) for place, values in self.taken.items()}
 
 
+MAX_LEAPS: Final = 40
+"""So often a run leaps. A guess."""
+MAX_ITERATIONS: Final = 1 << 40
+"""Over more iterations no run leaps. A guess."""
 MAX_DEPTH: Final = 60
 """So many calls may be open in a run. A guess."""
 
@@ -74,10 +78,14 @@ class Runner:
 
     def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[Var, ...]]) -> None:
         self.graph, self.violates, self.state = graph, violates, state
-        self._left = self._depth = 0
+        self._left = self._depth = self._leaps = 0
 
-    def run(self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None) -> Run:
-        """One run of at most ``most`` blocks."""
+    def run(
+        self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None, *, leaps: bool = False
+    ) -> Run:
+        """One run of at most ``most`` blocks. ``leaps``: where two iterations of a loop have changed its variables by
+        the same, as many as go on so are taken at once.
+        """
         run = Run()
         values: dict[Var, int] = {}
         memory: dict[tuple[int, int], int] = {}
@@ -88,13 +96,15 @@ class Runner:
                     values[var] = choose(var, Origin.NONDET, "", 0)
         for var in self.graph.variables:
             values.setdefault(var, 0)
-        self._left, self._depth = most, 0
+        self._left, self._depth, self._leaps = most, 0, MAX_LEAPS
 
-        def visited(label: str, values: Mapping[Var, int]) -> None:
+        def visited(label: str, values: dict[Var, int]) -> None:
             run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
             run.visits.append((label, {var: values[var] for var in self.state[label]}))
             if on_visit is not None:
                 on_visit(label)
+            if leaps and self._leaps:
+                self._leap(label, run, values, memory)
 
         try:
             self._from(self.graph.entry, run, values, memory, choose, visited)
@@ -109,7 +119,7 @@ class Runner:
         values: dict[Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
-        visited: Callable[[str, Mapping[Var, int]], None] | None,
+        visited: Callable[[str, dict[Var, int]], None] | None,
     ) -> str:
         """The blocks from one on, until the run ends; the label of the last one."""
         while self._left > 0:
@@ -125,6 +135,66 @@ class Runner:
             label = following.target
         run.end = "steps"
         return label
+
+    def _leap(self, label: str, run: Run, values: dict[Var, int], memory: Mapping[tuple[int, int], int]) -> None:
+        """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two."""
+        last = run.visits[-3:]
+        if len(last) < 3 or any(at != label for at, _ in last):
+            return
+        (_, first), (_, second), (_, third) = last
+        change = {var: third[var] - second[var] for var in third if third[var] != second[var]}
+        if not change or any(second[var] - first[var] != third[var] - second[var] for var in third):
+            return
+        self._leaps -= 1
+
+        def after(count: int) -> dict[Var, int]:
+            return {**values, **{var: values[var] + count * step for var, step in change.items()}}
+
+        def goes_on(count: int) -> bool:
+            begin = after(count)
+            if not all(var.type.holds(begin[var]) for var in change):
+                return False
+            end = self._iterated(label, begin, memory)
+            return end is not None and all(end[var] - begin[var] == change.get(var, 0) for var in third)
+
+        far = 1
+        while far < MAX_ITERATIONS and goes_on(far):
+            far *= 2
+        if far <= 2:
+            return
+        low, high = far // 2, far  # the last iteration that is known to go on, and one that does not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if goes_on(middle) else (low, middle)
+        run.exact = False
+        run.visits += [(label, {var: state[var] for var in third}) for state in map(after, (low // 3, low // 2, low))]
+        values.update(after(low))
+
+    def _iterated(
+        self, label: str, begin: Mapping[Var, int], memory: Mapping[tuple[int, int], int]
+    ) -> dict[Var, int] | None:
+        """The values behind one iteration; None where it does not come back, takes inputs or writes memory."""
+        probe, values, before, held = Run(), dict(begin), self._left, dict(memory)
+
+        def no_input(*_: object) -> int:
+            raise KeyError
+
+        at = label
+        try:
+            for _ in range(len(self.graph.blocks)):
+                following = self._block(at, probe, values, held, no_input)
+                if following is None:
+                    return None
+                here = Valuation(values, lambda *_: 0)
+                values.update([(target, here.evaluate(term)) for target, term in following.assigns])
+                at = following.target
+                if at in self.state:
+                    return values if at == label and held == memory else None
+        except (EvaluationError, KeyError, OverflowError):
+            return None
+        finally:
+            self._left = before
+        return None
 
     def _carried_out(
         self,
