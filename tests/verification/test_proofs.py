@@ -40,6 +40,21 @@ def test_houdini_proves_what_simple_candidates_are_enough_for(source):
     assert proves(made, made.by_candidates(20.0))
 
 
+ROTATED = """int main(void) {{
+    int a = 1, b = 2, c = 3, x;
+    for (int i = 0; i != 500; i++) {{ if (a == {}) reach_error(); x = a; a = b; b = c; c = x; }}
+    return 0;
+}}"""
+
+
+@pytest.mark.parametrize(("value", "most", "proved"), [(7, 1, False), (7, 2, False), (7, 3, True), (3, 4, False), (1, 4, False)])
+def test_k_induction_proves_what_k_steps_tell(value, most, proved):
+    """a = 7 is excluded by the two values that come after it; a is 3 in the third iteration, and 1 in the first."""
+    made = search(ROTATED.format(value))
+    found = made.by_steps(20.0, most)
+    assert proves(made, found) if proved else found is None
+
+
 def test_equations_prove_what_needs_polynomials():
     made = search(CUBES)
     made.sampled(1.0)

@@ -36,6 +36,7 @@ def safety_methods(
         ("native runs", lambda: native(1.0)),
         ("cases", proof(lambda: search.by_cases(2.0))),
         ("equations", proof(lambda: search.by_equations(4.0, 2))),
+        ("k-induction", proof(lambda: search.by_steps(2.0))),
         ("Spacer", lambda: horn(5.0)),
         ("paths", lambda: search.by_paths(5.0)),
         ("cases", proof(lambda: search.by_cases(8.0))),

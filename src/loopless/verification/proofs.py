@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, walk
+from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, negate, substitute, walk
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
@@ -25,6 +25,8 @@ Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
 MAX_STATES: Final = 600
+MAX_STEPS: Final = 40
+"""So many ways into a violation are looked at from one cutpoint. A guess."""
 MAX_CALLS: Final = 1000
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
@@ -167,6 +169,32 @@ class Search:
         made = self.proposals()
         proposed = {label: [*made.simple(label), *made.cases(label)] for label in self.system.cutpoints}
         return self._kept(proposed, until, "inductive candidates (Houdini), case by case")
+
+    def by_steps(self, seconds: float, most: int = 4) -> Proof | None:
+        """k-induction for k up to ``most``, made ordinary: that no violation comes within k transitions is a condition
+        on the state, and where it is inductive, with what is known, none comes at all (Sheeran, Singh and Stålmarck,
+        Checking safety properties using induction and a SAT-solver, FMCAD 2000). Transitions that read values are left
+        out: what is said of them would need quantifiers.
+        """
+        until = min(self.deadline, time.monotonic() + seconds)
+        proposed: dict[str, dict[Condition, None]] = {label: {} for label in self.system.cutpoints}
+        coming = [(t.source, t.condition) for t in self.bad if t.source in proposed and not t.inputs]
+        for _ in range(most):
+            further: list[tuple[str, Condition]] = []
+            for label, condition in coming:
+                if time.monotonic() > until or len(proposed[label]) >= MAX_STEPS:
+                    break
+                proposed[label][negate(condition)] = None
+                for t in self.inner:
+                    if t.target == label and t.source in proposed and not t.inputs:
+                        before = conjunction((t.condition, substitute(condition, t.update)))
+                        if not self.excluded(replace(t, condition=before), self.found, 200):
+                            further.append((t.source, before))
+            coming = further
+            found = self._kept({label: list(parts) for label, parts in proposed.items()}, until, "k-induction")
+            if found is not None or not coming:
+                return found
+        return None
 
     def by_equations(self, seconds: float, degree: int) -> Proof | None:
         """Houdini on polynomial equations."""
