@@ -3,7 +3,8 @@
     python bench/verify.py SVCOMP --property unreach-call [--timeout 60] [--only loop-acceleration/] [--loopscc]
     python bench/verify.py TPDB --property termination --integers mathematical
 
-SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by property, ``data_model``). Of each
+SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by property, ``data_model``; with
+``--best-known`` where nothing is expected ``best_known``, what some tool of a competition has said). Of each
 ``true`` the certificate was accepted by the judge, of each ``false`` a native run came to the violation: else ``verify``
 says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files.
 """
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument("--integers", default="machine")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--loopscc", action="store_true", help="the tasks of LoopSCC's table, by its expectations")
+    parser.add_argument("--best-known", action="store_true", help="tasks without a given verdict too, by what tools have said of them")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--report", nargs="*", type=Path)
     options = parser.parse_args()
@@ -53,6 +55,8 @@ def tasks(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], bool]]:
     """The tasks with a verdict for the property."""
     for task in json.loads((options.suite / "manifest.json").read_text()):
         expected = (task.get("expected") or {}).get(options.property)
+        if expected is None and options.best_known:
+            expected = (task.get("best_known") or {}).get(options.property)
         if options.loopscc:
             expected = None if task.get("conflict") else task.get("loopscc_expected_unreach_call")
         wanted = not options.only or any(task["file"].startswith(start) for start in options.only)

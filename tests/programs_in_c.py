@@ -9,10 +9,11 @@ from pathlib import Path
 
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.flowgraph.model import Flowgraph
+from loopless.logic.induction import entailed
 from loopless.refusals import Reason, Refused
 from loopless.source import Program, load
 from loopless.terms import Var
-from loopless.verification.proofs import Search
+from loopless.verification.proofs import Proof, Search
 from loopless.verification.termination import TerminationSearch
 from loopless.verification.transitions import TransitionSystem, system_of
 
@@ -59,3 +60,16 @@ def termination(source: str, seconds: float = 60.0) -> TerminationSearch:
 def named(part: Flowgraph, name: str) -> Var:
     """The variable that users call ``name``."""
     return next(v for v, info in part.variables.items() if info.shown == name and not info.pointer_part)
+
+
+def proves(made: Search, found: object) -> bool:
+    """Whether it is a proof: the judge of tests, by the engine that says what a step entails."""
+    assert isinstance(found, Proof)
+    known = found.invariants
+    for step in made.system.transitions:
+        if step.target in made.system.cutpoints:
+            for condition in known.get(step.target, ()):
+                assert entailed(step, known.get(step.source, ()), condition, 10_000), condition
+        else:
+            assert made.excluded(step, known, 10_000)
+    return True

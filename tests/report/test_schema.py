@@ -60,7 +60,7 @@ def test_what_is_wrong_does_not_fit(wrong):
 
 PROOF = {
     "verdict": "true", "property": "unreach-call", "method": "Spacer", "inputs": None, "uninitialised": {}, "replayed": None,
-    "invariants": [{"file": "a.c", "line": 3, "text": "x >= 0", "rank": None}], "reason": None,
+    "invariants": [{"file": "a.c", "line": 3, "text": "x >= 0", "rank": None}], "reason": None, "contracts": [],
     "certificate": {
         "format": "loopless-certificate", "version": 1, "property": "unreach-call",
         "program": {"files": ["a.c"], "data_model": "LP64", "flags": [], "entry": "main", "integers": "machine", "wrapv": False},

@@ -9,7 +9,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.logic.induction import entailed
 from loopless.verification.proofs import Proof, Suspect
-from programs_in_c import program, search
+from programs_in_c import program, proves, search
 
 COUNTS = "int main(void) {{ int x = 0; while (x < 10) x++; if (x {} 10) reach_error(); return x; }}"
 EVEN = "int main(void) {{ int x = 0; while (__VERIFIER_nondet_int()) {{ if (x > 90) x = 0; x += 2; }} if (x == {}) reach_error(); return x; }}"
@@ -20,19 +20,6 @@ CUBES = """int main(void) {
 }"""
 TWO_PHASES = "int main(void) { int x = 0, y = 50; while (x < 100) { x++; if (x > 50) y++; } if (y != 100) reach_error(); return y; }"
 RARE = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 1000) x -= 1000; if (x == 777) { if (__VERIFIER_nondet_int() == 123456) reach_error(); } return x; }"
-
-
-def proves(made, found):
-    """Whether it is a proof: the judge of tests, by the engine that says what a step entails."""
-    assert isinstance(found, Proof)
-    known = found.invariants
-    for step in made.system.transitions:
-        if step.target in made.system.cutpoints:
-            for condition in known.get(step.target, ()):
-                assert entailed(step, known.get(step.source, ()), condition, 10_000), condition
-        else:
-            assert made.excluded(step, known, 10_000)
-    return True
 
 
 def interpreted(source, inputs):
@@ -51,6 +38,21 @@ def test_houdini_proves_what_simple_candidates_are_enough_for(source):
     made = search(source)
     made.sampled(1.0)
     assert proves(made, made.by_candidates(20.0))
+
+
+ROTATED = """int main(void) {{
+    int a = 1, b = 2, c = 3, x;
+    for (int i = 0; i != 500; i++) {{ if (a == {}) reach_error(); x = a; a = b; b = c; c = x; }}
+    return 0;
+}}"""
+
+
+@pytest.mark.parametrize(("value", "most", "proved"), [(7, 1, False), (7, 2, False), (7, 3, True), (3, 4, False), (1, 4, False)])
+def test_k_induction_proves_what_k_steps_tell(value, most, proved):
+    """a = 7 is excluded by the two values that come after it; a is 3 in the third iteration, and 1 in the first."""
+    made = search(ROTATED.format(value))
+    found = made.by_steps(20.0, most)
+    assert proves(made, found) if proved else found is None
 
 
 def test_equations_prove_what_needs_polynomials():

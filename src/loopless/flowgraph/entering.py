@@ -6,12 +6,17 @@ call returns and changes is any value where it is passed over, and the run ends 
 into. In the words of Horn clauses: of each procedure only its preconditions are kept (Podelski and Rybalchenko, ARMC,
 PADL 2007, for termination; Cook, Podelski and Rybalchenko, Summarization for termination, FMSD 2009).
 
+Of what a call that is passed over returns, a *contract* may be known: a condition on what the function was given and
+what it returns. It is assumed behind the calls that are passed over, and checked where the function returns. Calls that
+are passed over have returned before the one does whose contract is checked: so the checks prove it by induction on time
+(Hoare, Procedures and parameters, 1971: partial correctness). A contract that is not proved means nothing.
+
 This over-approximates runs, and is for proofs alone: nothing may be run on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loopless.flowgraph.liveness import live_at_entry
@@ -24,6 +29,7 @@ from loopless.flowgraph.model import (
     Check,
     Copy,
     Edge,
+    End,
     Expire,
     Fill,
     Flowgraph,
@@ -32,7 +38,9 @@ from loopless.flowgraph.model import (
     Load,
     LoopInfo,
     Origin,
+    Passage,
     Pointer,
+    Signature,
     Statement,
     Store,
     VariableInfo,
@@ -55,12 +63,21 @@ from loopless.terms import (
 BodyOf = Callable[[str], Flowgraph | None]
 """The flowgraph of a function that calls may go into, by its name; None where there is none."""
 
+ContractOf = Callable[[Signature], Sequence[Condition] | None]
+"""The contract of a function, as conjuncts over the variables of its signature; None where it has none."""
+
+CONTRACT = "contract"
+"""The kind of the checks that prove contracts."""
+
+GONE_INTO = "whether a call is gone into"
+"""What the variable is called that says whether a run goes into a call."""
+
 MAX_BLOCKS = 3000
 """Larger programs are not put together. A guess."""
 
 
-def entered(graph: Flowgraph, body: BodyOf) -> Flowgraph:
-    """``graph`` with ways into the functions that it calls; itself where there are none."""
+def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: None) -> Flowgraph:
+    """``graph`` with ways into the functions that it calls, and with their contracts; itself where there are none."""
     found: dict[str, Flowgraph] = {}
 
     def called(name: str) -> Iterator[str]:
@@ -75,7 +92,8 @@ def entered(graph: Flowgraph, body: BodyOf) -> Flowgraph:
     size = len(graph.blocks) + sum(len(found[name].blocks) for name in names)
     if not names or size > MAX_BLOCKS:
         return graph
-    parts = {name: _Part(name, found[name]) for name in names}
+    calls = [call for inside in (graph, *(found[name] for name in names)) for call in _calls(inside)]
+    parts = {name: _Part(name, found[name], [c for c in calls if c.callee == name], contract_of) for name in names}
     main = _Part("", graph)
     blocks: dict[str, Block] = {}
     variables: dict[Var, VariableInfo] = {}
@@ -86,7 +104,11 @@ def entered(graph: Flowgraph, body: BodyOf) -> Flowgraph:
         variables |= part.variables | part.flags
         loops += part.loops()
         blocked |= {part.label(label): why for label, why in part.graph.blocked.items()}
-    return replace(graph, blocks=blocks, variables=variables, loops=tuple(loops), blocked=blocked)
+    return replace(
+        graph, blocks=blocks, variables=variables, loops=tuple(loops), blocked=blocked,
+        signatures={name: part.signature for name, part in parts.items()},
+        passages={label: passage for part in (main, *parts.values()) for label, passage in part.passages.items()},
+    )  # fmt: skip
 
 
 def _calls(graph: Flowgraph) -> Iterator[Call]:
@@ -96,12 +118,48 @@ def _calls(graph: Flowgraph) -> Iterator[Call]:
 class _Part:
     """One function of the whole, with names of its own for labels and variables."""
 
-    def __init__(self, name: str, graph: Flowgraph) -> None:
+    def __init__(
+        self,
+        name: str,
+        graph: Flowgraph,
+        calls: Iterable[Call] = (),
+        contract_of: ContractOf = lambda _: None,
+    ) -> None:
+        """``calls``: of this function, in the whole program."""
         self.name, self.graph = name, graph
         self.renamed: dict[Var, Var] = {var: self._own(var) for var in graph.variables}
         self.variables = {self.renamed[var]: replace(i, var=self.renamed[var]) for var, i in graph.variables.items()}
         self.flags: dict[Var, VariableInfo] = {}
         self.live = live_at_entry(graph.blocks, frozenset())[graph.entry]
+        self.passages: dict[str, Passage] = {}
+        self.signature = self._signature([call.target for call in calls if call.target is not None])
+        self.contract = contract_of(self.signature) if name else None
+
+    def _signature(self, targets: Sequence[Var]) -> Signature:
+        plain = [p.var for p in self.graph.parameters if p.var is not None and p.object is None and p.null is None]
+        kept = [var for var, info in self.graph.variables.items() if self._global(info) and not info.pointer_part]
+        given = {self.renamed[var]: Var(f"{self.name}::{var.name}@call", var.type) for var in (*plain, *kept)}
+        returns = targets and not self.graph.result_is_pointer
+        result = Var(f"{self.name}::@result", targets[0].type) if returns else None
+        globals_ = tuple(self.renamed[var] for var in kept)
+        return Signature(self.name, given, result, globals_, f"{self.name}::@returned")
+
+    @property
+    def begin(self) -> str:
+        """The label of the block where a run is that goes into the function."""
+        return self.label(self.graph.entry) if self.contract is None else f"{self.name}::@begin"
+
+    def _framed(self) -> Iterator[Block]:
+        """What a contract needs: the function's beginning, where what it was given is kept, and its return."""
+        if self.contract is None:
+            return
+        found = self.signature
+        kept = tuple(Assign(held, var) for var, held in found.given.items())
+        told = (*found.given.values(), *(() if found.result is None else (found.result,)))
+        self.flags |= {var: VariableInfo(var, var.name, Kind.TEMPORARY) for var in told}
+        yield Block(self.begin, kept, (Edge(TRUE, self.label(self.graph.entry)),))
+        checks = tuple(Check(condition, CONTRACT, self.graph.loc) for condition in self.contract)
+        yield Block(found.returned, checks, (), End("return", loc=self.graph.loc))
 
     def _own(self, var: Var) -> Var:
         return Var(f"{self.name}::{var.name}", var.type) if self.name else var
@@ -136,20 +194,67 @@ class _Part:
                     behind, into = f"{here}#behind{number}", f"{here}#into{number}"
                     flag = Var(f"{here}#goes{number}", IntType(1, signed=False))
                     self.flags[flag] = VariableInfo(flag, flag.name, Kind.TEMPORARY)
-                    held.append(Havoc(flag, Origin.UNSUPPORTED, "whether a call is gone into", told.loc))
+                    held.append(Havoc(flag, Origin.UNSUPPORTED, GONE_INTO, told.loc))
                     passed: Condition = equals_zero(flag)
                     ways = (Edge(passed, behind, (), told.loc), Edge(negate(passed), into, (), told.loc))
                     found[here] = Block(here, tuple(held), ways)
                     found[into] = self._into(into, told, callee)
-                    here, held, told = behind, [], replace(told, entered=True)
-                if told is not None:
+                    here, told = behind, replace(told, entered=True)
+                    self.passages[behind] = Passage(callee.name, into, self._shared(callee))
+                    held = self._passed_over(behind, told, callee)
+                elif told is not None:
                     held.append(told)
             edges = tuple(self._edge(edge) for edge in block.edges)
             end = block.end
             if end is not None and end.value is not None and self.name:
                 end = replace(end, value=None, value_object=None)
+            if end is not None and end.kind == "return" and self.contract is not None:
+                result, value = self.signature.result, block.end.value if block.end is not None else None
+                if result is not None and value is not None:
+                    held.append(Assign(result, wrap(self._term(value), result.type), end.loc))
+                elif result is not None:
+                    held.append(Havoc(result, Origin.UNSUPPORTED, "what is returned", end.loc))
+                edges, end = (Edge(TRUE, self.signature.returned, (), end.loc),), None
             found[here] = Block(here, tuple(held), edges, end)
+        return found | {block.label: block for block in self._framed()}
+
+    def _shared(self, callee: _Part) -> dict[Var, Var]:
+        """By the callee's variables for globals, those of this function."""
+        here = {key: var for var, info in self.graph.variables.items() if (key := self._global(info)) is not None}
+        found = {}
+        for var, info in callee.graph.variables.items():
+            key = callee._global(info)
+            if key in here and here[key].type == var.type:
+                found[callee.renamed[var]] = self.renamed[here[key]]
         return found
+
+    def _passed_over(self, label: str, call: Call, callee: _Part) -> list[Statement]:
+        """The call where it is passed over, with what the contract of the callee says of what it returns."""
+        if not callee.contract:
+            return [call]
+        told = callee.signature
+        given: dict[Var, Term] = {}
+        values: dict[Var, Term] = {}
+        for parameter, argument in zip(callee.graph.parameters, call.arguments, strict=True):
+            held = None if parameter.var is None else told.given.get(callee.renamed[parameter.var])
+            if held is not None and not isinstance(argument, Pointer):
+                given[held] = wrap(argument, held.type)
+        for var, mine in self._shared(callee).items():
+            if var in told.given:
+                given[told.given[var]] = mine
+            if mine in call.changes:
+                values[var] = mine
+        if told.result is not None and call.target is not None and call.target.type == told.result.type:
+            values[told.result] = call.target
+        # What the call was given is kept: its target, and what it changes, may be variables of the arguments.
+        statements: list[Statement] = []
+        for held, term in given.items():
+            kept = Var(f"{label}#{held.name}", held.type)
+            self.flags[kept] = VariableInfo(kept, kept.name, Kind.TEMPORARY)
+            statements.append(Assign(kept, term, call.loc))
+            values[held] = kept
+        known = [condition for condition in callee.contract if condition.variables <= values.keys()]
+        return [*statements, call, *(Assume(substitute(condition, values), call.loc) for condition in known)]
 
     def _into(self, label: str, call: Call, callee: _Part) -> Block:
         """The way into a callee: parameters get their arguments, globals stay as they are, all else is any value."""
@@ -157,11 +262,7 @@ class _Part:
         for parameter, argument in zip(callee.graph.parameters, call.arguments, strict=True):
             if parameter.var is not None and not isinstance(argument, Pointer) and parameter.object is None:
                 given[callee.renamed[parameter.var]] = wrap(argument, parameter.var.type)
-        here = {key: var for var, info in self.graph.variables.items() if (key := self._global(info)) is not None}
-        for var, info in callee.graph.variables.items():
-            key = callee._global(info)
-            if key in here and here[key].type == var.type:
-                given[callee.renamed[var]] = self.renamed[here[key]]
+        given |= self._shared(callee)
         # The variables of the callee may be those of the caller, in another activation: what is handed over is kept
         # before they become any value.
         statements: list[Statement] = []
@@ -177,7 +278,7 @@ class _Part:
         statements += [
             Havoc(var, Origin.UNSUPPORTED, "value at a call", call.loc) for var in unknown if var not in given
         ]
-        return Block(label, tuple(statements), (Edge(TRUE, callee.label(callee.graph.entry), tuple(passed), call.loc),))
+        return Block(label, tuple(statements), (Edge(TRUE, callee.begin, tuple(passed), call.loc),))
 
     def _global(self, info: VariableInfo) -> tuple[str, int, int, str] | None:
         if info.kind is not Kind.GLOBAL or info.object is None or info.object not in self.graph.objects:

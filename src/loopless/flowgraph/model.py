@@ -122,7 +122,8 @@ class Check:
     """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift" by too much or too little,
     "shift-overflow" of a signed value, "bounds", "null-pointer", "pointer-overflow" (an address outside of its object,
     and not right behind it), "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose
-    lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds. ``of_access``: it checks an
+    lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds; "contract" is no undefined
+    behaviour, but what is to be proved (:mod:`loopless.flowgraph.entering`). ``of_access``: it checks an
     address that the next statement reads or writes through, in an object of a size that is not known. That accesses
     stay inside says that it holds.
     """
@@ -360,6 +361,37 @@ OBJECT_PART: Final = ".object"
 """How the variable is called that says which object a pointer points into, behind the name of the pointer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a contract of a function that calls go into can speak of. ``given``: by the function's own variables
+    (parameters and globals), those that keep what they held at the call. ``result``: what is returned; ``globals``: the
+    function's variables for globals, which it leaves. ``returned``: the label of the block that all returns come to
+    where there is a contract.
+    """
+
+    function: str
+    given: Mapping[Var, Var]
+    result: Var | None
+    globals: tuple[Var, ...]
+    returned: str
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """All that a contract may speak of."""
+        return (*self.given.values(), *(() if self.result is None else (self.result,)), *self.globals)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A call that a run may go into, or pass over: of which function, the block that leads ``into`` it, and by the
+    callee's variables for globals those of the caller.
+    """
+
+    function: str
+    into: str
+    globals: Mapping[Var, Var]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Flowgraph:
     """One function.
@@ -392,6 +424,10 @@ class Flowgraph:
     not to overlap with other objects; without words what the function allocates, which surely does not."""
     holders: Mapping[int, int] = field(default_factory=dict)
     """By these numbers, the objects in which the pointers lie that lead there first."""
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
+    """By name, the functions that calls go into (:mod:`loopless.flowgraph.entering`)."""
+    passages: Mapping[str, Passage] = field(default_factory=dict)
+    """By the labels of the blocks in which these calls are passed over, where else they lead."""
 
     def pointee_name(self, owner: Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the

@@ -42,6 +42,11 @@ class Verdict(Shown):
         return {f"{one.file}:{one.line}:{one.column}": one.text for one in self.found.invariants}
 
     @property
+    def contracts(self) -> Mapping[str, str]:
+        """Of a proof that rests on them, by function what holds when it returns."""
+        return self.found.contracts
+
+    @property
     def reason(self) -> str:
         """Why neither is known."""
         return self.found.reason

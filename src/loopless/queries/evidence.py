@@ -85,6 +85,24 @@ def told(
     return tuple(found)
 
 
+def told_contracts(graph: Flowgraph, contracts: Mapping[str, Sequence[Condition]]) -> dict[str, str]:
+    """By function what its contract says, in C syntax with the words of ACSL: parameters are what was given."""
+    found: dict[str, str] = {}
+    for name, parts in contracts.items():
+        if not parts:
+            continue
+        signature = graph.signatures[name]
+        shown: dict[Var, Term] = {}
+        for var, held in signature.given.items():
+            word = graph.variables[var].shown
+            shown[held] = Var(f"\\old({word})" if var in signature.globals else word, held.type)
+        shown |= {var: Var(graph.variables[var].shown, var.type) for var in signature.globals}
+        if signature.result is not None:
+            shown[signature.result] = Var("\\result", signature.result.type)
+        found[name] = text(substitute(conjunction(parts), shown))
+    return found
+
+
 def _is_c(node: Node) -> bool:
     return isinstance(node, _WORDS_OF_C)
 

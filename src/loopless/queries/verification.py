@@ -27,7 +27,7 @@ from loopless.check.certificates.property import (
 from loopless.errors import UsageError
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
-from loopless.queries.evidence import Told, claim_of, judge_apart, places, told
+from loopless.queries.evidence import Told, claim_of, judge_apart, places, told, told_contracts
 from loopless.queries.program import Program
 from loopless.queries.replays import Replay, Replays
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
@@ -36,8 +36,9 @@ from loopless.refusals import Reason, Refused
 from loopless.terms import (
     smt,
 )
+from loopless.verification.contracts import Contracts, contracted
 from loopless.verification.portfolio import safety_methods
-from loopless.verification.proofs import Proof, Search, Suspect, input_lists
+from loopless.verification.proofs import NO_INVARIANT, Invariants, Proof, Search, Suspect, input_lists
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
@@ -49,6 +50,12 @@ JUDGE_S: Final = 60.0
 BOUNDLESS_S: Final = 8.0
 """Seconds for the question whether runs end over the integers. A guess."""
 
+WITH_CONTRACTS: Final = 0.5
+"""The share of the time that is kept for what functions return, where calls are not inlined. A guess."""
+
+CONTRACTS: Final = "contracts of functions"
+"""What is told of proofs that rest on what functions return."""
+
 WILD: Final = ("pointer-overflow", "bounds", "null-pointer", "dangling-pointer", "const-write", "overlap")
 """Kinds of undefined behaviour behind which machines go on with other memory."""
 
@@ -57,13 +64,15 @@ UNDEFINED: Final = "runs that meet undefined behaviour end there"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer about one property of one program.
+    r"""The answer about one property of one program.
 
     ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
     in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
     said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of
     an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
-    ``invariants``: what holds at loops. ``repeats``: the last input comes again and again.
+    ``invariants``: what holds at loops, ``contracts`` by function what calls return and leave, where the proof rests
+    on that, in C syntax with ``\result`` and ``\old`` as ACSL has them. ``repeats``: the last input comes again and
+    again.
     """
 
     property: Property
@@ -81,6 +90,7 @@ class Verdict:
     trouble: str = ""
     invariants: tuple[Told, ...] = ()
     repeats: bool = False
+    contracts: Mapping[str, str] = field(default_factory=dict)
 
     @builtins.property
     def words(self) -> str:
@@ -134,33 +144,30 @@ class _Question:
         self.shares: dict[str, float] = {}
         self.unconfirmed = ""
         self.refused_proof = ""
+        self.contracts: dict[str, tuple[str, ...]] | None = None
+        self.ensured: Mapping[str, str] = {}
         self.replays = Replays(program, property_, settings, deadline)
 
     def answer(self) -> Verdict:
         """The verdict, by the methods in their order."""
-        settings = self.settings
-        graph = graph_of(
-            self.program.source, self.entry, self.property, mathematical=settings.mathematical, wrapv=settings.wrapv
-        )
-        if graph.refused is not None:
-            return self._unknown(str(graph.refused))
-        made = system_of(graph, self.violates, self._calls)
+        made = self._system(None)
         if isinstance(made, Refused):
             return self._unknown(str(made))
         try:
-            if self.property is Property.TERMINATION:
-                return self._terminates(made)
-            return self._safe(made)
+            whole = self.deadline
+            if made.graph.signatures:
+                self.deadline -= WITH_CONTRACTS * max(whole - time.monotonic(), 0.0)
+            verdict = self._asked(made, {})
+            self.deadline = whole
+            if verdict.verdict != "unknown" or not made.graph.signatures:
+                return verdict
+            return self._under_contracts(made) or verdict
         finally:
             self.replays.close()
 
     def proved(self) -> Verdict:
         """The verdict by the methods that prove, without runs of the program."""
-        graph = graph_of(
-            self.program.source, self.entry, self.property, mathematical=self.settings.mathematical,
-            wrapv=self.settings.wrapv,
-        )  # fmt: skip
-        made = graph.refused or system_of(graph, self.violates, self._calls)
+        made = self._system(None)
         if isinstance(made, Refused):
             return self._unknown(str(made))
         search = Search(made, self.violates, self.deadline)
@@ -175,6 +182,30 @@ class _Question:
                 return verdict
         return self._unknown(self._why(made))
 
+    def _system(self, contracts: Contracts | None) -> TransitionSystem | Refused:
+        """The program as transitions, under these contracts of functions."""
+        settings = self.settings
+        graph = graph_of(
+            self.program.source, self.entry, self.property, mathematical=settings.mathematical, wrapv=settings.wrapv,
+            contract_of=lambda signature: (contracts or {}).get(signature.function),
+        )  # fmt: skip
+        return graph.refused or system_of(graph, self.violates, self._calls)
+
+    def _asked(self, system: TransitionSystem, known: Invariants) -> Verdict:
+        return self._terminates(system, known) if self.property is Property.TERMINATION else self._safe(system, known)
+
+    def _under_contracts(self, plain: TransitionSystem) -> Verdict | None:
+        """The verdict once more, of the program under contracts of the functions that it calls; None without any."""
+        until = time.monotonic() + WITH_CONTRACTS * max(self.deadline - time.monotonic(), 0.0)
+        found = self._timed("contracts", lambda: contracted(plain, self._system, self.violates, until))
+        if found is None:
+            return None
+        self.contracts = {
+            name: tuple(text for text in map(smt, parts) if text is not None) for name, parts in found.contracts.items()
+        }
+        self.ensured = told_contracts(found.system.graph, found.contracts)
+        return self._asked(found.system, found.invariants)
+
     def _calls(self, call: Call) -> Refused | None:
         if self.follows(call):
             return None
@@ -186,8 +217,8 @@ class _Question:
 
     # -- safety -------------------------------------------------------------------------------------------------------
 
-    def _safe(self, system: TransitionSystem) -> Verdict:
-        search = Search(system, self.violates, self.deadline)
+    def _safe(self, system: TransitionSystem, known: Invariants) -> Verdict:
+        search = Search(system, self.violates, self.deadline, known)
         for name, method in safety_methods(search, functools.partial(self.native, system)):
             if time.monotonic() > self.deadline:
                 break
@@ -271,7 +302,7 @@ class _Question:
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
-        document = document_of(self._subject(), self.property, claim, places(system.graph))
+        document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
@@ -282,9 +313,11 @@ class _Question:
         if judgement["undefined"]:
             kinds = ", ".join(kind.replace("-", " ") for kind in judgement["undefined"])
             granted.append(f"{UNDEFINED}: no undefined behaviour before ({kinds})")
+        if self.contracts is not None:
+            method = CONTRACTS if method == NO_INVARIANT else f"{CONTRACTS}, {method}"
         return Verdict(
             self.property, "true", method, certificate=document, judged=judgement,
-            assumptions=tuple(granted), shares=dict(self.shares), invariants=shown,
+            assumptions=tuple(granted), shares=dict(self.shares), invariants=shown, contracts=self.ensured,
         )  # fmt: skip
 
     def _granted_of_calls(self, system: TransitionSystem) -> list[str]:
@@ -336,8 +369,8 @@ class _Question:
 
     # -- termination --------------------------------------------------------------------------------------------------
 
-    def _terminates(self, system: TransitionSystem) -> Verdict:
-        search = TerminationSearch(system, self.deadline)
+    def _terminates(self, system: TransitionSystem, known: Invariants) -> Verdict:
+        search = TerminationSearch(system, self.deadline, known)
         for name, method in search.methods():
             if time.monotonic() > self.deadline:
                 break
@@ -354,7 +387,7 @@ class _Question:
                 verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
                     return self._unless_overflow(verdict)
-            elif isinstance(found, Trap):
+            elif isinstance(found, Trap) and self.contracts is None:  # it would rest on the contracts
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict

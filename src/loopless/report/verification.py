@@ -34,6 +34,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "invariants": [
             {"file": one.file, "line": one.line, "text": one.text, "rank": one.rank or None} for one in found.invariants
         ],
+        "contracts": [{"function": name, "text": words} for name, words in found.contracts.items()],
         "certificate": None if found.certificate is None else dict(found.certificate),
         "judged": None if found.judged is None else {k: v for k, v in found.judged.items() if k != "seconds"},
         "reason": found.reason or None,
@@ -47,6 +48,7 @@ def verdict_text(found: Verdict) -> str:
         case "true":
             lines[0] += f": {_TRUE[found.property]}"
             lines.append(f"  by {found.method}")
+            lines += [f"  {name} ensures: {words}" for name, words in found.contracts.items()]
             for one in found.invariants:
                 lines.append(f"  at {one.file}:{one.line}: {one.text}")
                 if one.rank:

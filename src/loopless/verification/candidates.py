@@ -57,6 +57,8 @@ MAX_STATES: Final = 40
 """So many different values of one variable, and states of all, are few. Guesses."""
 MAX_PARTS: Final = 120
 """So many conditions are proposed of parts of the states. A guess."""
+SMALL: Final = 1 << 20
+"""Values below are small: sums of few of them wrap around nowhere. A guess."""
 MAX_MONOMIALS: Final = 130
 MAX_TERMS: Final = 10
 """Equations with more terms than this are mostly accidents. A guess."""
@@ -110,7 +112,7 @@ class Proposals:
                         found[less_equal(atom.term, const(1))] = None
         return list(found)
 
-    def simple(self, label: str) -> list[Condition]:  # noqa: C901, PLR0912  one kind of candidate after the other
+    def simple(self, label: str) -> list[Condition]:
         """Comparisons of the program, bounds, relations of two variables, remainders."""
         variables = self._variables(label)
         states = self.seen.get(label, ())
@@ -126,11 +128,7 @@ class Proposals:
             for term in (sub(a, b), add(a, b)):
                 values = [_value(term, s) for s in states]
                 found.update(dict.fromkeys(_bounds(term, values, near, 2)))
-        for var in variables:
-            for modulus in (k for k in self.constants if 2 <= k <= 64):
-                rests = {s[var] % modulus for s in states}
-                if len(rests) == 1 and (len(states) > 2 or not states):
-                    found[equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))] = None
+        found.update(dict.fromkeys(self._rests(variables, states)))
         factors = [k for k in self.constants if 2 <= k <= 16]
         for a, b in ((a, b) for a in variables for b in variables if a is not b):
             for factor in factors[:4]:
@@ -148,6 +146,14 @@ class Proposals:
         found.update(dict.fromkeys(self.equations(label, 1)))
         return [*self._few(variables, states), *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
                 *self._remainders(variables, states)]  # fmt: skip
+
+    def _rests(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
+        """Remainders by constants of the program."""
+        for var in variables:
+            for modulus in (k for k in self.constants if 2 <= k <= 64):
+                rests = {s[var] % modulus for s in states}
+                if len(rests) == 1 and (len(states) > 2 or not states):
+                    yield equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))
 
     def _remainders(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
         """Remainders by a variable that never changes and has few values: one condition for each of these."""
@@ -176,6 +182,42 @@ class Proposals:
         guards += [less_equal(b, a) for a in places for b in counters]
         same = (TRUE, *(equal(a, b) for a, b in combinations(places, 2)))
         guards = [conjunction((guard, other)) for guard in guards for other in same]
+        return self._guarded(guards, variables, states)
+
+    def cases(self, label: str) -> list[Condition]:
+        """What holds of the states on either side of the comparisons of the program."""
+        known = frozenset(self.system.state[label])
+        terms = (term for t in self.system.transitions for term in t.update.values())
+        choices = dict.fromkeys(node for term in terms for node in walk(term) if isinstance(node, Compare))
+        atoms = dict.fromkeys((*(part for c in choices for part in (c, negate(c))), *self.atoms))
+        guards = [atom for atom in atoms if atom.variables <= known]
+        states = self.seen.get(label, ())
+        variables = self._variables(label)
+        return [*self._wrapped(variables, states), *self._guarded(guards, variables, states, cases=True)]
+
+    def _wrapped(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
+        """The linear equations of small values that hold of all others up to multiples of what unsigned values wrap
+        around at.
+        """
+        small = [state for state in states if all(abs(state[var]) < SMALL for var in variables)]
+        for equation in self._linear(variables[:8], small) if len(small) < len(states) else ():
+            widths = {var.type.width for var in equation.variables if not var.type.signed}
+            if not isinstance(equation, Compare) or self._held(equation, states):
+                continue
+            for width in sorted(width for width in widths if width is not None):
+                candidate = equals_zero(mod(equation.term, const(1 << width)))
+                if self._held(candidate, states):
+                    yield candidate
+
+    def _guarded(
+        self,
+        guards: Iterable[Condition],
+        variables: Sequence[Var],
+        states: Sequence[Mapping[Var, int]],
+        *,
+        cases: bool = False,
+    ) -> list[Condition]:
+        """What holds of the states in which a guard does; ``cases``: and not of all, with remainders."""
         found: dict[Condition, None] = {}
         for guard in guards:
             if guard is TRUE:
@@ -188,7 +230,11 @@ class Proposals:
                 values = [state[var] for state in inside]
                 facts += _bounds(var, values, self.constants, 1)
             facts += [c for c in self._linear(variables[:8], inside) if len(c.variables) > 1]
+            if cases:
+                facts += self._rests(variables, inside)
             for fact in facts:
+                if cases and self._held(fact, states):
+                    continue  # it is proposed without a guard
                 candidate = disjunction((negate(guard), fact))
                 if candidate is not TRUE:
                     found[candidate] = None

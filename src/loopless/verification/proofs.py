@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, walk
+from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, negate, substitute, walk
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
@@ -25,10 +25,14 @@ Invariants = Mapping[str, tuple[Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
 MAX_STATES: Final = 600
+MAX_STEPS: Final = 40
+"""So many ways into a violation are looked at from one cutpoint. A guess."""
+MAX_CALLS: Final = 1000
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
 LARGE: Final = 1 << 14
 """Numbers from here on are mostly about the ends of types. A guess."""
+NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
 
@@ -53,24 +57,38 @@ class Suspect:
 class Search:
     """What is known of one system while methods look for a proof or a violation."""
 
-    def __init__(self, system: TransitionSystem, violates: Violates, deadline: float) -> None:
+    def __init__(
+        self, system: TransitionSystem, violates: Violates, deadline: float, known: Invariants | None = None
+    ) -> None:
+        """``known``: what is inductive."""
         self.system, self.deadline = system, deadline
         self.runner = Runner(system.graph, violates, system.state)
         self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
-        self.found: dict[str, tuple[Condition, ...]] = dict.fromkeys(system.cutpoints, ())
+        self.found: dict[str, tuple[Condition, ...]] = {
+            label: tuple((known or {}).get(label, ())) for label in system.cutpoints
+        }
         self.bad = [t for t in system.transitions if t.target in GOALS]
         self.inner = [t for t in system.transitions if t.target not in GOALS]
         self.undefined: dict[str, Run] = {}
         """By its kind, a run that met undefined behaviour."""
+        self.returned: dict[str, list[Mapping[Var, int]]] = {}
+        """By function, what held when calls returned."""
         self.is_sampled = False
         self._proposals: Proposals | None = None
 
     # -- single runs --------------------------------------------------------------------------------------------------
 
     def sampled(
-        self, seconds: float, most: int = 1500, on_long: Callable[[Run, int], None] | None = None
+        self,
+        seconds: float,
+        most: int = 1500,
+        on_long: Callable[[Run, int], None] | None = None,
+        *,
+        leaps: bool = False,
     ) -> Suspect | None:
-        """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end."""
+        """Runs with inputs of all kinds, for states and violations; ``on_long`` is told of those that did not end;
+        ``leaps``: they take many iterations at once that are alike.
+        """
         self.is_sampled = True
         until = min(self.deadline, time.monotonic() + seconds)
         random_ = random.Random(1)
@@ -79,7 +97,7 @@ class Search:
             if time.monotonic() > until and number >= 3:
                 break
             chooser = _chooser(random_, constants, number)
-            run = self.runner.run(chooser, most)
+            run = self.runner.run(chooser, most, leaps=leaps)
             if run.end == "violation":
                 return _suspect(run, "single runs")
             if run.end == "undefined" and run.exact:
@@ -94,6 +112,10 @@ class Search:
 
     def _keep(self, run: Run) -> None:
         """Some states of a run at each cutpoint: the first ones, the last ones, and some between."""
+        for function, values in run.returned:
+            known_calls = self.returned.setdefault(function, [])
+            if len(known_calls) < MAX_CALLS and values not in known_calls[-STATES_OF_RUN:]:
+                known_calls.append(values)
         visited: dict[str, list[dict[Var, int]]] = {}
         for label, values in run.visits:
             visited.setdefault(label, []).append(values)
@@ -129,7 +151,7 @@ class Search:
 
     def trivially(self) -> Proof | None:
         """Whether no invariant is needed."""
-        return self._proof("no invariant needed")
+        return self._proof(NO_INVARIANT)
 
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
@@ -137,6 +159,42 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         return self._kept(proposed, until, "inductive candidates (Houdini)")
+
+    def by_cases(self, seconds: float) -> Proof | Suspect | None:
+        """Houdini on what holds case by case of the states of long runs."""
+        until = min(self.deadline, time.monotonic() + seconds)
+        found = self.sampled(seconds / 4, leaps=True)
+        if found is not None:
+            return found
+        made = self.proposals()
+        proposed = {label: [*made.simple(label), *made.cases(label)] for label in self.system.cutpoints}
+        return self._kept(proposed, until, "inductive candidates (Houdini), case by case")
+
+    def by_steps(self, seconds: float, most: int = 4) -> Proof | None:
+        """k-induction for k up to ``most``, made ordinary: that no violation comes within k transitions is a condition
+        on the state, and where it is inductive, with what is known, none comes at all (Sheeran, Singh and Stålmarck,
+        Checking safety properties using induction and a SAT-solver, FMCAD 2000). Transitions that read values are left
+        out: what is said of them would need quantifiers.
+        """
+        until = min(self.deadline, time.monotonic() + seconds)
+        proposed: dict[str, dict[Condition, None]] = {label: {} for label in self.system.cutpoints}
+        coming = [(t.source, t.condition) for t in self.bad if t.source in proposed and not t.inputs]
+        for _ in range(most):
+            further: list[tuple[str, Condition]] = []
+            for label, condition in coming:
+                if time.monotonic() > until or len(proposed[label]) >= MAX_STEPS:
+                    break
+                proposed[label][negate(condition)] = None
+                for t in self.inner:
+                    if t.target == label and t.source in proposed and not t.inputs:
+                        before = conjunction((t.condition, substitute(condition, t.update)))
+                        if not self.excluded(replace(t, condition=before), self.found, 200):
+                            further.append((t.source, before))
+            coming = further
+            found = self._kept({label: list(parts) for label, parts in proposed.items()}, until, "k-induction")
+            if found is not None or not coming:
+                return found
+        return None
 
     def by_equations(self, seconds: float, degree: int) -> Proof | None:
         """Houdini on polynomial equations."""

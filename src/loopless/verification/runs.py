@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
+from loopless.flowgraph.entering import GONE_INTO
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -38,8 +40,8 @@ class Run:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
-    ``kind``: of undefined behaviour; ``widths``: those of accesses to memory;
-    ``exact``: it is a run of the program as it is.
+    ``kind``: of undefined behaviour; ``widths``: those of accesses to memory; ``returned``: by function, what held
+    where calls that were passed over returned; ``exact``: it is a run of the program as it is.
     """
 
     end: str = "steps"
@@ -52,6 +54,7 @@ class Run:
     before_cutpoint: int = 0
     widths: set[int | None] = field(default_factory=set)
     kind: str = ""
+    returned: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
         """By block and number of the statement the value that each input had; None where one had several."""
@@ -60,14 +63,29 @@ class Run:
         return {place: next(iter(values)) for place, values in self.taken.items()}
 
 
+MAX_LEAPS: Final = 40
+"""So often a run leaps. A guess."""
+MAX_ITERATIONS: Final = 1 << 40
+"""Over more iterations no run leaps. A guess."""
+MAX_DEPTH: Final = 60
+"""So many calls may be open in a run. A guess."""
+
+
 class Runner:
-    """Runs of one flowgraph."""
+    """Runs of one flowgraph. Calls that are passed over are carried out where their return is told (where the callee
+    has a contract); else what they return is chosen.
+    """
 
     def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[Var, ...]]) -> None:
         self.graph, self.violates, self.state = graph, violates, state
+        self._left = self._depth = self._leaps = 0
 
-    def run(self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None) -> Run:
-        """One run of at most ``most`` blocks."""
+    def run(
+        self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None, *, leaps: bool = False
+    ) -> Run:
+        """One run of at most ``most`` blocks. ``leaps``: where two iterations of a loop have changed its variables by
+        the same, as many as go on so are taken at once.
+        """
         run = Run()
         values: dict[Var, int] = {}
         memory: dict[tuple[int, int], int] = {}
@@ -76,27 +94,140 @@ class Runner:
                 if var is not None:
                     run.exact = False  # what the compiled program is given is not for the run to choose
                     values[var] = choose(var, Origin.NONDET, "", 0)
-        here = Valuation(values, lambda *_: 0)
         for var in self.graph.variables:
             values.setdefault(var, 0)
-        label = self.graph.entry
+        self._left, self._depth, self._leaps = most, 0, MAX_LEAPS
+
+        def visited(label: str, values: dict[Var, int]) -> None:
+            run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
+            run.visits.append((label, {var: values[var] for var in self.state[label]}))
+            if on_visit is not None:
+                on_visit(label)
+            if leaps and self._leaps:
+                self._leap(label, run, values, memory)
+
         try:
-            for _ in range(most):
-                if label in self.state:
-                    run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
-                    run.visits.append((label, {var: values[var] for var in self.state[label]}))
-                    if on_visit is not None:
-                        on_visit(label)
-                following = self._block(label, run, values, memory, choose)
-                if following is None:
-                    return run
-                here = Valuation(values, lambda *_: 0)
-                new = [(target, here.evaluate(term)) for target, term in following.assigns]
-                values.update(new)
-                label = following.target
+            self._from(self.graph.entry, run, values, memory, choose, visited)
         except (EvaluationError, KeyError, OverflowError):
             run.end = "unknown"
         return run
+
+    def _from(
+        self,
+        label: str,
+        run: Run,
+        values: dict[Var, int],
+        memory: dict[tuple[int, int], int],
+        choose: Choose,
+        visited: Callable[[str, dict[Var, int]], None] | None,
+    ) -> str:
+        """The blocks from one on, until the run ends; the label of the last one."""
+        while self._left > 0:
+            self._left -= 1
+            if visited is not None and label in self.state:
+                visited(label, values)
+            following = self._block(label, run, values, memory, choose)
+            if following is None:
+                return label
+            here = Valuation(values, lambda *_: 0)
+            new = [(target, here.evaluate(term)) for target, term in following.assigns]
+            values.update(new)
+            label = following.target
+        run.end = "steps"
+        return label
+
+    def _leap(self, label: str, run: Run, values: dict[Var, int], memory: Mapping[tuple[int, int], int]) -> None:
+        """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two."""
+        last = run.visits[-3:]
+        if len(last) < 3 or any(at != label for at, _ in last):
+            return
+        (_, first), (_, second), (_, third) = last
+        change = {var: third[var] - second[var] for var in third if third[var] != second[var]}
+        if not change or any(second[var] - first[var] != third[var] - second[var] for var in third):
+            return
+        self._leaps -= 1
+
+        def after(count: int) -> dict[Var, int]:
+            return {**values, **{var: values[var] + count * step for var, step in change.items()}}
+
+        def goes_on(count: int) -> bool:
+            begin = after(count)
+            if not all(var.type.holds(begin[var]) for var in change):
+                return False
+            end = self._iterated(label, begin, memory)
+            return end is not None and all(end[var] - begin[var] == change.get(var, 0) for var in third)
+
+        far = 1
+        while far < MAX_ITERATIONS and goes_on(far):
+            far *= 2
+        if far <= 2:
+            return
+        low, high = far // 2, far  # the last iteration that is known to go on, and one that does not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if goes_on(middle) else (low, middle)
+        run.exact = False
+        run.visits += [(label, {var: state[var] for var in third}) for state in map(after, (low // 3, low // 2, low))]
+        values.update(after(low))
+
+    def _iterated(
+        self, label: str, begin: Mapping[Var, int], memory: Mapping[tuple[int, int], int]
+    ) -> dict[Var, int] | None:
+        """The values behind one iteration; None where it does not come back, takes inputs or writes memory."""
+        probe, values, before, held = Run(), dict(begin), self._left, dict(memory)
+
+        def no_input(*_: object) -> int:
+            raise KeyError
+
+        at = label
+        try:
+            for _ in range(len(self.graph.blocks)):
+                following = self._block(at, probe, values, held, no_input)
+                if following is None:
+                    return None
+                here = Valuation(values, lambda *_: 0)
+                values.update([(target, here.evaluate(term)) for target, term in following.assigns])
+                at = following.target
+                if at in self.state:
+                    return values if at == label and held == memory else None
+        except (EvaluationError, KeyError, OverflowError):
+            return None
+        finally:
+            self._left = before
+        return None
+
+    def _carried_out(
+        self,
+        call: Call,
+        label: str,
+        run: Run,
+        values: dict[Var, int],
+        memory: dict[tuple[int, int], int],
+        choose: Choose,
+    ) -> str | None:
+        """What a call returns and changes, by a run of the callee; how the run ends where it does not return."""
+        passage = self.graph.passages[label]
+        signature = self.graph.signatures[passage.function]
+        if self._depth >= MAX_DEPTH:
+            return "steps"
+        inner = dict(values)
+        self._depth += 1
+        last = self._from(passage.into, run, inner, memory, choose, None)
+        self._depth -= 1
+        if run.end != "return" or last != signature.returned:
+            return run.end
+        run.end = "steps"
+        run.returned.append((passage.function, {var: inner[var] for var in signature.variables}))
+        if call.target is not None and signature.result is not None:
+            values[call.target] = call.target.type.wrap(inner[signature.result])
+        for theirs, mine in passage.globals.items():
+            if mine in call.changes:
+                values[mine] = inner[theirs]
+        shared = passage.globals.values()
+        for part in (call.target_object, *call.changes):
+            if part is not None and part not in shared:
+                values[part] = part.type.wrap(choose(part, Origin.CALL, label, 0))
+        return None
 
     def _block(
         self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int], choose: Choose
@@ -141,6 +272,8 @@ class Runner:
             case Assume():
                 if not here.holds(statement.condition):
                     return "assumption"
+            case Havoc(target=target, name=name) if self._depth and name == GONE_INTO:
+                values[target] = 0
             case Havoc(target=target, origin=origin):
                 value = target.type.wrap(choose(target, origin, label, index))
                 values[target] = value
@@ -178,12 +311,20 @@ class Runner:
             case Allocate(target=target):
                 values[target] = max(self.graph.objects) + 1
                 run.exact = False
+            case Call(entered=True) if self._is_told(label):
+                run.exact = False
+                return self._carried_out(statement, label, run, values, memory, choose)
             case Call():
                 run.exact = False
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
                         values[part] = part.type.wrap(choose(part, Origin.CALL, label, index))
         return None
+
+    def _is_told(self, label: str) -> bool:
+        """Whether what a call returns that is passed over there is told."""
+        passage = self.graph.passages.get(label)
+        return passage is not None and self.graph.signatures[passage.function].returned in self.graph.blocks
 
     def _accessed(self, run: Run, access: Load | Store, offset: int) -> None:
         """Memory is followed as long as all accesses are of one size, at multiples of it; pointers in it are not."""

@@ -51,9 +51,9 @@ from loopless.terms import (
     substitute,
     walk,
 )
-from loopless.verification.proofs import Search
+from loopless.verification.proofs import GOALS, Invariants, Search
 from loopless.verification.runs import Run
-from loopless.verification.transitions import OPEN, START, Transition, TransitionSystem
+from loopless.verification.transitions import START, Transition, TransitionSystem
 
 MAX_COMPONENTS: Final = 7
 """A rank has no more components for one strongly connected part. A guess."""
@@ -91,9 +91,10 @@ class Trap:
 class TerminationSearch:
     """What is known of the runs of one system."""
 
-    def __init__(self, system: TransitionSystem, deadline: float) -> None:
+    def __init__(self, system: TransitionSystem, deadline: float, known: Invariants | None = None) -> None:
+        """``known``: what is inductive."""
         self.system, self.deadline = system, deadline
-        self.safety = Search(system, lambda _: False, deadline)
+        self.safety = Search(system, lambda _: False, deadline, known)
         self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
         self.long: list[tuple[Run, int]] = []
         self._dividing: list[Condition] = []
@@ -116,7 +117,7 @@ class TerminationSearch:
 
     def _is_followed(self) -> bool:
         known = self.safety.found
-        return all(self.safety.excluded(t, known) for t in self.system.transitions if t.target == OPEN)
+        return all(self.safety.excluded(t, known) for t in self.system.transitions if t.target in GOALS)
 
     def _sampled(self) -> None:
         self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
@@ -382,7 +383,7 @@ class TerminationSearch:
                 falls.append(conjunction((*same, less(after, old), greater_equal(old, ZERO))))
                 same.append(equal(after, old))
             found.append((replace(t, update={}), disjunction(falls)))
-        found += [(replace(t, update={}), FALSE) for t in self.system.transitions if t.target == OPEN]
+        found += [(replace(t, update={}), FALSE) for t in self.system.transitions if t.target in GOALS]
         return found
 
     # -- recurrent sets -----------------------------------------------------------------------------------------------

@@ -136,12 +136,13 @@ def system_of(
 
 def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
     """The targets of the edges that lead back in reverse postorder: they lie on every cycle, and of reducible
-    flowgraphs they are the headers of loops.
+    flowgraphs they are the headers of loops. Where functions have contracts also what these are checked at.
     """
     successors = {label: block.successors for label, block in graph.blocks.items()}
     order = reverse_postorder(successors, graph.entry)
     place = {label: index for index, label in enumerate(order)}
     back = {target for label in order for target in successors[label] if place[target] <= place[label]}
+    back |= {signature.returned for signature in graph.signatures.values() if signature.returned in place}
     return tuple(label for label in order if label in back)
 
 

@@ -9,6 +9,8 @@
      "invariants": [{"cutpoint": LABEL, "file": F, "line": N, "conjuncts": [SMT-LIB, ...]}],
      "ranks": [{"cutpoint": LABEL, "components": [SMT-LIB, ...]}]}
 
+With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rests on what functions return, which it
+proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
 With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
 "value": V}]) it is about a set of states that a run never leaves which takes these values from outside. A cutpoint is
 the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
@@ -16,16 +18,19 @@ the label of a block of the flowgraph; expressions are over unbounded integers a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from loopless.check.certificates.formulas import condition_of, symbols_of
 from loopless.check.certificates.judge import Claim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
+from loopless.flowgraph.model import Signature
 from loopless.source import SourceOptions, load
 from loopless.source.targets import Target
+from loopless.terms import Condition
 
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
@@ -43,9 +48,15 @@ class Subject:
 
 
 def document_of(
-    subject: Subject, property_: Property, claim: Claim, places: Mapping[str, tuple[str, int]]
+    subject: Subject,
+    property_: Property,
+    claim: Claim,
+    places: Mapping[str, tuple[str, int]],
+    contracts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """A certificate. ``places``: file and line of cutpoints, for readers."""
+    """A certificate. ``places``: file and line of cutpoints, for readers. ``contracts``: by function, what is proved of
+    its returns.
+    """
     invariants = []
     for label, conjuncts in claim.invariants.items():
         file, line = places.get(label, ("", 0))
@@ -69,6 +80,8 @@ def document_of(
         "property": property_.value,
         "invariants": invariants,
     }
+    if contracts is not None:
+        found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
     if claim.ranks is not None:
         found["ranks"] = [{"cutpoint": label, "components": list(terms)} for label, terms in claim.ranks.items()]
     if claim.recurrent is not None:
@@ -100,9 +113,20 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     )
     program = load([Path(file) for file in told["files"]], options)
     property_ = Property(document["property"])
+    contracts = {one["function"]: tuple(one["conjuncts"]) for one in document.get("contracts", ())}
+
+    def contract_of(signature: Signature) -> tuple[Condition, ...] | None:
+        symbols = symbols_of(dict.fromkeys(signature.variables))
+        texts = contracts.get(signature.function)
+        return None if texts is None else tuple(condition_of(text, symbols) for text in texts)
+
     graph = graph_of(
-        program, told["entry"], property_, mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"])
-    )
+        program, told["entry"], property_, mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"]),
+        contract_of=contract_of,
+    )  # fmt: skip
+    strange = contracts.keys() - graph.signatures.keys()
+    if strange:
+        raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
     ranks = document.get("ranks")
@@ -111,6 +135,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
     )
     if "recurrent" in document:
+        if contracts:
+            raise UsageError("a certificate with a recurrent set has no contracts, which it does not prove")
         if property_ is not Property.TERMINATION or not document["recurrent"]:
             raise UsageError("a certificate with a recurrent set is about termination, and the set has states")
         recurrent = {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["recurrent"]}

@@ -16,7 +16,7 @@ from loopless.flowgraph.array_cells import with_cells
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import Reach, Reached
 from loopless.flowgraph.dispatch import dispatched
-from loopless.flowgraph.entering import entered
+from loopless.flowgraph.entering import CONTRACT, ContractOf, entered
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
 from loopless.refusals import Reason, Refused
 from loopless.source import Program
@@ -37,10 +37,12 @@ OVERFLOWS: Final = ("signed-overflow",)
 
 
 def violates(property_: Property) -> Callable[[Statement | End], bool]:
-    """Whether an end, or a check that fails, violates the property."""
+    """Whether an end, or a check that fails, violates the property, or a contract that its proof rests on."""
 
     def found(what: Statement | End) -> bool:
         match property_, what:
+            case _, Check(kind=kind) if kind == CONTRACT:
+                return True
             case Property.UNREACH_CALL, End(kind="error"):
                 return True
             case Property.NO_OVERFLOW, Check(kind=kind):
@@ -99,7 +101,7 @@ def calls_nothing_back(name: str, module: Module) -> bool:
     return effect_of(name, module.stubs) is not None or meaning_of(name) is not None or name in COMES_BACK
 
 
-def graph_of(
+def graph_of(  # noqa: PLR0913
     program: Program,
     entry: str,
     property_: Property,
@@ -108,11 +110,12 @@ def graph_of(
     wrapv: bool = False,
     apart: bool = False,
     cells: bool = True,
+    contract_of: ContractOf = lambda _: None,
 ) -> Flowgraph:
     """The function ``entry`` as a run of the whole program that begins with it, with the first values of globals; it is
     refused where a run may do more that matters to the property. At calls of functions that were not inlined it goes
-    into them, or passes over them; where errors matter, a cell of each array is followed, unless without ``cells``.
-    ``apart``: what pointers in memory point to is taken not to overlap.
+    into them, or passes over them, under their contracts; where errors matter, a cell of each array is followed, unless
+    without ``cells``. ``apart``: what pointers in memory point to is taken not to overlap.
     """
     module = program.inlined
     resolved = dispatched(module, never_written(module, whole=True))
@@ -133,7 +136,7 @@ def graph_of(
         return called_graphs[name]
 
     whole = begun(graph, resolved, first=first, fixed=fixed)
-    whole = entered(whole, body) if graph.refused is None else whole
+    whole = entered(whole, body, contract_of) if graph.refused is None else whole
     undefined = property_ is Property.NO_OVERFLOW and next(_undefined_constants(whole), None)
     refused = graph.refused or undefined or unseen(program.module, only_errors=property_ is Property.UNREACH_CALL)
     whole = with_cells(whole) if property_ is Property.UNREACH_CALL and cells else whole
