@@ -38,6 +38,7 @@ from loopless.terms import (
     less_equal,
     mul,
     negate,
+    not_equal,
     range_of,
     replace_terms,
     sub,
@@ -49,10 +50,16 @@ from loopless.verification.transitions import TransitionSystem
 COUNT: Final = IntType(None)
 MOST_DETAILED: Final = 14
 """Of loops with more ways than this, the states around single ways are left out. A guess."""
+MOST_PARTS: Final = 4_000
+"""Behind so many constraints nothing is said of reads at the same place any more. A guess."""
 CUTS: Final = 40
 """So many times a plan is asked for again that is in one piece. A guess."""
 CHECK_MS: Final = 2_000
 """Milliseconds for one question to the solver. A guess."""
+
+
+_FOLLOW: Final = frozenset((("crossing", "first"), ("crossing", "crossing"), ("last", "crossing")))
+"""Which steps come directly one behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,7 @@ class CounterSystem:
         self.product, self.system, self.trips = product, system, trips
         self.parts: list[Condition] = []
         self._fresh = 0
+        self._read: list[tuple[str, IntType, Term, Term, str, tuple[int, int]]] = []
         self.count: dict[int, Var] = {}
         self.scalars: dict[Var, None] = {}
         self._solver: Conjunction | None = None
@@ -141,9 +149,12 @@ class CounterSystem:
             return var
         return Var(f"{var.name}@{component}", var.type)
 
-    def _onto(self, edge: Edge, values: Mapping[Var, Term]) -> tuple[list[Condition], dict[Var, Term]]:
+    def _onto(
+        self, edge: Edge, values: Mapping[Var, Term], step: str = ""
+    ) -> tuple[list[Condition], dict[Var, Term]]:
         """What holds if an edge is taken with these values, and what it makes of them; what it takes from outside and
-        reads is any value of its type.
+        reads is any value of its type. ``step``: which step of the run it is, whose reads are those of
+        its neighbours at the same place.
         """
         node = self.product.nodes[edge.source]
         used = edge.condition.variables.union(*(term.variables for term in edge.update.values()))
@@ -166,6 +177,8 @@ class CounterSystem:
         reads: dict[Term, Term] = {}
         for part in conjuncts(edge.condition):
             self._abstract(part, reads)
+        if step:
+            self._remember(edge, step, reads, given)
         for term in edge.update.values():
             self._abstract(term, reads)
         condition = [
@@ -175,6 +188,20 @@ class CounterSystem:
             var: substitute(replace_terms(term, reads) if reads else term, given) for var, term in edge.update.items()
         }
         return condition, update
+
+    def _remember(self, edge: Edge, step: str, reads: Mapping[Term, Term], given: Mapping[Var, Term]) -> None:
+        """Let what is read be what a step next to this one reads at the same place."""
+        ends = (self.product.component[edge.source], self.product.component[edge.target])
+        for node, name in reads.items():
+            if not isinstance(node, Read) or any(isinstance(part, Read) for part in walk(node.offset)):
+                continue
+            offset = substitute(node.offset, given)
+            for array, type_, other, value, kind, (begin, end) in self._read:
+                before = end == ends[0] and (kind, step) in _FOLLOW
+                behind = ends[1] == begin and (step, kind) in _FOLLOW
+                if (before or behind) and array == node.array and type_ == node.type and len(self.parts) < MOST_PARTS:
+                    self._say(disjunction((not_equal(offset, other), equal(name, value))))
+            self._read.append((node.array, node.type, offset, name, step, ends))
 
     def _abstract(self, node: Condition | Term, reads: dict[Term, Term]) -> None:
         for part in walk(node):
@@ -266,7 +293,7 @@ class CounterSystem:
     ) -> None:
         """One time that the edge is taken, with what it demands and does, if ``flag`` is 1."""
         given = equal(flag, const(1))
-        condition, update = self._onto(edge, before)
+        condition, update = self._onto(edge, before, "last" if leaving else "first")
         place = self._leaving(at) if leaving else self._arriving(at)
         self._if(given, [equal(place, const(1)), *condition])
         if after is None:
@@ -422,7 +449,7 @@ class CounterSystem:
         self._say(conjunction((greater_equal(count, const(0)), less_equal(count, const(1)))))
         source, target = self.product.component[edge.source], self.product.component[edge.target]
         before = {var: term for (component, var), term in self.at_exit.items() if component == source}
-        condition, update = self._onto(edge, before)
+        condition, update = self._onto(edge, before, "crossing")
         given = equal(count, const(1))
         self._if(given, condition)
         node = self.product.nodes[edge.target]
