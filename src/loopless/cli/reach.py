@@ -48,9 +48,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 
     \b
     Examples:
-      loopless reach examples/reach/quotes.c --line 22
-      loopless reach examples/reach/ledger.c --call reach_error --write-test tests
-      loopless reach examples/reach/quotes.c --line 22 --when "n > 1000"
+      loopless reach examples/reach/csv.c --line 18
+      loopless reach examples/reach/csv.c --line 15 --when "fields > 1000"
+      loopless reach examples/reach/ledger.c --call reach_error
     """
     target = _target(files, options)
     settings = settings_of(request, options)
