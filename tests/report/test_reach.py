@@ -221,6 +221,22 @@ def test_what_nothing_reaches_as_text():
     assert reach_text(unknown) == "unknown: a.c:5: time\n  tried: counters, proofs"
 
 
+@pytest.mark.parametrize(
+    ("type_", "values", "shown"),
+    [
+        ("char", [65, 0, -1], "'A', '\\0', -1"),
+        ("unsigned char", [65, 0, 10], "'A', '\\0', '\\n'"),
+        ("unsigned char", [65, 0, 200], "65, 0, 200"),
+        ("unsigned char", [0, 9], "0, 9"),
+        ("int", [65], "65"),
+    ],
+)
+def test_what_is_shown_as_characters(type_, values, shown):
+    inputs = Inputs("f", (Given("s", type_, elements=runs_of(values)),))
+    found = Reach(Target("a.c", 5), "f", "reached", "guided search", inputs, "it did")
+    assert f"s = [{shown}]" in reach_text(found)
+
+
 ANSWERS = {
     "reached": Reach(Target("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
     "unreachable": Reach(Target(callee="bad"), "main", "unreachable", "counters of paths"),

@@ -47,8 +47,8 @@ _ROLES: Final = {
 # -- C ----------------------------------------------------------------------------------------------------------------
 
 
-def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
-    """A C file to be put into ``folder``, with a ``main`` that gives the function its inputs.
+def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test") -> str:
+    """A C file to be put into ``folder`` as ``name``.c, with a ``main`` that gives the function its inputs.
 
     It includes the file that holds the function, so that static functions can be called; the program's own ``main``
     gets another name there.
@@ -58,7 +58,7 @@ def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
     """
     inputs = _givable(found, program)
     others = [_relative(other, folder) for other in program.others]
-    command = " ".join(["cc", *_flags(program, folder), "test.c", *others, "-o test && ./test"])
+    command = " ".join(["cc", *_flags(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
     body = list(_calling(inputs, program))
     lines = [f"/* {_safe(_leads(found))}", f"   In this folder: {_safe(command)} */", ""]
     lines += _included(inputs, program, folder)
