@@ -39,6 +39,15 @@ def test_the_readme_shows_what_verify_prints() -> None:
         assert indented(shown) == command("verify", *words.split(), statuses=(0, 1))
 
 
+def test_the_readme_shows_what_reach_prints() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"<!-- reach:begin ([^\n]*) -->\n(.*?)<!-- reach:end -->", page, re.DOTALL)
+    assert [shown.split(":")[0].strip() for _, shown in found] == ["reached", "unreachable"]
+    for words, shown in found:
+        assert f"`loopless reach {words}`" in page
+        assert indented(shown) == command("reach", *words.split(), statuses=(0, 1))
+
+
 def test_the_page_on_json_shows_what_is_printed() -> None:
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"For example, `loopless ([^`]*)`", page)

@@ -15,6 +15,7 @@ import time
 
 import angr
 import claripy
+import z3
 
 APART = 0x100000
 """Bytes between what two pointers point to."""
@@ -60,5 +61,7 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except MemoryError:
-        print("timeout memory")
+    except (MemoryError, claripy.ClaripyError, z3.Z3Exception) as error:
+        if "memory" not in str(error) and not isinstance(error, MemoryError):
+            raise
+        print("memory is full")

@@ -120,6 +120,36 @@ def test_tests_are_written_and_get_there(asked, tmp_path):
         assert done.stdout == "the error function was called\n"
 
 
+BRANCHES = """int g(unsigned n) {
+    int s = 0;
+    for (unsigned i = 0; i < n; i++)
+        s ^= 3;
+    if (s == 3 && n == 4001)
+        return 1;
+    switch (s) {
+        case 0: return 2;
+        case 1: return 3;
+        default: return 4;
+    }
+}
+"""
+"""Nothing takes the case 1, since s is 0 or 3."""
+
+
+def test_tests_for_all_branches(asked, tmp_path):
+    folder = tmp_path / "tests"
+    status, found, _ = asked(BRANCHES, "--cover", "--write-test", folder)
+    sides = {(side["line"], side["side"], side["branch"]): side for side in found["sides"]}
+    taken = {place: side["verdict"] for place, side in sides.items()}
+    assert [verdict for (line, words, _), verdict in taken.items() if line == 7 and words == "case 1"] in (["unreachable"], ["unknown"])
+    assert [place for place, verdict in taken.items() if verdict != "covered"] == [p for p in taken if p[:2] == (7, "case 1")]
+    assert status == (0 if "unknown" not in taken.values() else 3)
+    assert len(sides) == 9
+    assert sorted(file.name for file in folder.glob("*.c")) == [f"test{n}.c" for n in range(1, len(found["tests"]) + 1)]
+    by_branch = {number for side in found["sides"] for number in side["tests"]}
+    assert by_branch == set(range(len(found["tests"])))
+
+
 def test_what_is_reached_as_text(run, tmp_path):
     file = tmp_path / "a.c"
     file.write_text(READS, encoding="utf-8")
@@ -147,6 +177,7 @@ WRONG = {
     "an increment": (["--line", "6", "--when", "ones++ > 3"], "would change what the program does"),
     "more than a condition": (["--line", "6", "--when", "1) ones = 0; if (1"], "takes one condition"),
     "a condition where no statement begins": (["--line", "4", "--when", "n > 1"], "put braces around it"),
+    "a place and all of them": (["--line", "6", "--cover"], "asks for all of a function"),
     "no way to be small": (["--line", "6", "--minimize", "x"], "--minimize"),
 }
 

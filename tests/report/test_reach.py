@@ -38,7 +38,7 @@ int main(void) { return f(0, 0, "", 0, 0, 0); }
 """
 GIVEN = Inputs("f", (
     Given("a", "int", elements=(Run(13, 1), Run(37, -2147483648))), Given("n", "int", 50),
-    Given("s", "char", elements=runs_of([72, 34, 0])), Given("p", "long long"), Given("odd", "_Bool", 1),
+    Given("s", "char", elements=runs_of([72, 34])), Given("p", "long long"), Given("odd", "_Bool", 1),
     Given("end", "unsigned char", elements=()),
 ))  # fmt: skip
 
@@ -196,7 +196,7 @@ def test_what_is_reached_as_text():
         "  f(a, n, s, p, odd, end)\n"
         "    a = [1 (13 times), -2147483648 (37 times)]\n"
         "    n = 50\n"
-        "    s = ['H', '\"', '\\0']\n"
+        "    s = ['H', '\"']\n"
         "    p = the null pointer\n"
         "    odd = 1\n"
         "    end = []"
@@ -219,6 +219,22 @@ def test_what_nothing_reaches_as_text():
     assert "without a certificate" in reach_text(bare)
     unknown = Reach(Target("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
     assert reach_text(unknown) == "unknown: a.c:5: time\n  tried: counters, proofs"
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "shown"),
+    [
+        ("char", [65, 0, -1], "'A', '\\0', -1"),
+        ("unsigned char", [65, 0, 10], "'A', '\\0', '\\n'"),
+        ("unsigned char", [65, 0, 200], "65, 0, 200"),
+        ("unsigned char", [0, 9], "0, 9"),
+        ("int", [65], "65"),
+    ],
+)
+def test_what_is_shown_as_characters(type_, values, shown):
+    inputs = Inputs("f", (Given("s", type_, elements=runs_of(values)),))
+    found = Reach(Target("a.c", 5), "f", "reached", "guided search", inputs, "it did")
+    assert f"s = [{shown}]" in reach_text(found)
 
 
 ANSWERS = {

@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 _EPILOG: Final = """\b
 Exit status:
   0    answered (loops, classify, and eval on a stream: every item has its line)
-  1    violated (commands that check a property; fuzz: an answer is wrong)
+  1    violated (commands that check a property; fuzz: an answer is wrong), unreachable (reach)
   2    bad usage or bad input
   3    the question asked has no complete answer; --unknown-ok makes it 0
   101  an internal error

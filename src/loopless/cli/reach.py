@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
-from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
+from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble, warn
 from loopless.errors import SourceError, UsageError
+from loopless.queries.reached import Reach
 from loopless.source.targets import Target
 
 if TYPE_CHECKING:
-    from loopless.queries.reached import Reach
     from loopless.queries.settings import Settings
 
 _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
@@ -27,6 +28,7 @@ _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 @click.option("--line", "line", metavar="[FILE:]N", help="To this line; a FILE is named where there are several.")
 @click.option("--call", "callee", metavar="NAME", help="To a call of this function, as reach_error.")
 @click.option("--when", metavar="COND", help="With --line: only where this condition of C holds just before the line.")
+@click.option("--cover", is_flag=True, help="To every side of every branch of a function, with few tests.")
 @click.option("--function", metavar="F", help="Call F; default: main, or where there is none the function of the line.")
 @click.option("--write-test", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there.")  # fmt: skip
@@ -44,14 +46,19 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     (__VERIFIER_nondet_*, functions without a body) return, and what globals begin with. They were replayed on the
     compiled program. Without --timeout a place has 60 seconds.
 
-    Exit status 0: reached; 1: unreachable; 3: unknown.
+    With --cover the place is every side of every branch of the function, and the answer a small set of tests.
+
+    Exit status 0: reached (--cover: each side is, or is unreachable); 1: unreachable; 3: unknown.
 
     \b
     Examples:
-      loopless reach examples/reach/quotes.c --line 22
-      loopless reach examples/reach/ledger.c --call reach_error --write-test tests
-      loopless reach examples/reach/quotes.c --line 22 --when "n > 1000"
+      loopless reach examples/reach/csv.c --line 18
+      loopless reach examples/reach/csv.c --line 15 --when "fields > 1000"
+      loopless reach examples/reach/ledger.c --call reach_error
+      loopless reach examples/reach/staircase.c --cover
     """
+    if options["cover"]:
+        return _covered(request, files, options)
     target = _target(files, options)
     settings = settings_of(request, options)
     found = _reached(request, files, target, settings, options)
@@ -72,12 +79,39 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     return ANSWERED if found.verdict == "reached" else VIOLATED
 
 
+def _covered(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """Tests for a whole function."""
+    for other in ("--line", "--call", "--when", "--minimize", "--no-summary"):
+        exclude("--cover", "asks for all of a function", other)
+    settings = settings_of(request, options)
+    from loopless.queries.covering import cover
+    from loopless.report.coverage import coverage_json, coverage_text
+
+    def tell(what: str, done: int, of: int) -> None:
+        click.echo(f"loopless: {what} ({done} of {of} sides are settled)", err=True)
+
+    until = deadline_of(request, settings)
+    found = cover(files, options["function"], settings, until, tell=tell if sys.stderr.isatty() else None)
+    if options["folder"] is not None:
+        target = Target(callee=found.function)
+        for number, inputs in enumerate(found.tests, 1):
+            reached = Reach(target, found.function, "reached", "", inputs)
+            _write(reached, files, settings, options["folder"], f"test{number}")
+    if options["format_"] == "json":
+        from loopless.report.document import document, dump
+
+        click.echo(dump(document("reach", **coverage_json(found), time_ms=request.elapsed_ms)))
+    else:
+        click.echo(coverage_text(found))
+    return UNKNOWN if found.count("unknown") and not options["unknown_ok"] else ANSWERED
+
+
 def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
     """The place that the options name. Raises ``UsageError``."""
     line, callee, when = options["line"], options["callee"], options["when"] or ""
     if (line is None) == (callee is None):
         both = "not both" if line is not None else "one of them"
-        raise click.UsageError(f"a place is named by --line or by --call: give {both}")
+        raise click.UsageError(f"a place is named by --line or by --call: give {both} (or --cover)")
     if line is None:
         if when:
             raise click.UsageError("--when is a condition at a line; name that with --line")
@@ -155,7 +189,7 @@ def _reached(
         raise UsageError(message) from None
 
 
-def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
+def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path, name: str = "test") -> None:
     """The tests that can be written, into the folder; of the others the reason why not goes to standard error."""
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")
@@ -165,22 +199,22 @@ def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Pa
 
     program = surroundings(files, found.function, replace(settings.source, target=None))
     made: dict[str, Callable[[], str]] = {
-        "test.c": lambda: c_test(found, program, folder),
-        "test.py": lambda: python_test(found, program, folder),
-        "test.xml": lambda: xml_test(found),
+        ".c": lambda: c_test(found, program, folder, name),
+        ".py": lambda: python_test(found, program, folder),
+        ".xml": lambda: xml_test(found),
     }
     texts: dict[str, str] = {}
-    for name, text in made.items():
+    for suffix, text in made.items():
         try:
-            texts[name] = text()
+            texts[name + suffix] = text()
         except UsageError as error:
-            if name != "test.xml" or not found.inputs.arguments:  # that arguments are no inputs of main is no news
+            if suffix != ".xml" or not found.inputs.arguments:  # that arguments are no inputs of main is no news
                 warn(str(error))
-    if "test.xml" in texts:
+    if f"{name}.xml" in texts:
         texts["metadata.xml"] = xml_metadata(found, files, program.pointer_bits)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in texts.items():
-            (folder / name).write_text(content, encoding="utf-8")
+        for file, content in texts.items():
+            (folder / file).write_text(content, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None

@@ -9,7 +9,7 @@ from loopless.queries.reached import Given, Inputs, Reach, Run
 
 _MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
-_CHARACTERS: Final = ("char", "signed char", "unsigned char")
+_SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
 
@@ -26,7 +26,7 @@ def reach_json(found: Reach) -> dict[str, Any]:
         "verdict": found.verdict,
         "function": found.function,
         "method": found.method or None,
-        "inputs": None if found.inputs is None else _inputs_json(found.inputs),
+        "inputs": None if found.inputs is None else inputs_json(found.inputs),
         "replayed": found.replayed or None,
         "certificate": None if found.certificate is None else dict(found.certificate),
         "judged": None if found.judged is None else {k: v for k, v in found.judged.items() if k != "seconds"},
@@ -35,7 +35,8 @@ def reach_json(found: Reach) -> dict[str, Any]:
     }
 
 
-def _inputs_json(inputs: Inputs) -> dict[str, Any]:
+def inputs_json(inputs: Inputs) -> dict[str, Any]:
+    """The inputs of a run."""
     return {
         "arguments": [
             {
@@ -108,13 +109,18 @@ def _given_text(given: Given) -> str:
 
 def _runs_text(runs: Sequence[Run], type_: str) -> str:
     times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:_MOST]]
-    shown = [f"{_element(run.value, type_)}{often}" for run, often in zip(runs, times, strict=False)]
+    text = _is_text(runs, type_)
+    shown = [f"{_element(run.value) if text else run.value}{often}" for run, often in zip(runs, times, strict=False)]
     more = sum(run.count for run in runs[_MOST:])
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
-def _element(value: int, type_: str) -> str:
-    """An element as C writes it: of characters those that can be printed are in quotes."""
-    if type_ in _CHARACTERS and (value in _NAMED or 32 <= value < 127):
-        return _NAMED.get(value) or f"'{chr(value)}'"
-    return str(value)
+def _element(value: int) -> str:
+    """A character as C writes it, or its number."""
+    return _NAMED.get(value) or (f"'{chr(value)}'" if 32 <= value < 127 else str(value))
+
+
+def _is_text(runs: Sequence[Run], type_: str) -> bool:
+    """Whether what an array holds is shown as characters: of small integers where all are, and some are visible."""
+    fine = all(run.value in _NAMED or 32 <= run.value < 127 for run in runs)
+    return type_ == "char" or (type_ in _SMALL and fine and any(run.value >= 32 for run in runs))

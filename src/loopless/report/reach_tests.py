@@ -8,6 +8,7 @@ import re
 import struct
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
@@ -17,6 +18,7 @@ from loopless.queries.reached import Given, Inputs, Reach, Run, unrolled
 from loopless.queries.surroundings import Missing, Passed, Surroundings
 from loopless.report.document import tool_version
 
+_CHARACTERS: Final = ("char", "signed char", "unsigned char")
 _SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
 _WIDTH: Final = 110
@@ -45,8 +47,8 @@ _ROLES: Final = {
 # -- C ----------------------------------------------------------------------------------------------------------------
 
 
-def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
-    """A C file to be put into ``folder``, with a ``main`` that gives the function its inputs.
+def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test") -> str:
+    """A C file to be put into ``folder`` as ``name``.c, with a ``main`` that gives the function its inputs.
 
     It includes the file that holds the function, so that static functions can be called; the program's own ``main``
     gets another name there.
@@ -56,7 +58,7 @@ def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
     """
     inputs = _givable(found, program)
     others = [_relative(other, folder) for other in program.others]
-    command = " ".join(["cc", *_flags(program, folder), "test.c", *others, "-o test && ./test"])
+    command = " ".join(["cc", *_flags(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
     body = list(_calling(inputs, program))
     lines = [f"/* {_safe(_leads(found))}", f"   In this folder: {_safe(command)} */", ""]
     lines += _included(inputs, program, folder)
@@ -73,6 +75,13 @@ def c_test(found: Reach, program: Surroundings, folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _ended(given: Given) -> Given:
+    """An array of characters ends with 0: a run that gets to the place without having read so far may read on."""
+    if given.elements and given.type in _CHARACTERS and given.elements[-1].value != 0:
+        return replace(given, elements=(*given.elements, Run(1, 0)))
+    return given
+
+
 def _givable(found: Reach, program: Surroundings) -> Inputs:
     """The inputs, where C can give them. Raises :class:`UsageError`."""
     inputs = found.inputs
@@ -87,7 +96,7 @@ def _givable(found: Reach, program: Surroundings) -> Inputs:
     hidden = [name for name in sorted(inputs.globals) if not _IDENTIFIER.fullmatch(name)]
     if hidden:
         raise UsageError(f"no test in C: {hidden[0]} is static in a function, and cannot be set from outside")
-    return inputs
+    return replace(inputs, arguments=tuple(map(_ended, inputs.arguments)))
 
 
 def _leads(found: Reach) -> str:
@@ -244,7 +253,7 @@ def _argument(name: str, given: Given) -> Iterator[str]:
 def _string(given: Given) -> str | None:
     """The string that an array of characters holds, where it is short and can be printed."""
     runs = given.elements or ()
-    if given.type not in ("char", "signed char", "unsigned char") or not 0 < sum(run.count for run in runs) <= 90:
+    if given.type not in _CHARACTERS or not 0 < sum(run.count for run in runs) <= 90:
         return None
     *values, last = unrolled(runs)
     if last != 0 or not all(32 <= value < 127 for value in values):
