@@ -108,7 +108,7 @@ class _Work:
         tell: Callable[[str, int, int], None] | None,
     ) -> None:
         self.files, self.entry, self.settings, self.deadline, self.tell = files, entry, settings, deadline, tell
-        self.driver = _CoveringDriver([str(file) for file in files], settings.source, entry, deadline)
+        self.driver = CoveringDriver([str(file) for file in files], settings.source, entry, deadline)
         self.sides = self.driver.sides
         self.open = dict.fromkeys(range(len(self.sides)))
         self.tests: list[tuple[Inputs, frozenset[int]]] = []
@@ -199,7 +199,7 @@ def _needed(tests: list[tuple[Inputs, frozenset[int]]]) -> list[tuple[Inputs, fr
     return kept
 
 
-class _CoveringDriver(Driver):
+class CoveringDriver(Driver):
     """Native runs that tell which sides of branches they take."""
 
     def __init__(self, files: Sequence[str], options: Any, function: str, deadline: float) -> None:
@@ -224,9 +224,11 @@ class _CoveringDriver(Driver):
         outcome, longer = self.long_enough(inputs)
         return longer, frozenset(outcome.covered), f"{outcome.status} {outcome.detail}".strip()
 
-    def taken_by_chance(self, graph: Flowgraph, count: int, seconds: float) -> list[tuple[Inputs, frozenset[int]]]:
+    def taken_by_chance(
+        self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1
+    ) -> list[tuple[Inputs, frozenset[int]]]:
         """Inputs drawn at random, with the sides that they take."""
-        drawn = self.drawn(graph, (), count)
+        drawn = self.drawn(graph, (), count, seed)
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:
