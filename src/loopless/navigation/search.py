@@ -63,7 +63,7 @@ class Route:
 
     steps: tuple[Step, ...]
     values: Mapping[Var, int]
-    cells: Mapping[tuple[str, int], Var]
+    cells: Mapping[tuple[str, int, IntType], Var]
     runs: tuple[Cells, ...]
     begin: Mapping[Var, Term]
 

@@ -77,10 +77,9 @@ class Store:
         self._parts: list[Condition] = []
         self._by_symbol: dict[Var, list[int]] = {}
         self._trail: list[Var] = []
-        self.cells: dict[tuple[str, int], Var] = {}
-        self._made: list[tuple[str, int]] = []
+        self.cells: dict[tuple[str, int, IntType], Var] = {}
+        self._made: list[tuple[str, int, IntType]] = []
         self.runs: list[Cells] = []
-        self.overlaps = False
 
     def mark(self) -> tuple[int, int, int, int]:
         """Where the store is."""
@@ -107,15 +106,13 @@ class Store:
                 return const(type.wrap(int.from_bytes(known.content[offset : offset + size], "little")))
         for run in self.runs:
             if run.array == array and run.holds(offset):
-                self.overlaps = self.overlaps or size_of(run.type) != size_of(type)
                 return const(type.wrap(run.value))
-        place = (array, offset)
+        # Elements of different types at one place are different symbols: that allows more than runs do.
+        place = (array, offset, type)
         if place not in self.cells:
             self.cells[place] = Var(f"{array}[{offset}]", type)
             self._made.append(place)
-        found = self.cells[place]
-        self.overlaps = self.overlaps or size_of(found.type) != size_of(type)
-        return found if found.type == type else const(0) if self.overlaps else found
+        return self.cells[place]
 
     def resolved(self, node: Term) -> Term:
         """A term with the elements that it reads as symbols or numbers. Raises :class:`NotFollowed`."""
@@ -164,7 +161,7 @@ class Store:
             return False
         return not any(
             name == array and offset < high and low < offset + size_of(var.type)
-            for (name, offset), var in self.cells.items()
+            for (name, offset, _), var in self.cells.items()
         )
 
     # -- conditions ---------------------------------------------------------------------------------------------------

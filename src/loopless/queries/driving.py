@@ -141,7 +141,7 @@ class _Image:
             if run.array in names:
                 for index in range(run.count):
                     image.put(run.start + run.stride * index, size_of(run.type), run.value)
-        for (array, offset), var in self.route.cells.items():
+        for (array, offset, _), var in self.route.cells.items():
             if array in names:
                 image.put(offset, size_of(var.type), self.at_begin(var))
         pointers = []
@@ -174,7 +174,7 @@ class _Image:
     def elements(self, number: int, element: CType) -> tuple[Run, ...]:
         """What lies there as an array of integers."""
         name = self.graph.objects[number].name
-        if not self.fields.get(number) and not any(array == name for array, _ in self.route.cells):
+        if not self.fields.get(number) and not any(array == name for array, _, _ in self.route.cells):
             found = self._alike(name, element)
             if found is not None:
                 return found
