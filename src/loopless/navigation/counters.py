@@ -16,6 +16,7 @@ from typing import Final
 from loopless.graphs import reachable
 from loopless.logic.incremental import Conjunction
 from loopless.logic.smt import Answer
+from loopless.navigation.changes import Change, changes_of, moved_by
 from loopless.navigation.product import Edge, Product
 from loopless.navigation.trips import constant_trips
 from loopless.terms import (
@@ -70,18 +71,6 @@ class Plan:
 
     counts: Mapping[int, int]
     values: Mapping[Var, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What an edge does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
-    ``reset`` (None: to anything).
-    """
-
-    low: int | None = 0
-    high: int | None = 0
-    sets: bool = False
-    reset: Term | None = None
 
 
 class CounterSystem:
@@ -264,8 +253,8 @@ class CounterSystem:
         exit_ = {var: Var(f"{var.name}@{component}out", var.type) for var in variables}
         middle = {var: Var(f"{var.name}@{component}mid", var.type) for var in variables}
         self.at_exit |= {(component, var): term for var, term in exit_.items()}
-        changes = self._changes(inside, variables)
-        constant = [var for var in variables if all(change == _Change() for change in changes[var].values())]
+        changes = changes_of(self.product, self.system, inside, variables)
+        constant = [var for var in variables if all(change == Change() for change in changes[var].values())]
         for var in constant:
             self._say(equal(exit_[var], entry[var]))
             self._say(equal(middle[var], entry[var]))
@@ -308,35 +297,11 @@ class CounterSystem:
                 if value is not None:
                     self._if(given, [equal(term, value)])
 
-    def _changes(self, inside: list[Edge], variables: list[Var]) -> dict[Var, dict[int, _Change]]:
-        moving = {var for edge in inside for var in edge.update}
-        return {var: {edge.number: self._change(edge, var, moving) for edge in inside} for var in variables}
-
-    def _change(self, edge: Edge, var: Var, moving: set[Var]) -> _Change:
-        source, target = self.product.nodes[edge.source].fixed, self.product.nodes[edge.target].fixed
-        if var in target:
-            return _Change(sets=True, reset=const(target[var]))
-        term = edge.update.get(var)
-        if term is None:
-            if var in source:
-                return _Change(sets=True, reset=const(source[var]))
-            held = self.system.state.get(self.product.nodes[edge.source].label, ())
-            return _Change() if var in held else _Change(sets=True)
-        if var in term.variables:
-            low, high = range_of(sub(term, var))
-            rest = sub(term, var)
-            if var in rest.variables:
-                return _Change(None, None)
-            return _Change(low, high)
-        stays = not any(isinstance(part, Read) for part in walk(term)) and not term.variables & moving
-        stays = stays and not any(v.name.startswith("?") for v in term.variables)
-        return _Change(sets=True, reset=term if stays else None)
-
     def _sums(
         self,
         inside: list[Edge],
         variables: list[Var],
-        changes: Mapping[Var, Mapping[int, _Change]],
+        changes: Mapping[Var, Mapping[int, Change]],
         entry: Mapping[Var, Term],
         middle: Mapping[Var, Term],
         often: Mapping[int, Term],
@@ -346,7 +311,7 @@ class CounterSystem:
             by = changes[var]
             setting = [edge for edge in inside if by[edge.number].sets]
             adding = [edge for edge in inside if not by[edge.number].sets]
-            kept = self._between(entry[var], middle[var], [(by[e.number], often[e.number]) for e in adding])
+            kept = moved_by(entry[var], middle[var], [(by[e.number], often[e.number]) for e in adding])
             if not setting:
                 self._say(kept)
                 continue
@@ -363,19 +328,9 @@ class CounterSystem:
                     choices.append(taken)
                     continue
                 value = substitute(value, {v: entry[v] for v in value.variables if v in entry})
-                moved = self._between(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
+                moved = moved_by(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
                 choices.append(conjunction((taken, moved)))
             self._say(disjunction(choices))
-
-    @staticmethod
-    def _between(start: Term, end: Term, changes: list[tuple[_Change, Term]]) -> Condition:
-        """Whether ``end`` can be what ``start`` becomes by so many changes."""
-        parts = []
-        if all(change.low is not None for change, _ in changes):
-            parts.append(greater_equal(end, add(start, *(mul(const(c.low or 0), n) for c, n in changes))))
-        if all(change.high is not None for change, _ in changes):
-            parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
-        return conjunction(parts)
 
     def _around(  # noqa: PLR0917
         self,
@@ -383,7 +338,7 @@ class CounterSystem:
         edge: Edge,
         inside: list[Edge],
         variables: list[Var],
-        changes: Mapping[Var, Mapping[int, _Change]],
+        changes: Mapping[Var, Mapping[int, Change]],
         entry: Mapping[Var, Term],
         counts: Mapping[int, Term],
     ) -> None:
@@ -412,7 +367,7 @@ class CounterSystem:
                 if any(by[other.number].sets for other in inside):
                     continue
                 moved = [(by[other.number], often[other.number]) for other in inside]
-                self._if(taken, [self._between(entry[var], here[var], moved)])
+                self._if(taken, [moved_by(entry[var], here[var], moved)])
 
     def _trips(self, component: int, inside: list[Edge], entry: Mapping[Var, Term]) -> None:
         """Inner loops that are gone round equally often each time that they are entered; where the run begins inside of

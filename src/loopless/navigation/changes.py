@@ -1,0 +1,72 @@
+"""What ways do to variables, as far as sums over counters say it: what they add, or what they set it to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from loopless.navigation.product import Edge, Product
+from loopless.terms import (
+    Condition,
+    Read,
+    Term,
+    Var,
+    add,
+    conjunction,
+    const,
+    greater_equal,
+    less_equal,
+    mul,
+    range_of,
+    sub,
+    walk,
+)
+from loopless.verification.transitions import TransitionSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an edge does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
+    ``reset`` (None: to anything).
+    """
+
+    low: int | None = 0
+    high: int | None = 0
+    sets: bool = False
+    reset: Term | None = None
+
+
+def changes_of(
+    product: Product, system: TransitionSystem, inside: Sequence[Edge], variables: Iterable[Var]
+) -> dict[Var, dict[int, Change]]:
+    """By variable and number of the edge, what the edges of one component do."""
+    moving = {var for edge in inside for var in edge.update}
+    return {var: {edge.number: _change(product, system, edge, var, moving) for edge in inside} for var in variables}
+
+
+def _change(product: Product, system: TransitionSystem, edge: Edge, var: Var, moving: set[Var]) -> Change:
+    source, target = product.nodes[edge.source].fixed, product.nodes[edge.target].fixed
+    if var in target:
+        return Change(sets=True, reset=const(target[var]))
+    term = edge.update.get(var)
+    if term is None:
+        if var in source:
+            return Change(sets=True, reset=const(source[var]))
+        held = system.state.get(product.nodes[edge.source].label, ())
+        return Change() if var in held else Change(sets=True)
+    if var in term.variables:
+        rest = sub(term, var)
+        return Change(None, None) if var in rest.variables else Change(*range_of(rest))
+    stays = not any(isinstance(part, Read) for part in walk(term)) and not term.variables & moving
+    stays = stays and not any(v.name.startswith("?") for v in term.variables)
+    return Change(sets=True, reset=term if stays else None)
+
+
+def moved_by(start: Term, end: Term, changes: Sequence[tuple[Change, Term]]) -> Condition:
+    """Whether ``end`` can be what ``start`` becomes by so many changes that add."""
+    parts = []
+    if all(change.low is not None for change, _ in changes):
+        parts.append(greater_equal(end, add(start, *(mul(const(c.low or 0), n) for c, n in changes))))
+    if all(change.high is not None for change, _ in changes):
+        parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
+    return conjunction(parts)
