@@ -34,7 +34,7 @@ def by_chance(file: Path, function: str, settings: Settings, seconds: float) -> 
     try:
         while time.monotonic() < until and isinstance(graph, Flowgraph) and len(taken) < len(driver.sides):
             seed += 1
-            taken = taken.union(*(one for _, one in driver.taken_by_chance(graph, BATCH, 0.02, seed=seed)))
+            taken = taken.union(*(one.sides for one in driver.taken_by_chance(graph, BATCH, 0.02, seed=seed)))
     finally:
         driver.close()
     return len(taken)

@@ -140,8 +140,9 @@ def built(file: Path, target: Target, found: Reach) -> str:
     """Whether the test in C gets to the target."""
     folder = file.parent / "tests"
     folder.mkdir(exist_ok=True)
+    assert found.inputs is not None
     try:
-        text = c_test(found, surroundings([file], FUNCTION, SourceOptions()), folder)
+        text = c_test(found.inputs, f"Leads to {target}.", surroundings([file], FUNCTION, SourceOptions()), folder)
     except UsageError as error:
         return str(error).partition(":")[2][:40]
     (folder / "test.c").write_text(text, encoding="utf-8")

@@ -145,9 +145,9 @@ def test_tests_for_all_branches(asked, tmp_path):
     assert [place for place, verdict in taken.items() if verdict != "covered"] == [p for p in taken if p[:2] == (7, "case 1")]
     assert status == (0 if "unknown" not in taken.values() else 3)
     assert len(sides) == 9
-    assert sorted(file.name for file in folder.glob("*.c")) == [f"test{n}.c" for n in range(1, len(found["tests"]) + 1)]
+    assert sorted(file.name for file in folder.glob("*.c")) == [f"test-{n}.c" for n in range(1, len(found["tests"]) + 1)]
     by_branch = {number for side in found["sides"] for number in side["tests"]}
-    assert by_branch == set(range(len(found["tests"])))
+    assert by_branch == set(range(1, len(found["tests"]) + 1))
 
 
 def test_what_is_reached_as_text(run, tmp_path):
@@ -177,7 +177,7 @@ WRONG = {
     "an increment": (["--line", "6", "--when", "ones++ > 3"], "would change what the program does"),
     "more than a condition": (["--line", "6", "--when", "1) ones = 0; if (1"], "takes one condition"),
     "a condition where no statement begins": (["--line", "4", "--when", "n > 1"], "put braces around it"),
-    "a place and all of them": (["--line", "6", "--cover"], "asks for all of a function"),
+    "a place and all of them": (["--line", "6", "--cover"], "is about every side of every branch"),
     "no way to be small": (["--line", "6", "--minimize", "x"], "--minimize"),
 }
 

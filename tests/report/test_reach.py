@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -16,13 +17,15 @@ import pytest
 
 import loopless
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Reach, Run, runs_of
+from loopless.queries.covering import Coverage, Covered, CoveringTest
+from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Reach, Run, runs_of
 from loopless.queries.surroundings import surroundings
+from loopless.report.coverage import coverage_json, coverage_text
 from loopless.report.document import document
 from loopless.report.reach import reach_json, reach_text
 from loopless.report.reach_tests import c_test, python_test, xml_metadata, xml_test
 from loopless.source.compile import SourceOptions
-from loopless.source.targets import Target
+from loopless.source.targets import Side, Target
 
 SCHEMA = json.loads((Path(loopless.__file__).parent / "report" / "schema.json").read_text(encoding="utf-8"))
 
@@ -65,6 +68,33 @@ int g(int g) {
 """
 SET = Inputs("g", (Given("g", "int", 2),), globals={"level": -7})
 
+RECORDS = """struct node { int value; struct node *next; };
+struct list { struct node *head; unsigned char tag[8]; short count; const char *name; const char *text; };
+int g(const struct list *l, const struct node *n, int l_0) {
+  int zs = 0;
+  for (const char *at = l->text; *at == 'z'; at++) zs++;
+  if (l->head->next->value == 5 && l->tag[3] == 9 && l->count == -2 && l->name[-1] == 'h' && l->name[0] == 'i')
+    if (n[-1].value == -1 && n[0].value == 1 && n[0].next && zs == 500 && l_0 == 3)
+      return 1; /* target */
+  return 0;
+}
+"""
+RECORD = Inputs("g", (
+    Given("l", "void", memory=Memory(
+        bytes(11) + b"\x09" + bytes(4) + b"\xfe\xff" + bytes(22),
+        (
+            Pointed("l->head", 0, Memory(bytes(16), (Pointed("l->head->next", 8, Memory(b"\x05\0\0\0")),))),
+            Pointed("l->name", 24, Memory(b"hi"), 1),
+            Pointed("l->text", 32, Memory(b"z" * 500 + bytes(70_000))),
+        ),
+        (Field("l->count", 16, 2, -2),),
+    )),
+    Given("n", "void", memory=Memory(
+        b"\xff" * 4 + bytes(12) + b"\x01" + bytes(15), (Pointed("n->next", 24, Memory(b"")),), (Field("n->value", 16, 4, 1),), 16
+    )),
+    Given("l_0", "int", 3),
+))  # fmt: skip
+
 APART = """int sensor(void); int here(void) { return sensor(); }
 int main(void) { return here(); }
 """
@@ -106,13 +136,15 @@ def told(tmp_path):
     return made
 
 
-CASES = {"arguments": ([COUNTS], GIVEN), "inputs": ([READS], READ), "globals": ([SETS], SET), "two files": ([APART, PART], PARTED)}
+CASES = {
+    "arguments": ([COUNTS], GIVEN), "structures": ([RECORDS], RECORD), "inputs": ([READS], READ), "globals": ([SETS], SET), "two files": ([APART, PART], PARTED),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_test_in_c_gets_there(told, name):
     found, program, folder = told(*CASES[name])
-    text = c_test(found, program, folder)
+    text = c_test(found.inputs, f"Leads to {found.target}.", program, folder)
     assert f"/* Leads to {found.target}.\n" in text
     assert max(map(len, text.splitlines())) < 200
     assert len(text.splitlines()) < 50
@@ -126,7 +158,7 @@ def test_a_test_in_c_gets_there(told, name):
 @pytest.mark.parametrize("name", CASES)
 def test_a_test_in_python_gets_there(told, name):
     found, program, folder = told(*CASES[name])
-    (folder / "test.py").write_text(python_test(found, program, folder), encoding="utf-8")
+    (folder / "test.py").write_text(python_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8")
     command = [sys.executable, "test.py"]
     done = subprocess.run(command, cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -136,29 +168,29 @@ def test_a_test_in_python_gets_there(told, name):
 def test_without_the_right_inputs_the_tests_do_not_get_there(told):
     wrong = Inputs("main", nondet=(Run(999, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
     found, program, folder = told([READS], wrong)
-    (folder / "test.c").write_text(c_test(found, program, folder), encoding="utf-8")
+    (folder / "test.c").write_text(c_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8")
     done = subprocess.run("cc test.c -o test && ./test", shell=True, cwd=folder, env=compiler(folder), capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_what_is_long_is_written_by_loops(told):
     found, program, folder = told([COUNTS], GIVEN)
-    text = c_test(found, program, folder)
+    text = c_test(found.inputs, f"Leads to {found.target}.", program, folder)
     assert "for (unsigned long i = 0; i < 13; i++) a[i] = 1;" in text
     assert 'static char s[3] = "H\\"";' in text
     assert "f(a, n, s, 0 /* p */, odd, end + 1);" in text
-    assert "[1] * 13 + [-2147483648] * 37" in python_test(found, program, folder)
+    assert "[1] * 13 + [-2147483648] * 37" in python_test(found.inputs, f"Leads to {found.target}.", program, folder)
 
 
 def test_a_test_case_of_the_competition(told):
     inputs = Inputs("main", nondet=(Run(2, 3), Run(1, -5)))
     found, _, folder = told([READS], inputs)
-    text = xml_test(found)
+    text = xml_test(found.inputs)
     assert '"+//IDN sosy-lab.org//DTD test-format testcase 1.1//EN" "https://sosy-lab.org/test-format/testcase-1.1.dtd"' in text
     root = ET.fromstring(text)
     assert (root.tag, [(one.tag, one.text) for one in root]) == ("testcase", [("input", "3"), ("input", "3"), ("input", "-5")])
     file = folder.parent / "part0.c"
-    about = ET.fromstring(xml_metadata(found, [file], 32))
+    about = ET.fromstring(xml_metadata(found.target, "main", [file], 32))
     assert [one.tag for one in about] == [
         "sourcecodelang", "producer", "specification", "programfile", "programhash", "entryfunction", "architecture", "creationtime",
     ]  # fmt: skip
@@ -171,15 +203,15 @@ def test_a_test_case_of_the_competition(told):
 @pytest.mark.parametrize(
     ("texts", "inputs", "write", "message"),
     [
-        ([COUNTS], GIVEN, lambda f, p, d: xml_test(f), "f was called"),
-        ([READS], Inputs("main", nondet=(Run(1 << 21, 3),)), lambda f, p, d: xml_test(f), "more than 1,048,576 inputs"),
+        ([COUNTS], GIVEN, lambda i, w, p, d: xml_test(i), "f was called"),
+        ([READS], Inputs("main", nondet=(Run(1 << 21, 3),)), lambda i, w, p, d: xml_test(i), "more than 1,048,576 inputs"),
         ([READS], Inputs("main", uninitialised={"x": 3}), c_test, "what uninitialised variables hold (x)"),
         ([SETS], Inputs("g", (Given("g", "int", 2),), globals={"g.calls": 1}), python_test, "g.calls is static in a function"),
     ],
 )
 def test_what_a_test_cannot_give_is_said(told, texts, inputs, write, message):
     with pytest.raises(UsageError) as said:
-        write(*told(texts, inputs))
+        write(inputs, "", *told(texts, inputs)[1:])
     assert message in str(said.value)
 
 
@@ -204,6 +236,20 @@ def test_what_is_reached_as_text():
     assert "  inputs in their order: 3 (1,000 times), 0, -9223372036854775808, 1" in reach_text(
         Reach(Target(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
     )
+
+
+def test_structures_as_text():
+    found = Reach(Target("a.c", 8), "g", "reached", "guided search", RECORD, "it did")
+    assert reach_text(found).splitlines()[3:] == [
+        "    l -> l->count = -2, byte 11 = 9",
+        "      l->head -> nothing but pointers and zeros",
+        "        l->head->next -> [5, 0 (3 times)]",
+        "      l->name -> byte 1 of ['h', 'i']",
+        "      l->text -> ['z' (500 times), '\\0' (70,000 times)]",
+        "    n -> n->value = 1, bytes -16 to -13 = [255 (4 times)]",
+        "      n->next -> memory that is not read",
+        "    l_0 = 3",
+    ]
 
 
 def test_what_nothing_reaches_as_text():
@@ -238,6 +284,7 @@ def test_what_is_shown_as_characters(type_, values, shown):
 
 
 ANSWERS = {
+    "structures": Reach(Target("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
     "reached": Reach(Target("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
     "unreachable": Reach(Target(callee="bad"), "main", "unreachable", "counters of paths"),
     "unknown": Reach(Target("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}),
@@ -254,7 +301,63 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
         assert not fits({**right, **change})
     for field in fields:
         assert not fits({key: value for key, value in right.items() if key != field})
+    if name == "structures":
+        first, second, _ = fields["inputs"]["arguments"]
+        assert (first["value"], first["elements"], second["memory"]["start"]) == (None, None, 16)
+        assert second["memory"]["bytes"][0] == {"count": 4, "value": 255}
+        assert first["memory"]["fields"] == [{"name": "l->count", "offset": 16, "size": 2, "value": -2}]
+        name_ = first["memory"]["pointers"][1]
+        assert (name_["name"], name_["offset"], name_["at"], name_["memory"]["pointers"]) == ("l->name", 24, 1, [])
+        del name_["memory"]["start"]
+        assert not fits(right)
     if name == "reached":
         assert not fits({**right, "inputs": None})
         assert not fits({**right, "replayed": None})
         assert fields["inputs"]["arguments"][0]["elements"] == [{"count": 13, "value": 1}, {"count": 37, "value": -2147483648}]
+
+
+PROOF = Reach(Target(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",))
+COVERAGE = Coverage(
+    "h", ("a.c",),
+    (CoveringTest(Inputs("h", (Given("n", "int", 3),)), frozenset((1, 3))), CoveringTest(Inputs("h"), frozenset((3, 6)), "undefined overflow")),
+    (
+        Covered(Side(0, 0, 9, 2), "true", "unknown", reason="time"), Covered(Side(0, 1, 9, 2), "false", "covered", (0,)),
+        Covered(Side(1, 0, 5, 2), "true", "unreachable", proof=PROOF), Covered(Side(1, 1, 5, 2), "false", "covered", (0, 1)),
+        Covered(Side(2, 0, 9, 3, None, True), "default", "unknown", reason="size"),
+        Covered(Side(2, 1, 9, 3, -2, True), "case -2", "unreachable", proof=replace(PROOF, judged=JUDGED)),
+        Covered(Side(2, 2, 9, 3, 4, True), "case 4", "covered", (1,)),
+    ),
+)  # fmt: skip
+
+
+def test_coverage_as_text():
+    assert coverage_text(COVERAGE).splitlines() == [
+        "3 of 7 sides of branches covered by 2 tests, 2 cannot be taken, 2 unknown",
+        "  line 5, true: cannot be taken, by counters of paths, with no certificate",
+        "  line 9, branch 1 of 2, true: unknown: time",
+        "  line 9, branch 2 of 2, default: unknown: size",
+        "  line 9, branch 2 of 2, case -2: cannot be taken, by counters of paths, with a certificate that the judge accepted",
+        "  assumes: x",
+        "test 1: 2 sides",
+        "  h(n)",
+        "    n = 3",
+        "test 2: 2 sides, ends: undefined overflow",
+        "  h()",
+    ]
+    bare = coverage_text(Coverage("h", ("a.c",), (), ()))
+    assert bare == "0 of 0 sides of branches covered by 0 tests, 0 cannot be taken, 0 unknown\n  h has no branches"
+
+
+def test_coverage_fits_the_schema_and_only_with_its_evidence():
+    fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
+    right = document("reach", **coverage_json(COVERAGE))
+    assert fits(right)
+    sides = right["sides"]
+    assert [(one["branch"], one["side"], one["tests"]) for one in sides if one["tests"]] == [
+        (0, "false", [1]), (1, "false", [1, 2]), (2, "case 4", [2])
+    ]  # fmt: skip
+    for field in coverage_json(COVERAGE):
+        assert not fits({key: value for key, value in right.items() if key != field})
+    wrong = ((0, "reason", None), (1, "tests", []), (2, "method", None), (0, "tests", [1]), (1, "reason", "time"), (4, "verdict", "true"))
+    for at, field, value in wrong:
+        assert not fits({**right, "sides": [*sides[:at], {**sides[at], field: value}, *sides[at + 1 :]]})

@@ -28,7 +28,7 @@ def test_every_field_is_in_the_documentation():
     fields |= set(SCHEMA["allOf"][-1]["then"]["properties"])
     parts = ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census")
     answers = ("verification", "invariant", "certificate", "conjuncts", "judged")
-    answers += ("reachability", "target", "runInputs", "given", "coverage", "side")
+    answers += ("reachability", "target", "runInputs", "given", "memory", "field", "pointed", "coverage", "side")
     for part in (*parts, "function", "function_case", "input", *answers):
         fields |= set(SCHEMA["$defs"][part]["properties"])
     assert fields <= documented

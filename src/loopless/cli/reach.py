@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,10 +15,11 @@ import click
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble, warn
 from loopless.errors import SourceError, UsageError
-from loopless.queries.reached import Reach
 from loopless.source.targets import Target
 
 if TYPE_CHECKING:
+    from loopless.queries.covering import Coverage
+    from loopless.queries.reached import Inputs, Reach
     from loopless.queries.settings import Settings
 
 _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
@@ -31,7 +33,8 @@ _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 @click.option("--cover", is_flag=True, help="To every side of every branch of a function, with few tests.")
 @click.option("--function", metavar="F", help="Call F; default: main, or where there is none the function of the line.")
 @click.option("--write-test", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-              help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there.")  # fmt: skip
+              help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there "
+                   "(--cover: test-1.c, test-2.c, ...).")  # fmt: skip
 @click.option("--minimize", type=click.Choice(["run", "inputs"]),
               help="Look for the shortest run, or for the smallest inputs.")  # fmt: skip
 @click.option("--no-summary", is_flag=True, help="Do not use what loops come to as a whole.")
@@ -40,15 +43,17 @@ _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 @limits
 @click.pass_obj
 def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int:
-    """Which inputs lead to a line or a call, or the proof that none do.
+    """Which inputs lead to a line or a call, or the proof that none do; or a few tests that cover a function.
 
     The inputs are the arguments of one call (integers, what pointers point to, null pointers), what input functions
     (__VERIFIER_nondet_*, functions without a body) return, and what globals begin with. They were replayed on the
     compiled program. Without --timeout a place has 60 seconds.
 
-    With --cover the place is every side of every branch of the function, and the answer a small set of tests.
+    With --cover: calls of F that together take each side of each branch of F (default: main, or the only function) that
+    can be taken, and the proof for sides that cannot.
 
-    Exit status 0: reached (--cover: each side is, or is unreachable); 1: unreachable; 3: unknown.
+    Exit status 0: reached (--cover: each side is covered, or cannot be taken); 1: unreachable; 3: unknown (--cover: a
+    side is).
 
     \b
     Examples:
@@ -58,7 +63,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless reach examples/reach/staircase.c --cover
     """
     if options["cover"]:
-        return _covered(request, files, options)
+        return _cover(request, files, options)
     target = _target(files, options)
     settings = settings_of(request, options)
     found = _reached(request, files, target, settings, options)
@@ -79,28 +84,34 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     return ANSWERED if found.verdict == "reached" else VIOLATED
 
 
-def _covered(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
-    """Tests for a whole function."""
-    for other in ("--line", "--call", "--when", "--minimize", "--no-summary"):
-        exclude("--cover", "asks for all of a function", other)
-    settings = settings_of(request, options)
+def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """The answer to ``--cover``, and its exit status."""
+    exclude("--cover", "is about every side of every branch", "--line", "--call", "--when", "--minimize")
     from loopless.queries.covering import cover
     from loopless.report.coverage import coverage_json, coverage_text
 
-    def tell(what: str, done: int, of: int) -> None:
-        click.echo(f"loopless: {what} ({done} of {of} sides are settled)", err=True)
+    settings = settings_of(request, options)
+    shown = sys.stderr.isatty()
+
+    def tell(what: str, settled: int, count: int) -> None:
+        if shown:
+            click.echo(f"\r\033[K{settled} of {count} sides of branches settled; {what}", nl=False, err=True)
 
     until = deadline_of(request, settings)
-    found = cover(files, options["function"], settings, until, tell=tell if sys.stderr.isatty() else None)
+    try:
+        found = cover(
+            files, options["function"], settings, until, summaries=not options["no_summary"], tell=tell
+        )
+    finally:
+        if shown:
+            click.echo("\r\033[K", nl=False, err=True)
     if options["folder"] is not None:
-        target = Target(callee=found.function)
-        for number, inputs in enumerate(found.tests, 1):
-            reached = Reach(target, found.function, "reached", "", inputs)
-            _write(reached, files, settings, options["folder"], f"test{number}")
+        _write_all(found, files, settings, options["folder"])
     if options["format_"] == "json":
         from loopless.report.document import document, dump
 
-        click.echo(dump(document("reach", **coverage_json(found), time_ms=request.elapsed_ms)))
+        answer = coverage_json(found)
+        click.echo(dump(document("reach", **answer, assumptions=found.assumptions, time_ms=request.elapsed_ms)))
     else:
         click.echo(coverage_text(found))
     return UNKNOWN if found.count("unknown") and not options["unknown_ok"] else ANSWERED
@@ -111,7 +122,8 @@ def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
     line, callee, when = options["line"], options["callee"], options["when"] or ""
     if (line is None) == (callee is None):
         both = "not both" if line is not None else "one of them"
-        raise click.UsageError(f"a place is named by --line or by --call: give {both} (or --cover)")
+        cover = "" if line is not None else ", or --cover for all branches of a function"
+        raise click.UsageError(f"a place is named by --line or by --call: give {both}{cover}")
     if line is None:
         if when:
             raise click.UsageError("--when is a condition at a line; name that with --line")
@@ -189,29 +201,57 @@ def _reached(
         raise UsageError(message) from None
 
 
-def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path, name: str = "test") -> None:
+def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
     """The tests that can be written, into the folder; of the others the reason why not goes to standard error."""
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")
         return
+    tests = {"test": (found.inputs, f"Leads to {found.target}.")}
+    _write_files(tests, found.target, found.function, files, settings, folder)
+
+
+def _write_all(found: Coverage, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
+    """The same of all tests of a function."""
+    from loopless.report.coverage import sides_text
+
+    if not found.tests:
+        warn("no side of a branch is covered: there is no test to write")
+        return
+    tests = {}
+    for number, test in enumerate(found.tests, 1):
+        ends = "" if test.ends == "ok" else f" Ends: {test.ends}."
+        purpose = f"Takes sides of branches of {found.function}: {sides_text(found, test)}.{ends}"
+        tests[f"test-{number}"] = (test.inputs, purpose)
+    _write_files(tests, None, found.function, files, settings, folder)
+
+
+def _write_files(
+    tests: Mapping[str, tuple[Inputs, str]], target: Target | None, function: str, files: tuple[Path, ...],
+    settings: Settings, folder: Path,
+) -> None:  # fmt: skip
+    """Each of the tests, with what it is for, in the formats in which it can be written."""
     from loopless.queries.surroundings import surroundings
     from loopless.report.reach_tests import c_test, python_test, xml_metadata, xml_test
 
-    program = surroundings(files, found.function, replace(settings.source, target=None))
-    made: dict[str, Callable[[], str]] = {
-        ".c": lambda: c_test(found, program, folder, name),
-        ".py": lambda: python_test(found, program, folder),
-        ".xml": lambda: xml_test(found),
-    }
+    program = surroundings(files, function, replace(settings.source, target=None))
     texts: dict[str, str] = {}
-    for suffix, text in made.items():
-        try:
-            texts[name + suffix] = text()
-        except UsageError as error:
-            if suffix != ".xml" or not found.inputs.arguments:  # that arguments are no inputs of main is no news
-                warn(str(error))
-    if f"{name}.xml" in texts:
-        texts["metadata.xml"] = xml_metadata(found, files, program.pointer_bits)
+    reasons: dict[str, None] = {}
+    for name, (inputs, purpose) in tests.items():
+        made: dict[str, Callable[[], str]] = {
+            f"{name}.c": functools.partial(c_test, inputs, purpose, program, folder, name),
+            f"{name}.py": functools.partial(python_test, inputs, purpose, program, folder),
+            f"{name}.xml": functools.partial(xml_test, inputs),
+        }
+        for file, text in made.items():
+            try:
+                texts[file] = text()
+            except UsageError as error:
+                if not file.endswith(".xml") or not inputs.arguments:  # that arguments are no inputs of main is no news
+                    reasons[f"{name}: {error}" if len(tests) > 1 else str(error)] = None
+    for reason in reasons:
+        warn(reason)
+    if any(file.endswith(".xml") for file in texts):
+        texts["metadata.xml"] = xml_metadata(target, function, files, program.pointer_bits)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, content in texts.items():

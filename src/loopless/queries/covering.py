@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.driving import Driver
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
-from loopless.queries.reached import Inputs, Reach
+from loopless.queries.reached import Inputs, Reach, runs_of, unrolled
 from loopless.queries.settings import Settings
 from loopless.source.compile import compile_ir
 from loopless.source.database import CompileDatabase
@@ -28,19 +29,39 @@ SHARE: Final = 0.25
 """Of the time that is left, what one side may take. A guess."""
 LEAST_S: Final = 3.0
 """Seconds that each has at least. A guess."""
+MOST: Final = 1 << 16
+"""So many sides a native run can tell apart."""
+PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
+"""So many of the inputs drawn at random are tried alone: most functions read few of them, or none. A guess."""
+_NOT_FOUND: Final = "neither a run that gets there nor a proof that there is none was found"
+CHANCE_S: Final = 0.02
+"""Seconds for a run with such inputs. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """One side of a branch: ``line``, in words (``condition``: "true", "false", "case 3", "default"), the ``verdict``
-    ("covered", "unreachable", "unknown"), by which of the tests, and for unknown ones why.
+    """One side of a branch: which one in ``words`` ("true", "false", "case 3", "default"), the ``verdict`` ("covered",
+    "unreachable", "unknown"), by which of the ``tests``, numbered from 0, for unreachable ones the ``proof``, and for
+    unknown ones why.
     """
 
     side: Side
     words: str
     verdict: str
     tests: tuple[int, ...] = ()
+    proof: Reach | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CoveringTest:
+    """One call: its ``inputs``, the ``sides`` that it takes, numbered in their order from 0, and how it ``ends``, as
+    :class:`loopless.check.outcome.Outcome` says it, with its detail behind it.
+    """
+
+    inputs: Inputs
+    sides: frozenset[int]
+    ends: str = "ok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +70,19 @@ class Coverage:
 
     function: str
     files: tuple[str, ...]
-    tests: tuple[Inputs, ...]
+    tests: tuple[CoveringTest, ...]
     sides: tuple[Covered, ...]
-    unreachable: tuple[Reach, ...] = ()
     seconds: float = 0.0
 
     def count(self, verdict: str) -> int:
         """How many sides have this verdict."""
         return sum(side.verdict == verdict for side in self.sides)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the proofs take for granted."""
+        proofs = [side.proof for side in self.sides if side.proof is not None]
+        return tuple(dict.fromkeys(text for proof in proofs for text in proof.assumptions))
 
 
 def cover(
@@ -65,20 +91,23 @@ def cover(
     settings: Settings,
     until: float | None = None,
     *,
+    summaries: bool = True,
     tell: Callable[[str, int, int], None] | None = None,
 ) -> Coverage:
     """Tests for every side of the branches of ``function`` (None: ``main``, or the only function that there is).
-    ``tell`` hears what is being worked on, how many sides are settled, and of how many.
+    ``summaries``: as for :func:`loopless.queries.reach.reach`. ``tell`` hears what is being worked on, how many sides
+    are settled, and of how many.
 
     Raises:
-        UsageError: there is no such function.
+        UsageError: there is no such function, or it has more branches than can be told apart.
+        SourceError: the program does not compile.
     """
     started = time.monotonic()
     deadline = until if until is not None else started + DEFAULT_S
     program = load(files, settings)
     module = program.source.module
     entry = _chosen(function, [one.name for one in module.defined()], [str(file) for file in files])
-    work = _Work(files, entry, settings, deadline, tell)
+    work = _Work(files, entry, settings, deadline, tell, summaries=summaries)
     try:
         work.by_chance(program.functions)
         work.one_by_one()
@@ -106,12 +135,17 @@ class _Work:
         settings: Settings,
         deadline: float,
         tell: Callable[[str, int, int], None] | None,
+        *,
+        summaries: bool,
     ) -> None:
         self.files, self.entry, self.settings, self.deadline, self.tell = files, entry, settings, deadline, tell
+        self.summaries = summaries
         self.driver = CoveringDriver([str(file) for file in files], settings.source, entry, deadline)
         self.sides = self.driver.sides
+        if len(self.sides) > MOST:
+            raise UsageError(f"{entry} has {len(self.sides):,} sides of branches, and at most {MOST:,} are told apart")
         self.open = dict.fromkeys(range(len(self.sides)))
-        self.tests: list[tuple[Inputs, frozenset[int]]] = []
+        self.tests: list[CoveringTest] = []
         self.refuted: dict[int, Reach] = {}
         self.unknown: dict[int, str] = {}
 
@@ -119,10 +153,10 @@ class _Work:
         if self.tell is not None:
             self.tell(what, len(self.sides) - len(self.open) + len(self.refuted), len(self.sides))
 
-    def _keep(self, inputs: Inputs, taken: frozenset[int]) -> None:
-        if any(number in self.open for number in taken):
-            self.tests.append((inputs, taken))
-            for number in taken:
+    def _keep(self, test: CoveringTest) -> None:
+        if any(number in self.open for number in test.sides):
+            self.tests.append(test)
+            for number in test.sides:
                 self.open.pop(number, None)
                 self.unknown.pop(number, None)
 
@@ -133,8 +167,9 @@ class _Work:
             return
         self._told("random inputs")
         try:
-            for inputs, taken in self.driver.taken_by_chance(graph, 200, 0.02):
-                self._keep(inputs, taken)
+            for test in self.driver.taken_by_chance(graph, 200, CHANCE_S):
+                self._keep(test)
+            self.tests = [self.driver.with_fewer_inputs(test) for test in self.tests]
         except LooplessError:
             return
 
@@ -152,15 +187,15 @@ class _Work:
             target = Target(within=self.entry, branch=(side.number, side.side))
             until = time.monotonic() + min(left, max(LEAST_S, SHARE * left))
             try:
-                found = reach(self.files, target, self.entry, self.settings, until)
+                found = reach(self.files, target, self.entry, self.settings, until, summaries=self.summaries)
             except LooplessError as error:
                 self.unknown[number] = str(error)
                 continue
             if found.verdict == "reached" and found.inputs is not None:
-                inputs, taken, ended = self.driver.taken(found.inputs)
-                self._keep(inputs, taken)
+                test = self.driver.taken(found.inputs)
+                self._keep(test)
                 if number in self.open:
-                    self.unknown[number] = f"a run gets there, and ends so that nothing is told of it: {ended}"
+                    self.unknown[number] = f"a run gets there, and ends so that nothing is told of it: {test.ends}"
             elif found.verdict == "unreachable":
                 self.refuted[number] = found
             else:
@@ -171,14 +206,13 @@ class _Work:
         kept = _needed(self.tests)
         told = []
         for number, side in enumerate(self.sides):
-            tests = tuple(index for index, (_, taken) in enumerate(kept) if number in taken)
-            verdict = "covered" if tests else "unreachable" if number in self.refuted else "unknown"
-            told.append(Covered(side, words_of(side), verdict, tests, "" if tests else self.unknown.get(number, "")))
+            tests = tuple(index for index, test in enumerate(kept) if number in test.sides)
+            proof = None if tests else self.refuted.get(number)
+            verdict = "covered" if tests else "unreachable" if proof is not None else "unknown"
+            reason = self.unknown.get(number, _NOT_FOUND) if verdict == "unknown" else ""
+            told.append(Covered(side, words_of(side), verdict, tests, proof, reason))
         names = tuple(str(file) for file in self.files)
-        inputs = tuple(one for one, _ in kept)
-        return Coverage(
-            self.entry, names, inputs, tuple(told), tuple(self.refuted.values()), round(time.monotonic() - started, 3)
-        )
+        return Coverage(self.entry, names, tuple(kept), tuple(told), round(time.monotonic() - started, 3))
 
 
 def words_of(side: Side) -> str:
@@ -188,14 +222,14 @@ def words_of(side: Side) -> str:
     return "true" if side.side == 0 else "false"
 
 
-def _needed(tests: list[tuple[Inputs, frozenset[int]]]) -> list[tuple[Inputs, frozenset[int]]]:
+def _needed(tests: list[CoveringTest]) -> list[CoveringTest]:
     """Tests that together take all that all of them do: the one that takes most of the rest, again and again."""
-    open_ = frozenset().union(*(taken for _, taken in tests)) if tests else frozenset[int]()
+    open_ = frozenset().union(*(test.sides for test in tests)) if tests else frozenset[int]()
     kept = []
     while open_:
-        best = max(tests, key=lambda one: len(one[1] & open_))
+        best = max(tests, key=lambda one: len(one.sides & open_))
         kept.append(best)
-        open_ -= best[1]
+        open_ -= best.sides
     return kept
 
 
@@ -219,25 +253,49 @@ class CoveringDriver(Driver):
             self._oracle.sides = len(found)
         return self._oracle
 
-    def taken(self, inputs: Inputs) -> tuple[Inputs, frozenset[int], str]:
+    def taken(self, inputs: Inputs) -> CoveringTest:
         """The sides that a run with these inputs takes, with arrays as long as it needs them, and how it ends."""
         outcome, longer = self.long_enough(inputs)
-        return longer, frozenset(outcome.covered), f"{outcome.status} {outcome.detail}".strip()
+        return CoveringTest(longer, frozenset(outcome.covered), _ends(outcome))
 
     def taken_by_chance(
         self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1
-    ) -> list[tuple[Inputs, frozenset[int]]]:
+    ) -> list[CoveringTest]:
         """Inputs drawn at random, with the sides that they take."""
         drawn = self.drawn(graph, (), count, seed)
+        outcomes = self._quick([self._run(one) for one in drawn], seconds)
+        # A run that met undefined behaviour is no test.
+        return [
+            CoveringTest(one, frozenset(out.covered), _ends(out))
+            for one, out in zip(drawn, outcomes, strict=True)
+            if out.status in ("ok", "aborted", "error-reached")
+        ]
+
+    def with_fewer_inputs(self, test: CoveringTest) -> CoveringTest:
+        """The same with fewer inputs, where the run reads no more of them."""
+        values = list(unrolled(test.inputs.nondet))
+        fewer = [
+            replace(test.inputs, nondet=runs_of(values[:count]), repeats=False)
+            for count in PREFIXES
+            if count < len(values)
+        ]
+        # A run that asks for more than it is given ends there, so one that ends as before has had enough.
+        runs = [replace(self._run(one), nondet=list(unrolled(one.nondet))) for one in fewer]
+        outcomes = zip(fewer, self._quick(runs, CHANCE_S), strict=True)
+        alike = (one for one, out in outcomes if out.covered == test.sides and _ends(out) == test.ends)
+        return replace(test, inputs=next(alike, test.inputs))
+
+    def _quick(self, runs: Sequence[Any], seconds: float) -> Sequence[Outcome]:
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:
-            outcomes = self.oracle.run_many(self.function, [self._run(one) for one in drawn])
+            return cast("Sequence[Outcome]", self.oracle.run_many(self.function, runs))
         finally:
             self.oracle.limits = kept
-        # A run that met undefined behaviour is no test.
-        good = ("ok", "aborted", "error-reached")
-        return [(one, out.covered) for one, out in zip(drawn, outcomes, strict=True) if out.status in good]
+
+
+def _ends(outcome: Outcome) -> str:
+    return f"{outcome.status} {outcome.detail}".strip()
 
 
 def _module(files: Sequence[str], options: Any, *, traps: bool) -> str:

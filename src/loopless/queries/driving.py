@@ -17,7 +17,7 @@ from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.navigation.search import Route
 from loopless.navigation.store import size_of
-from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of
+from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of
 from loopless.terms import Term, Var, evaluate
 from loopless.verification.transitions import TransitionSystem
 
@@ -136,7 +136,7 @@ class _Image:
         if depth > DEEPEST:
             raise NotDriven("it follows too many pointers")
         image = _Bytes()
-        fields: dict[str, int] = {}
+        fields: list[Field] = []
         for run in self.route.runs:
             if run.array in names:
                 for index in range(run.count):
@@ -150,16 +150,18 @@ class _Image:
                 value = self.at_begin(var)
                 image.put(info.offset, info.size, value)
                 if value:
-                    fields[info.shown] = value
+                    fields.append(Field(info.shown, info.offset, info.size, value))
             for (holder, offset), halves in self.halves.items():
                 if holder == number and "object" in halves and not self._is_null(halves["object"]):
                     behind = self._behind(number, offset)
                     name = self.graph.pointee_name(halves["object"])
                     inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
-                    pointers.append((offset, inner, inner.start + self.at_begin(halves.get("offset"))))
+                    shown = self.graph.variables[halves["object"]].shown.removesuffix(".object")
+                    pointers.append(Pointed(shown, offset, inner, inner.start + self.at_begin(halves.get("offset"))))
                     image.put(offset, 8, 0)
-        moved = tuple((offset + image.before, inner, at) for offset, inner, at in pointers)
-        return Memory(bytes(image.content), moved, fields, image.before)
+        moved = tuple(replace(one, offset=one.offset + image.before) for one in pointers)
+        named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
+        return Memory(bytes(image.content), moved, named, image.before)
 
     def _is_null(self, owner: Var) -> bool:
         known = owner in self.route.values or owner in self.route.begin
@@ -337,7 +339,7 @@ def _wired(given: Given) -> Any:
 
 
 def _wired_memory(memory: Memory) -> dict[str, Any]:
-    behind = [[offset, _wired_memory(inner), at] for offset, inner, at in memory.pointers]
+    behind = [[one.offset, _wired_memory(one.memory), one.at] for one in memory.pointers]
     return {"content": memory.content.hex(), "pointers": behind, "start": memory.start}
 
 
@@ -348,7 +350,7 @@ def _longer(given: Given, more: int) -> Given:
 
 
 def _longer_memory(memory: Memory, more: int) -> Memory:
-    pointers = tuple((offset, _longer_memory(inner, more), at) for offset, inner, at in memory.pointers)
+    pointers = tuple(replace(one, memory=_longer_memory(one.memory, more)) for one in memory.pointers)
     return replace(memory, content=memory.content + bytes(more), pointers=pointers)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +18,35 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """An integer of ``size`` bytes that lies at byte ``offset`` of a memory, by its ``name`` in C."""
+
+    name: str
+    offset: int
+    size: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """A pointer that lies at byte ``offset`` of a memory and leads to byte ``at`` of another one; its ``name`` in C."""
+
+    name: str
+    offset: int
+    memory: Memory
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
-    """What a pointer leads to that is no array of integers: ``content`` are its bytes, ``pointers`` what lies at which
-    byte of it: another memory, and the byte in that which is pointed to. ``fields``: what of the content the path
-    reads, by its name in C. ``start``: the byte of the content to which a parameter points.
+    """What a pointer leads to that is no array of integers: ``content`` are its bytes, in which ``pointers`` lie.
+    ``fields``: what of the content the path reads and is not 0, as far as it has a name. ``start``: the byte of the
+    content to which a parameter points.
     """
 
     content: bytes
-    pointers: tuple[tuple[int, Memory, int], ...] = ()
-    fields: Mapping[str, int] = field(default_factory=dict)
+    pointers: tuple[Pointed, ...] = ()
+    fields: tuple[Field, ...] = ()
     start: int = 0
 
 
@@ -91,7 +111,7 @@ class Reach:
     trouble: str = ""
 
 
-def runs_of(values: list[int] | tuple[int, ...]) -> tuple[Run, ...]:
+def runs_of(values: Iterable[int]) -> tuple[Run, ...]:
     """A list of integers as runs."""
     found: list[Run] = []
     for value in values:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.queries.reached import Given, Inputs, Reach, Run
+from loopless.queries.reached import Given, Inputs, Memory, Reach, Run, runs_of
 
-_MOST: Final = 12
+MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
+_POINTER: Final = 8
+"""Bytes of a pointer where a run was replayed."""
 _SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
@@ -28,10 +30,18 @@ def reach_json(found: Reach) -> dict[str, Any]:
         "method": found.method or None,
         "inputs": None if found.inputs is None else inputs_json(found.inputs),
         "replayed": found.replayed or None,
-        "certificate": None if found.certificate is None else dict(found.certificate),
-        "judged": None if found.judged is None else {k: v for k, v in found.judged.items() if k != "seconds"},
+        **proof_json(found),
         "reason": found.reason or None,
         "tried": list(found.tried),
+    }
+
+
+def proof_json(found: Reach | None) -> dict[str, Any]:
+    """The certificate of an answer and what the judge said of it; None: there is no answer."""
+    certificate, judged = (None, None) if found is None else (found.certificate, found.judged)
+    return {
+        "certificate": None if certificate is None else dict(certificate),
+        "judged": None if judged is None else {k: v for k, v in judged.items() if k != "seconds"},
     }
 
 
@@ -44,6 +54,7 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
                 "type": one.type,
                 "value": one.value,
                 "elements": None if one.elements is None else _runs_json(one.elements),
+                "memory": None if one.memory is None else _memory_json(one.memory),
             }
             for one in inputs.arguments
         ],
@@ -51,6 +62,20 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
         "last_input_repeats": inputs.repeats,
         "uninitialised": {name: inputs.uninitialised[name] for name in sorted(inputs.uninitialised)},
         "globals": {name: inputs.globals[name] for name in sorted(inputs.globals)},
+    }
+
+
+def _memory_json(memory: Memory) -> dict[str, Any]:
+    return {
+        "bytes": _runs_json(runs_of(memory.content)),
+        "start": memory.start,
+        "fields": [
+            {"name": one.name, "offset": one.offset, "size": one.size, "value": one.value} for one in memory.fields
+        ],
+        "pointers": [
+            {"name": one.name, "offset": one.offset, "memory": _memory_json(one.memory), "at": one.at}
+            for one in memory.pointers
+        ],
     }
 
 
@@ -73,7 +98,7 @@ def reach_text(found: Reach) -> str:
             if found.judged is not None:
                 asked = found.judged["questions"]
                 over = f", over {' and '.join(found.judged['theories'])}" if found.judged["theories"] else ""
-                questions = f"{asked} question{'' if asked == 1 else 's'}"
+                questions = counted(asked, "question")
                 lines.append(f"  certificate: accepted by the judge, which knows no method ({questions}{over})")
             else:
                 lines.append("  without a certificate: no method of proof found one")
@@ -85,10 +110,19 @@ def reach_text(found: Reach) -> str:
     return "\n".join(lines)
 
 
+def counted(count: int, what: str) -> str:
+    """So many of them, in words."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def inputs_text(inputs: Inputs) -> list[str]:
     """The inputs of a run, one to a line."""
     lines = [f"{inputs.function}({', '.join(one.name for one in inputs.arguments)})"]
-    lines += [f"  {one.name} = {_given_text(one)}" for one in inputs.arguments]
+    for one in inputs.arguments:
+        if one.memory is None:
+            lines.append(f"  {one.name} = {_given_text(one)}")
+        else:
+            lines += [f"  {line}" for line in _memory_text(one.name, one.memory, one.memory.start)]
     if inputs.nondet:
         again = ", again and again" if inputs.repeats else ""
         lines.append(f"inputs in their order: {_runs_text(inputs.nondet, 'int')}{again}")
@@ -107,11 +141,53 @@ def _given_text(given: Given) -> str:
     return f"[{_runs_text(given.elements, given.type)}]"
 
 
+def _memory_text(name: str, memory: Memory, at: int) -> list[str]:
+    """What a pointer of this name, to byte ``at`` of the memory, leads to; what its pointers lead to, further in."""
+    parts = [f"{one.name} = {one.value}" for one in sorted(memory.fields, key=lambda one: one.offset)]
+    named = {*memory.fields, *memory.pointers}
+    if not named:
+        bare = f"[{_bytes_text(memory.content)}]" if any(memory.content) else f"{len(memory.content):,} zeros"
+        parts.append(bare if memory.content else "memory that is not read")
+    else:
+        parts += _nameless_text(memory, at)
+    where = f"byte {at} of " if at and not named else ""  # names and numbers of bytes are as seen from there
+    shown = f"{name} -> {where}{', '.join(parts)}" if parts else f"{name} -> nothing but pointers and zeros"
+    inner = [line for one in memory.pointers for line in _memory_text(one.name, one.memory, one.at)]
+    return [shown, *(f"  {line}" for line in inner)]
+
+
+def _nameless_text(memory: Memory, at: int) -> list[str]:
+    """The bytes that no name stands for, without zeros around them; their numbers count from byte ``at``."""
+    taken = bytearray(len(memory.content))
+    for field in memory.fields:
+        taken[field.offset : field.offset + field.size] = b"\1" * field.size
+    for pointer in memory.pointers:
+        taken[pointer.offset : pointer.offset + _POINTER] = b"\1" * _POINTER
+    parts, low, size = [], 0, len(memory.content)
+    while low < size:
+        end = taken.find(1, low)
+        end = size if end < 0 else end
+        piece = memory.content[low:end]
+        bare = piece.lstrip(b"\0")
+        first, bare = end - len(bare), bare.rstrip(b"\0")
+        if len(bare) == 1:
+            parts.append(f"byte {first - at} = {bare[0]}")
+        elif bare:
+            parts.append(f"bytes {first - at} to {first - at + len(bare) - 1} = [{_bytes_text(bare)}]")
+        low = taken.find(0, end) if end < size else size
+        low = size if low < 0 else low
+    return parts
+
+
+def _bytes_text(content: bytes) -> str:
+    return _runs_text(runs_of(content), "unsigned char")
+
+
 def _runs_text(runs: Sequence[Run], type_: str) -> str:
-    times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:_MOST]]
+    times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:MOST]]
     text = _is_text(runs, type_)
     shown = [f"{_element(run.value) if text else run.value}{often}" for run, often in zip(runs, times, strict=False)]
-    more = sum(run.count for run in runs[_MOST:])
+    more = sum(run.count for run in runs[MOST:])
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import struct
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,14 +15,17 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Reach, Run, unrolled
+from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of, unrolled
 from loopless.queries.surroundings import Missing, Passed, Surroundings
 from loopless.report.document import tool_version
+from loopless.source.targets import Target
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
 _SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
 _WIDTH: Final = 110
+_ALIGNED: Final = 16
+"""Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
 _LISTED: Final = 1 << 20
 """More inputs than this are not written as XML, which has an element for each. A guess."""
 _AGAIN: Final = 10_000
@@ -47,8 +51,9 @@ _ROLES: Final = {
 # -- C ----------------------------------------------------------------------------------------------------------------
 
 
-def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test") -> str:
-    """A C file to be put into ``folder`` as ``name``.c, with a ``main`` that gives the function its inputs.
+def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test") -> str:
+    """A C file to be put into ``folder`` under this name, with a ``main`` that gives the function its inputs;
+    ``purpose`` is the sentence that says what for.
 
     It includes the file that holds the function, so that static functions can be called; the program's own ``main``
     gets another name there.
@@ -56,11 +61,11 @@ def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test"
     Raises:
         UsageError: the inputs cannot be given in C, for the reason in it.
     """
-    inputs = _givable(found, program)
+    inputs = _givable(inputs, program)
     others = [_relative(other, folder) for other in program.others]
     command = " ".join(["cc", *_flags(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
     body = list(_calling(inputs, program))
-    lines = [f"/* {_safe(_leads(found))}", f"   In this folder: {_safe(command)} */", ""]
+    lines = [f"/* {_wrapped(_safe(purpose), '   ')}", f"   In this folder: {_safe(command)} */", ""]
     lines += _included(inputs, program, folder)
     if program.main_elsewhere and not _is_main(inputs):
         lines += [
@@ -82,10 +87,8 @@ def _ended(given: Given) -> Given:
     return given
 
 
-def _givable(found: Reach, program: Surroundings) -> Inputs:
+def _givable(inputs: Inputs, program: Surroundings) -> Inputs:
     """The inputs, where C can give them. Raises :class:`UsageError`."""
-    inputs = found.inputs
-    assert inputs is not None
     if program.file.suffix not in (".c", ".i", ".h"):
         raise UsageError(f"no test in C: {program.file} is not C")
     if inputs.uninitialised:
@@ -99,8 +102,9 @@ def _givable(found: Reach, program: Surroundings) -> Inputs:
     return replace(inputs, arguments=tuple(map(_ended, inputs.arguments)))
 
 
-def _leads(found: Reach) -> str:
-    return f"Leads to {found.target}."
+def _wrapped(text: str, margin: str = "") -> str:
+    """Text on lines that are not too long."""
+    return textwrap.fill(text, _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
 
 def _safe(text: str) -> str:
@@ -201,11 +205,44 @@ def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
     names: list[str] = []
     for number, given in enumerate(inputs.arguments, 1):
         fine = _IDENTIFIER.fullmatch(given.name) and given.name not in (*names, program.function, "main")
-        name = given.name if fine else f"argument_{number}"
-        names.append(name)
-        yield from _argument(name, given)
+        names.append(given.name if fine else f"argument_{number}")
+    taken = [*names, program.function, "main"]
+    for name, given in zip(names, inputs.arguments, strict=True):
+        if given.memory is not None:
+            yield from _blocks(name, given.memory, taken)
+        else:
+            yield from _argument(name, given)
     given_names = [_passed(name, given) for name, given in zip(names, inputs.arguments, strict=True)]
     yield f"  {program.function}({', '.join(given_names)});"
+
+
+def _blocks(name: str, memory: Memory, taken: list[str]) -> Iterator[str]:
+    """The bytes of a memory, those that its pointers lead to, and the assignments of these pointers."""
+    yield from _array(f"unsigned char {name}", runs_of(_whole(memory)), f" __attribute__((aligned({_ALIGNED})))")
+    for pointer in memory.pointers:
+        inner = _inner_name(name, pointer.offset, taken)
+        yield from _blocks(inner, pointer.memory, taken)
+        yield f"  *(void **)({name} + {pointer.offset}) = {_moved(inner, pointer.at)}; /* {_safe(pointer.name)} */"
+
+
+def _whole(memory: Memory) -> bytes:
+    """The bytes of a memory, as many as the run that was replayed had, with some 0 behind them: a run that gets to the
+    place may read on.
+    """
+    return memory.content.ljust((len(memory.content) // _ALIGNED + 1) * _ALIGNED, b"\0")
+
+
+def _inner_name(name: str, offset: int, taken: list[str]) -> str:
+    """A name that nothing has so far, for what a pointer leads to."""
+    found = f"{name}_{offset}"
+    while found in taken:
+        found += "_"
+    taken.append(found)
+    return found
+
+
+def _moved(name: str, at: int) -> str:
+    return name if at == 0 else f"{name} {'+' if at > 0 else '-'} {abs(at)}"
 
 
 def _main_call(program: Surroundings) -> str:
@@ -218,6 +255,9 @@ def _main_call(program: Surroundings) -> str:
 
 
 def _passed(name: str, given: Given) -> str:
+    if given.memory is not None:
+        start = given.memory.start
+        return f"(void *)({_moved(name, start)})" if start else f"(void *){name}"
     if given.value is None and given.elements is None:
         return f"0 /* {name} */"
     return f"{name} + 1" if given.elements == () else name
@@ -230,19 +270,29 @@ def _argument(name: str, given: Given) -> Iterator[str]:
         return
     if given.elements is None:
         return
-    runs, total = given.elements, sum(run.count for run in given.elements)
     text = _string(given)
-    if total == 0:
+    if not given.elements:
         yield f"  static {given.type} {name}[1]; /* a pointer behind it: nothing is read there */"
     elif text is not None:
-        yield f"  static {given.type} {name}[{total}] = {text};"
-    elif total <= _SHORT or len(runs) * 2 >= total:
-        head = f"static {given.type} {name}[{total}]"
-        yield from (f"  {line}" for line in _table(head, map(_literal, unrolled(runs))))
+        yield f"  static {given.type} {name}[{sum(run.count for run in given.elements)}] = {text};"
     else:
-        yield f"  static {given.type} {name}[{total}];"
+        yield from _array(f"{given.type} {name}", given.elements)
+
+
+def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[str]:
+    """A static array with these elements: listed without the zeros at its end, or set by loops if that is shorter."""
+    total, name = sum(run.count for run in runs), declared.rsplit(maxsplit=1)[-1]
+    head = f"static {declared}[{total}]{attribute}"
+    told = runs[:-1] if runs[-1].value == 0 else runs
+    listed = sum(run.count for run in told)
+    if not told:
+        yield f"  {head};"
+    elif listed <= _SHORT or len(told) * 2 >= listed:
+        yield from (f"  {line}" for line in _table(head, map(_literal, unrolled(tuple(told)))))
+    else:
+        yield f"  {head};"
         at = 0
-        for run in runs:
+        for run in told:
             if run.count == 1:
                 yield f"  {name}[{at}] = {_literal(run.value)};"
             elif run.value != 0:
@@ -290,14 +340,12 @@ _TYPE: Final = (
 )
 
 
-def xml_test(found: Reach) -> str:
+def xml_test(inputs: Inputs) -> str:
     """The test case of the competition's format (DTD 1.1): what input functions return.
 
     Raises:
         UsageError: the inputs are not only those, or too many.
     """
-    inputs = found.inputs
-    assert inputs is not None
     if inputs.arguments or inputs.globals or not _is_main(inputs):
         raise UsageError(f"no test in XML: its inputs are what main reads, and {inputs.function} was called")
     if inputs.uninitialised:
@@ -311,18 +359,20 @@ def xml_test(found: Reach) -> str:
     return "\n".join([*_head("testcase"), "<testcase>", *lines, "</testcase>", ""])
 
 
-def xml_metadata(found: Reach, files: Sequence[Path], pointer_bits: int) -> str:
-    """The ``metadata.xml`` that belongs to the test cases in its folder."""
-    target = found.target
-    goal = f"@LINE({target.line})" if target.line is not None else f"@CALL({target.callee})"
+def xml_metadata(target: Target | None, function: str, files: Sequence[Path], pointer_bits: int) -> str:
+    """The ``metadata.xml`` that belongs to the test cases in its folder; without a target they cover branches."""
+    if target is None:
+        goal = "@DECISIONEDGE"
+    else:
+        goal = f"@LINE({target.line})" if target.line is not None else f"@CALL({target.callee})"
     hashed = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     fields = {
         "sourcecodelang": "C",
         "producer": f"loopless {tool_version()}",
-        "specification": f"COVER( init({found.function}()), FQL(COVER EDGES({goal})) )",
+        "specification": f"COVER( init({function}()), FQL(COVER EDGES({goal})) )",
         "programfile": " ".join(map(str, files)),
         "programhash": hashed,
-        "entryfunction": found.function,
+        "entryfunction": function,
         "architecture": f"{pointer_bits}bit",
         "creationtime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -337,13 +387,14 @@ def _head(kind: str) -> list[str]:
 # -- Python -----------------------------------------------------------------------------------------------------------
 
 
-def python_test(found: Reach, program: Surroundings, folder: Path) -> str:
-    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it.
+def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:
+    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it;
+    ``purpose`` is the sentence that says what for.
 
     Raises:
         UsageError: the inputs cannot be given in C, or the library would be for another machine, for the reason in it.
     """
-    inputs = _givable(found, program)
+    inputs = _givable(inputs, program)
     if program.pointer_bits != 8 * struct.calcsize("P"):
         raise UsageError(f"no test in Python: the program's pointers have {program.pointer_bits} bits, Python's others")
     entry = "loopless_program_main" if _is_main(inputs) else program.function
@@ -357,15 +408,19 @@ def python_test(found: Reach, program: Surroundings, folder: Path) -> str:
     command = [*_flags(program, folder), "-x", "c", "-", *(["-x", "none"] if program.others else [])]
     command += [_relative(other, folder) for other in program.others]
     kinds, arguments = list(map(_ctype, program.parameters)), [f"the_{name}" for name in names]
-    made = [
-        f"the_{name} = {_python(given, passed)}"
-        for name, given, passed in zip(names, inputs.arguments, program.parameters, strict=False)
-    ]
+    made: list[str] = []
+    taken = [*names, "words"]
+    for name, given, passed in zip(names, inputs.arguments, program.parameters, strict=False):
+        if given.memory is not None:
+            made += _python_blocks(f"of_{name}", given.memory, taken)
+            made.append(f"the_{name} = {_python_address(f'of_{name}', given.memory.start)}")
+        else:
+            made.append(f"the_{name} = {_python(given, passed)}")
     if _is_main(inputs) and program.parameters:
         made = ["words = (ctypes.c_char_p * 2)(b'program', None)"]
         arguments = ["1", "words", "None"][: len(kinds)]
     result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
-    what = _leads(found).replace("\\", "\\\\").replace('"""', "'''")
+    what = _wrapped(purpose).replace("\\", "\\\\").replace('"""', "'''")
     return "\n".join([
         f'"""{what}"""',
         "", "import ctypes", "import pathlib", "import subprocess", "import tempfile",
@@ -414,3 +469,22 @@ def _python(given: Given, passed: Passed) -> str:
     else:
         values = " + ".join(f"[{run.value}] * {run.count}" for run in given.elements)
     return f"({element} * {total})(*({values}))"
+
+
+def _python_blocks(name: str, memory: Memory, taken: list[str]) -> Iterator[str]:
+    """The same in Python as :func:`_blocks` in C; all of it must live as long as it is pointed to, so it has names."""
+    content = _whole(memory)
+    told = content.rstrip(b"\0")
+    runs = runs_of(told)
+    shorter = len(told) > _SHORT and len(runs) * 4 < len(told)
+    text = " + ".join(f"{bytes([run.value])!r} * {run.count}" for run in runs) if shorter else repr(told)
+    yield f"{name} = ctypes.create_string_buffer({text}, {len(content)})"
+    for pointer in memory.pointers:
+        inner = _inner_name(name, pointer.offset, taken)
+        yield from _python_blocks(inner, pointer.memory, taken)
+        address = _python_address(inner, pointer.at)
+        yield f"ctypes.c_void_p.from_buffer({name}, {pointer.offset}).value = {address}  # {pointer.name}"
+
+
+def _python_address(name: str, at: int) -> str:
+    return _moved(f"ctypes.addressof({name})", at)
