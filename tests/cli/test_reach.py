@@ -146,6 +146,8 @@ def test_tests_for_all_branches(asked, tmp_path):
     assert status == (0 if "unknown" not in taken.values() else 3)
     assert len(sides) == 9
     assert sorted(file.name for file in folder.glob("*.c")) == [f"test{n}.c" for n in range(1, len(found["tests"]) + 1)]
+    taken = [n for n in range(len(found["tests"])) if n in sides[7, "default", 3]["tests"]]
+    assert all("7 (default)" in (folder / f"test{n + 1}.c").read_text().splitlines()[0] for n in taken)
     by_branch = {number for side in found["sides"] for number in side["tests"]}
     assert by_branch == set(range(len(found["tests"])))
 

@@ -86,7 +86,7 @@ def _covered(request: Request, files: tuple[Path, ...], options: dict[str, Any])
         exclude("--cover", "asks for all of a function", other)
     settings = settings_of(request, options)
     from loopless.queries.covering import cover
-    from loopless.report.coverage import coverage_json, coverage_text
+    from loopless.report.coverage import coverage_json, coverage_text, taken_text
 
     def tell(what: str, done: int, of: int) -> None:
         click.echo(f"loopless: {what} ({done} of {of} sides are settled)", err=True)
@@ -97,7 +97,7 @@ def _covered(request: Request, files: tuple[Path, ...], options: dict[str, Any])
         target = Target(callee=found.function)
         for number, inputs in enumerate(found.tests, 1):
             reached = Reach(target, found.function, "reached", "", inputs)
-            _write(reached, files, settings, options["folder"], f"test{number}")
+            _write(reached, files, settings, options["folder"], f"test{number}", taken_text(found, number))
     if options["format_"] == "json":
         from loopless.report.document import document, dump
 
@@ -192,7 +192,9 @@ def _reached(
         raise UsageError(message) from None
 
 
-def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path, name: str = "test") -> None:
+def _write(
+    found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path, name: str = "test", words: str = ""
+) -> None:
     """The tests that can be written, into the folder; of the others the reason why not goes to standard error."""
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")
@@ -202,8 +204,8 @@ def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Pa
 
     program = surroundings(files, found.function, replace(settings.source, target=None))
     made: dict[str, Callable[[], str]] = {
-        ".c": lambda: c_test(found, program, folder, name),
-        ".py": lambda: python_test(found, program, folder),
+        ".c": lambda: c_test(found, program, folder, name, words),
+        ".py": lambda: python_test(found, program, folder, words),
         ".xml": lambda: xml_test(found),
     }
     texts: dict[str, str] = {}

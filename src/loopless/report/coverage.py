@@ -42,6 +42,12 @@ def coverage_text(found: Coverage) -> str:
     return "\n".join(lines)
 
 
+def taken_text(found: Coverage, number: int) -> str:
+    """What a test does, counted from 1, in one sentence."""
+    taken = [f"{one.side.line or '?'} ({one.words})" for one in found.sides if number - 1 in one.tests]
+    return f"Takes branches of {found.function} in lines {', '.join(dict.fromkeys(taken))}."
+
+
 def _side(one: Covered) -> str:
     if one.tests:
         return f"{one.words} by {', '.join(str(test + 1) for test in one.tests)}"

@@ -47,8 +47,9 @@ _ROLES: Final = {
 # -- C ----------------------------------------------------------------------------------------------------------------
 
 
-def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test") -> str:
-    """A C file to be put into ``folder`` as ``name``.c, with a ``main`` that gives the function its inputs.
+def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test", words: str = "") -> str:
+    """A C file to be put into ``folder`` as ``name``.c, with a ``main`` that gives the function its inputs. ``words``
+    say what it does, where that is not to lead to the target.
 
     It includes the file that holds the function, so that static functions can be called; the program's own ``main``
     gets another name there.
@@ -60,7 +61,7 @@ def c_test(found: Reach, program: Surroundings, folder: Path, name: str = "test"
     others = [_relative(other, folder) for other in program.others]
     command = " ".join(["cc", *_flags(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
     body = list(_calling(inputs, program))
-    lines = [f"/* {_safe(_leads(found))}", f"   In this folder: {_safe(command)} */", ""]
+    lines = [f"/* {_safe(words or _leads(found))}", f"   In this folder: {_safe(command)} */", ""]
     lines += _included(inputs, program, folder)
     if program.main_elsewhere and not _is_main(inputs):
         lines += [
@@ -350,8 +351,9 @@ def _head(kind: str) -> list[str]:
 # -- Python -----------------------------------------------------------------------------------------------------------
 
 
-def python_test(found: Reach, program: Surroundings, folder: Path) -> str:
-    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it.
+def python_test(found: Reach, program: Surroundings, folder: Path, words: str = "") -> str:
+    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it;
+    ``words`` as for :func:`c_test`.
 
     Raises:
         UsageError: the inputs cannot be given in C, or the library would be for another machine, for the reason in it.
@@ -378,7 +380,7 @@ def python_test(found: Reach, program: Surroundings, folder: Path) -> str:
         made = ["words = (ctypes.c_char_p * 2)(b'program', None)"]
         arguments = ["1", "words", "None"][: len(kinds)]
     result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
-    what = _leads(found).replace("\\", "\\\\").replace('"""', "'''")
+    what = (words or _leads(found)).replace("\\", "\\\\").replace('"""', "'''")
     return "\n".join([
         f'"""{what}"""',
         "", "import ctypes", "import pathlib", "import subprocess", "import tempfile",
