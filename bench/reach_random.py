@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0, help="for one target")
     parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--most", type=float, default=30.0, help="seconds for the native runs of one target")
+    parser.add_argument("--most", type=float, default=120.0, help="seconds for the native runs of one target")
     parser.add_argument("--minutes", type=float, default=None)
     parser.add_argument("--tests", action="store_true")
     parser.add_argument("--keep", type=Path, default=Path("reach-wrong"))

@@ -173,6 +173,7 @@ WRONG = {
     "no condition": (["--line", "6", "--when", " "], "--when is empty"),
     "a condition that does not compile": (["--line", "6", "--when", "ones >"], "--when 'ones >' does not compile at"),
     "a condition of what is not there": (["--line", "6", "--when", "i > 3"], "undeclared identifier 'i'"),
+    "a condition in a header": (["--line", "a.h:3", "--when", "n > 1"], "not in a header"),
     "an assignment": (["--line", "6", "--when", "ones = 3"], "would change what the program does"),
     "an increment": (["--line", "6", "--when", "ones++ > 3"], "would change what the program does"),
     "more than a condition": (["--line", "6", "--when", "1) ones = 0; if (1"], "takes one condition"),

@@ -95,12 +95,12 @@ RECORD = Inputs("g", (
     Given("l_0", "int", 3),
 ))  # fmt: skip
 
-APART = """int sensor(void); int here(void) { return sensor(); }
+APART = """int sensor(void); extern int shared, both; int here(void) { return sensor() + shared + both; }
 int main(void) { return here(); }
 """
-PART = """int here(void);
+PART = """int here(void); extern int both;
 int h(unsigned n) {
-  if (n == 4000000000u && here() == 5)
+  if (n == 4000000000u && here() == 5 && both == 0)
     return 1; /* target */
   return 0;
 }
@@ -136,8 +136,18 @@ def told(tmp_path):
     return made
 
 
+OUTSIDE = """extern const int limit; extern unsigned short level; extern struct { int a[3]; } table; extern char text[];
+int k(int x) {
+  if (x == 3 + limit && level == 7 && table.a[2] == 0 && text)
+    return 1; /* target */
+  return 0;
+}
+"""
+OUTER = Inputs("k", (Given("x", "int", 3),), globals={"level": 7})
+
 CASES = {
-    "arguments": ([COUNTS], GIVEN), "structures": ([RECORDS], RECORD), "inputs": ([READS], READ), "globals": ([SETS], SET), "two files": ([APART, PART], PARTED),
+    "arguments": ([COUNTS], GIVEN), "structures": ([RECORDS], RECORD), "inputs": ([READS], READ), "globals": ([SETS], SET),
+    "two files": ([APART, PART], PARTED), "variables": ([OUTSIDE], OUTER),
 }  # fmt: skip
 
 

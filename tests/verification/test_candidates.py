@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.logic.induction import entailed
-from loopless.terms import add, const, disjunction, equal, holds, less_equal, mod, mul, scale, sub
+from loopless.terms import IntType, Read, add, const, disjunction, equal, holds, less_equal, mod, mul, scale, sub
 from loopless.verification.candidates import Proposals, constants_of
 from programs_in_c import named, search, system
 from steps_by_hand import Step
@@ -54,6 +54,23 @@ def test_what_the_loop_keeps_is_proposed():
     ):
         assert follows(proposed, wanted), wanted
     assert not follows(proposed, less_equal(i, const(59)))
+
+
+def test_comparisons_of_memory_are_no_guards():
+    """Its content is in none of the states."""
+    source = (
+        "extern int __VERIFIER_nondet_int(void); int main(void) { int a[9], i = 0, s = 0; for (int k = 0; k < 9; k++) "
+        "a[k] = __VERIFIER_nondet_int(); while (i < 9) { s = a[i] > 3 ? 7 : s; i++; } if (s > 7) reach_error(); return s; }"
+    )
+    made = search(source)
+    made.sampled(5.0)
+    proposed = made.proposals()
+    i = named(made.system.graph, "i")
+    (cut,) = [label for label in made.system.cutpoints if len({state.get(i) for state in made.seen.get(label, ())}) > 9]
+    memory = less_equal(Read("a", scale(i, 4), IntType(32)), const(3))
+    variables, states = proposed._variables(cut), proposed.seen[cut]
+    assert proposed._guarded([memory], variables, states) == []
+    assert proposed._guarded([memory, less_equal(i, const(4))], variables, states)
 
 
 def test_where_few_values_occur_there_are_no_others():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from loopless.queries.reached import Inputs, Reach
     from loopless.queries.settings import Settings
 
+_IR: Final = (".ll", ".bc")
 _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 
 
@@ -144,6 +145,8 @@ def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
         raise click.UsageError(f"--line {line} may be in {' or in '.join(map(str, named))}: name more of its path")
     if len(named) == 1:
         _check_line(named[0], target)
+    if target.when and (len(named) != 1 or named[0].suffix in _IR):
+        raise click.UsageError("--when is asked at a line of a C file that is named: not in a header, nor in IR")
     return target
 
 
@@ -169,9 +172,9 @@ def _is_balanced(text: str) -> bool:
 
 def _check_line(file: Path, target: Target) -> None:
     """Raises ``UsageError`` for a line that a file of C does not have; what else is missing shows when it is read."""
-    from loopless.source.compile import IR_SUFFIXES, check_file
+    from loopless.source.compile import check_file
 
-    if file.suffix in IR_SUFFIXES:
+    if file.suffix in _IR:
         return
     count = len(check_file(file).read_bytes().splitlines())
     if target.line is None or not 1 <= target.line <= count:

@@ -50,7 +50,8 @@ class Passed:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """``file`` has the body of ``function``, which C calls so; ``others`` are the program's other files, and its main
-    is in one of them where ``main_elsewhere``. ``replaced``: functions that the program defines, whose names mean
+    is in one of them where ``main_elsewhere``. ``variables``: those that no file defines, with their
+    sizes in bytes (0 where that is not known). ``replaced``: functions that the program defines, whose names mean
     something else to Loopless. ``pointer_bits``: of the data model.
     """
 
@@ -60,6 +61,7 @@ class Surroundings:
     file: Path
     others: tuple[Path, ...]
     missing: tuple[Missing, ...]
+    variables: tuple[tuple[str, int], ...] = ()
     replaced: tuple[str, ...] = ()
     main_elsewhere: bool = False
     flags: tuple[str, ...] = ()
@@ -88,12 +90,18 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
         for one in module.functions.values()
         if one.is_declaration and not one.name.startswith("llvm.") and (role := _role(one)) is not None
     )
+    sizes = module.layout.size_of
+    variables = tuple(
+        (one.name, sizes(one.type))
+        for one in module.globals.values()
+        if one.initializer is None and not one.name.startswith("llvm.") and not _of_library(one.name)
+    )
     replaced = tuple(one.name for one in module.defined() if _is_input(one.name) or MEANINGS.get(one.name) == "assume")
     parameters = tuple(_passed(program.module.debug_types, one) for one in code.params)
     result = _plain(code.result, code.result_debug)
     bits = program.pointer_bits
     return Surroundings(
-        code.source_name, parameters, result, file, others, missing, replaced, elsewhere, options.flags, bits
+        code.source_name, parameters, result, file, others, missing, variables, replaced, elsewhere, options.flags, bits
     )
 
 

@@ -145,9 +145,22 @@ def _included(inputs: Inputs, program: Surroundings, folder: Path) -> list[str]:
         "extern void exit(int);",
         "",
     ]
+    if program.variables:
+        lines += [*_variables(program), ""]
     if program.missing:
         lines += [*_bodies(inputs, program.missing), ""]
     return lines
+
+
+def _variables(program: Surroundings) -> Iterator[str]:
+    """Variables that the program only declares; they begin with 0, as in the run that was replayed."""
+    for number, (name, size) in enumerate(program.variables):
+        if program.others:  # it may be another file that declares it
+            yield f'_Alignas(16) char loopless_variable_{number}[{max(1, size)}] __asm__("{name}");'
+        elif size:
+            yield f"__typeof__({name}) {name};"
+        else:
+            yield f"__typeof__({name}[0]) {name}[1];"
 
 
 def _bodies(inputs: Inputs, missing: Sequence[Missing]) -> Iterator[str]:

@@ -222,7 +222,7 @@ class Proposals:
         for guard in guards:
             if guard is TRUE:
                 continue
-            inside = [state for state in states if holds(guard, state)]
+            inside = [state for state in states if self._held(guard, (state,))]  # not where it reads memory
             if not 3 <= len(inside) < len(states):
                 continue
             facts: list[Condition] = []
