@@ -1,16 +1,20 @@
 """Whether the judge of certificates can be trusted: mutants of certificates and of programs.
 
     python bench/trust.py FOLDER --minutes 5
+    python bench/trust.py CERTIFICATES --conjuncts
 
 FOLDER holds programs of ``bench/verify_random.py --proved``. A mutant of a certificate may be accepted where what it
 says still holds in all states that runs come to; a mutant of a program under the old certificate where native runs do
-not violate the property. Everything else that is accepted is wrong.
+not violate the property. Everything else that is accepted is wrong. CERTIFICATES holds those of ``bench/verify.py
+--certificates``: of each every conjunct is left out in turn, and it is counted how often the rest is refused, and how
+often it is still inductive and enough.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import json
 import random
 import re
 import sys
@@ -103,6 +107,44 @@ def programs(text: str, r: random.Random, count: int) -> Iterator[tuple[str, str
             yield kind, text[: start + place.start()] + new + text[start + place.end() :]
 
 
+def without_each(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A certificate without each of its conjuncts in turn: of invariants, and of contracts."""
+    for part in ("invariants", "contracts"):
+        for index, one in enumerate(document.get(part, ())):
+            for at in range(len(one["conjuncts"])):
+                made = copy.deepcopy(dict(document))
+                del made[part][index]["conjuncts"][at]
+                yield part, made
+
+
+def conjuncts(folder: Path, minutes: float) -> None:
+    """Print how often the judge refuses a certificate without one of its conjuncts."""
+    until = time.monotonic() + 60 * minutes
+    counts: Counter[tuple[str, str]] = Counter()
+    for file in sorted(folder.glob("*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        whole = judged_here(document, 60.0)
+        if time.monotonic() > until or not whole["accepted"] or "recurrent" in document:
+            continue
+        name = document["property"]
+        counts[name, "certificates"] += 1
+        answers = []
+        for part, made in without_each(document):
+            found = judged_here(made, 30.0)
+            more = set(found["undefined"]) - set(whole["undefined"])
+            how = "refused" if not found["accepted"] else "accepted, more is taken for granted" if more else "accepted, enough"
+            answers.append(how)
+            counts[name, how] += 1
+            if part == "contracts":
+                counts[name, f"of contracts: {how}"] += 1
+        counts[name, "conjuncts"] += len(answers)
+        counts[name, "certificates without conjuncts"] += not answers
+        counts[name, "certificates of which all conjuncts are needed"] += bool(answers) and set(answers) == {"refused"}
+    print("| property | what | count |\n|---|---|---|")
+    for (name, what), count in sorted(counts.items()):
+        print(f"| {name} | {what} | {count} |")
+
+
 # -- a second way -----------------------------------------------------------------------------------------------------
 
 
@@ -193,8 +235,8 @@ class Campaign:
     def program(self, file: Path, property_: Property, mutants: int) -> None:
         """All mutants of one program and its certificate."""
         answer = asked(file, property_, self.seconds)
-        if answer.verdict != "true" or answer.certificate is None:
-            return
+        if answer.verdict != "true" or answer.certificate is None or "contracts" in answer.certificate:
+            return  # runs from outside tell nothing of contracts
         self.counts["certificates", "accepted"] += 1
         r = random.Random(f"{file.name}:{property_.value}")
         graph = graph_of(load([file], SourceOptions(data_model=answer.certificate["program"]["data_model"])), "main", property_)
@@ -255,7 +297,11 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=8, help="of each certificate, and of each program")
     parser.add_argument("--seconds", type=float, default=3.0, help="for one property of one program")
     parser.add_argument("--folder", type=Path, default=Path("trust-mutants"))
+    parser.add_argument("--conjuncts", action="store_true", help="of certificates in a folder, without each conjunct in turn")
     options = parser.parse_args()
+    if options.conjuncts:
+        conjuncts(options.programs, options.minutes)
+        return 0
     verification.judge_apart = judged_here
     options.folder.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + 60 * options.minutes

@@ -6,7 +6,8 @@
 SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by property, ``data_model``; with
 ``--best-known`` where nothing is expected ``best_known``, what some tool of a competition has said). Of each
 ``true`` the certificate was accepted by the judge, of each ``false`` a native run came to the violation: else ``verify``
-says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files.
+says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files;
+``--certificates FOLDER`` keeps the certificates, for ``bench/trust.py --conjuncts``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def main() -> None:
     parser.add_argument("--loopscc", action="store_true", help="the tasks of LoopSCC's table, by its expectations")
     parser.add_argument("--best-known", action="store_true", help="tasks without a given verdict too, by what tools have said of them")
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--certificates", type=Path)
     parser.add_argument("--report", nargs="*", type=Path)
     options = parser.parse_args()
     if options.report:
@@ -69,6 +71,10 @@ def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> 
     command = [sys.executable, "-m", "loopless", "verify", str(options.suite / task["file"]), "--format", "json"]
     command += ["--property", options.property, "--timeout", str(options.timeout), "--integers", options.integers]
     command += ["--data-model", task.get("data_model") or "ILP32"]
+    if options.certificates:
+        options.certificates.mkdir(parents=True, exist_ok=True)
+        name = f"{task['file']}.{options.property}".replace("/", "-")
+        command += ["--certificate", str(options.certificates / f"{name}.json")]
     started = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - started

@@ -19,6 +19,7 @@ ENDING = {
     "lexicographic": "int x = __VERIFIER_nondet_int(), y = 0; while (x > 0 && y >= 0) { if (y > 0) y--; else { x--; y = __VERIFIER_nondet_int(); } }",
     "nest": "for (int i = 0; i < 50; i++) for (int j = i; j > 0; j--) ;",
     "phases": "int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); if (x > 9999 || y > 9999 || x < -9999 || y < -9999) return 0; while (x > 0) { x += y; y--; }",
+    "apart": "int x = __VERIFIER_nondet_int(), y = 5; while (x != y) { if (x > y) y++; else x++; }",
     "sequence": "int n = __VERIFIER_nondet_int(); while (n > 7) n -= 2; while (n < 5 && n > -100) n++;",
 }
 ENDLESS = {
@@ -113,6 +114,19 @@ CALLS = "void f(int n) {{ if ({}) {{ f(n - 1); f(n - 2); }} }} int main(void) {{
 
 def rank_of(source: str) -> Ranked:
     return next(answer for _, method in termination(source).methods() if isinstance(answer := method(), Ranked))
+
+
+def test_a_rank_may_rest_on_what_holds_case_by_case():
+    """t is 1 where b is, else -1; x comes nearer to n either way."""
+    made = termination(body("""int b = __VERIFIER_nondet_int(), x = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int();
+        int t = b >= 1 ? 1 : -1; while (x <= n) { if (b >= 1) x += t; else x -= t; }"""))
+    methods = dict(made.methods())
+    methods["single runs"]()
+    methods["invariants"]()
+    answer = methods["ranks"]()
+    assert isinstance(answer, Ranked)
+    for step, wanted in made.goals(answer.ranks):
+        assert entailed(step, answer.invariants.get(step.source, ()), wanted, 10_000)
 
 
 def test_calls_that_call_themselves_end_by_a_rank_over_their_arguments():

@@ -51,7 +51,9 @@ BOUNDLESS_S: Final = 8.0
 """Seconds for the question whether runs end over the integers. A guess."""
 
 WITH_CONTRACTS: Final = 0.5
-"""The share of the time that is kept for what functions return, where calls are not inlined. A guess."""
+"""The share of the time in which contracts are looked for, where calls are not inlined. A guess."""
+PLAIN_S: Final = 4.0
+"""Seconds for what needs no contracts there, before they are looked for. A guess."""
 
 CONTRACTS: Final = "contracts of functions"
 """What is told of proofs that rest on what functions return."""
@@ -154,14 +156,15 @@ class _Question:
         if isinstance(made, Refused):
             return self._unknown(str(made))
         try:
-            whole = self.deadline
-            if made.graph.signatures:
-                self.deadline -= WITH_CONTRACTS * max(whole - time.monotonic(), 0.0)
+            if not made.graph.signatures:
+                return self._asked(made, {})
+            whole, left = self.deadline, max(self.deadline - time.monotonic(), 0.0)
+            self.deadline -= left - min(PLAIN_S, WITH_CONTRACTS * left)
             verdict = self._asked(made, {})
             self.deadline = whole
-            if verdict.verdict != "unknown" or not made.graph.signatures:
+            if verdict.verdict != "unknown":
                 return verdict
-            return self._under_contracts(made) or verdict
+            return self._under_contracts(made) or self._asked(made, {})
         finally:
             self.replays.close()
 

@@ -59,6 +59,8 @@ MAX_COMPONENTS: Final = 7
 """A rank has no more components for one strongly connected part. A guess."""
 MAX_TERMS: Final = 160
 """So many terms are tried as components. A guess."""
+MAX_PARTIAL: Final = 3
+"""So many terms are tried in turn that fall on some ways only. A guess."""
 MAX_DIVISIONS: Final = 24
 """So many conditions are tried that divide the transitions. A guess."""
 LONG_RUN: Final = 3000
@@ -98,6 +100,7 @@ class TerminationSearch:
         self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
         self.long: list[tuple[Run, int]] = []
         self._dividing: list[Condition] = []
+        self._patient = False
 
     def methods(self) -> Sequence[tuple[str, Callable[[], Ranked | Trap | None]]]:
         """The methods in their order."""
@@ -108,7 +111,7 @@ class TerminationSearch:
             ("recurrent sets", lambda: self._trapped(3.0)),
             ("linear ranks", self._linear),
             ("invariants", self._invariants),
-            ("ranks", lambda: self._ranked(20.0)),
+            ("ranks", lambda: self._ranked(20.0, patient=True)),
             ("recurrent sets", lambda: self._trapped(10.0)),
         )
 
@@ -123,11 +126,13 @@ class TerminationSearch:
         self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
 
     def _invariants(self) -> None:
-        self.safety.by_candidates(5.0)
+        self.safety.by_cases(5.0)
 
     # -- ranks --------------------------------------------------------------------------------------------------------
 
-    def _ranked(self, seconds: float) -> Ranked | None:
+    def _ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
+        """``patient``: where a component leads nowhere others are tried in its place."""
+        self._patient = patient
         until = min(self.deadline, time.monotonic() + seconds)
         if not any(self.safety.found.values()):
             self.safety.by_candidates(min(1.5, seconds / 2))
@@ -215,13 +220,15 @@ class TerminationSearch:
     ) -> bool:
         if depth >= MAX_COMPONENTS:
             return False
-        choice = self._component(labels, transitions, until)
-        if choice is None:
-            return self._divided(labels, transitions, ranks, until, depth)
-        term, left = choice
-        for label in labels:
-            ranks[label].append(_cut(term))
-        return not left or self._rank(labels, left, ranks, until, depth + 1)
+        choices = self._components(labels, transitions, until)
+        for term, left in choices if self._patient else choices[:1]:
+            found = {label: [*ranks[label], _cut(term)] for label in labels}
+            if not left or self._rank(labels, left, found, until, depth + 1):
+                ranks.update(found)
+                return True
+        if choices and not self._patient:
+            return False
+        return self._divided(labels, transitions, ranks, until, depth)
 
     def _divided(
         self,
@@ -236,7 +243,7 @@ class TerminationSearch:
         atoms = dict.fromkeys(
             atom
             for t in transitions
-            for comparison in comparisons(t.condition)
+            for comparison in (*comparisons(t.condition), *_choices(t))
             for atom in (comparison, negate(comparison))
             if atom.variables and atom.variables <= shared
         )
@@ -281,24 +288,24 @@ class TerminationSearch:
             ranks[label].append(ite(atom, ONE, ZERO))
             ranks[label] += [ite(atom, a, b) for a, b in zip(one, other, strict=True)]
 
-    def _component(
+    def _components(
         self, labels: Sequence[str], transitions: Sequence[Transition], until: float
-    ) -> tuple[Term, list[Transition]] | None:
-        """A term that no transition raises and some lower, with what is left of the transitions: those that lower it
-        for good first, then those that lower it on some ways.
+    ) -> list[tuple[Term, list[Transition]]]:
+        """Terms that no transition raises and some lower, each with what is left of the transitions: one that some
+        lower for good, else a few that some lower on some ways.
         """
         terms = self._terms(labels, transitions)
         near = [term for term in terms if not counts_to_end(term)]
         for some in (near, [term for term in terms if term not in near]):
-            found = self._component_of(some, transitions, until)
-            if found is not None:
+            found = self._components_of(some, transitions, until)
+            if found:
                 return found
-        return None
+        return []
 
-    def _component_of(
+    def _components_of(
         self, terms: Sequence[Term], transitions: Sequence[Transition], until: float
-    ) -> tuple[Term, list[Transition]] | None:
-        partial: tuple[Term, list[Transition]] | None = None
+    ) -> list[tuple[Term, list[Transition]]]:
+        partial: list[tuple[Term, list[Transition]]] = []
         for term in terms:
             if time.monotonic() > until:
                 break
@@ -310,9 +317,9 @@ class TerminationSearch:
                 continue
             left = [rest for t in transitions if (rest := self._left(t, rank)) is not None]
             if len(left) < len(transitions):
-                return term, left
-            if partial is None and any(a is not b for a, b in zip(left, transitions, strict=True)):
-                partial = term, left
+                return [(term, left)]
+            if len(partial) < MAX_PARTIAL and any(a is not b for a, b in zip(left, transitions, strict=True)):
+                partial.append((term, left))
         return partial
 
     def _known(self, label: str) -> tuple[Condition, ...]:
@@ -344,6 +351,9 @@ class TerminationSearch:
         found: dict[Term, None] = {}
         firsts: dict[Term, None] = {}
         for transition in transitions:
+            for comparison in _choices(transition):
+                sides = [term for one in (comparison, *comparisons(negate(comparison))) for term in _sides(one)]
+                firsts.update(dict.fromkeys(term for term in sides if term.variables and term.variables <= shared))
             for condition in (transition.condition, *self._known(transition.source)):
                 for comparison in comparisons(condition):
                     for term in _sides(comparison):
@@ -461,6 +471,12 @@ def counts_to_end(rank: Term) -> bool:
 def _cut(term: Term) -> Term:
     """The component of a rank that a term makes: it stays at 0 once the term is below 0."""
     return maximum(ZERO, add(term, ONE))
+
+
+def _choices(transition: Transition) -> list[Compare]:
+    """The comparisons that choose what variables become."""
+    nodes = (node for term in transition.update.values() for node in walk(term))
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, Compare)))
 
 
 def _sides(comparison: Compare) -> list[Term]:
