@@ -31,6 +31,7 @@ def pointees(g: Flowgraph) -> set[str]:
         ("s->tail[i] = 1; return s->n + s->tail[2];", {"s->n"}),
         ("s->tail[i] = s->k; s->a[i].f = 2; return s->n;", {"s->n", "s->k"}),
         ("for (int j = 0; j < s->n; j++) if (s->tail[j] < 0) s->k++; return 0;", {"s->n", "s->k"}),
+        ("*(int *)&s->a[i].d = 1; return s->n + s->m[0][0];", set()),  # more than what lies there
         ("int *p = &s->tail[i]; *p = 1; return s->n;", set()),
         ("s[i].tail[1] = 1; return s->n;", set()),
         ("int *p = s->m[1]; p[i] = 1; return s->n;", set()),  # no element of a member, but what lies behind a pointer

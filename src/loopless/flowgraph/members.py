@@ -50,7 +50,7 @@ def members(function: ir.Function, module: ir.Module) -> Mapping[str, Member]:
         member = _member(name, steps, module, _DEPTH)
         if member is not None:
             found[name] = member
-    other = _used_otherwise(function, found)
+    other = _used_otherwise(function, found, module)
     return {name: member for name, member in found.items() if name not in other}
 
 
@@ -155,8 +155,8 @@ def _is_open_in(type: ir.Type, offset: int, array: ir.Type, module: ir.Module) -
             return None
 
 
-def _used_otherwise(function: ir.Function, found: Mapping[str, Member]) -> set[str]:
-    """The addresses that are used for more than accesses in the same block, or with a call in between."""
+def _used_otherwise(function: ir.Function, found: Mapping[str, Member], module: ir.Module) -> set[str]:
+    """The addresses that are used for more than accesses to what is there in the same block, or behind a call."""
     other: set[str] = set()
     below: dict[str, str] = {}
     for block in function.blocks:
@@ -166,7 +166,7 @@ def _used_otherwise(function: ir.Function, found: Mapping[str, Member]) -> set[s
                 continue
             if instruction.op in ("call", "invoke", "callbr"):
                 here = set()
-            address = _address(instruction)
+            address = _address(instruction, found, module)
             for value in (*instruction.operands, *(value for value, _ in instruction.incoming)):
                 if isinstance(value, ir.Local) and value.name in found:
                     follows = instruction.op == "getelementptr" and instruction.result in found
@@ -190,9 +190,13 @@ def _with_all_above(other: set[str], below: Mapping[str, str], found: Mapping[st
     return other
 
 
-def _address(instruction: ir.Instruction) -> ir.Value | None:
-    """The operand that a load or store goes through."""
+def _address(instruction: ir.Instruction, found: Mapping[str, Member], module: ir.Module) -> ir.Value | None:
+    """The operand that a load or store goes through, if what is accessed is not longer than what lies there."""
     if instruction.op not in ("load", "store"):
         return None
     address = instruction.operands[-1]
+    type = instruction.operands[0].type if instruction.op == "store" else instruction.type
+    member = found.get(address.name) if isinstance(address, ir.Local) else None
+    if member is not None and module.layout.store_size(type) > module.layout.size_of(member.type):
+        return None
     return None if instruction.op == "store" and instruction.operands[0] == address else address
