@@ -53,7 +53,7 @@ def effects(text: str, function: str = "f") -> tuple[set[str], set[str]]:
         ("int f(void) { return hidden; }", {"hidden+0:4"}, set()),
         ("void f(int x) { hidden = x; open = x; }", set(), {"hidden+0:4", "open+0:4"}),
         ("void f(struct s *p) { p->b = p->a; }", {"p+0:4"}, {"p+4:4"}),
-        ("void f(struct s *p, int i) { p->t[i] = 1; }", set(), {"p"}),
+        ("void f(struct s *p, int i) { p->t[i] = 1; }", set(), {"p+16:"}),
         ("void f(struct s *p) { box.t[2] = p->t[1]; }", {"p+20:4"}, {"box+24:4"}),
         # What is loaded points to an object that is named after the place, or that may be the one it lies in.
         ("void f(struct s *p) { p->next->a = 1; }", {"p+8:8"}, {"outside"}),

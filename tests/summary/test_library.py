@@ -30,7 +30,8 @@ from loopless.terms import evaluate as value_of
 HEAD = (
     "typedef unsigned long size; char *strchr(const char *, int); char *strrchr(const char *, int);"
     " void *memchr(const void *, int, size); int memcmp(const void *, const void *, size);"
-    " int strcmp(const char *, const char *); int strncmp(const char *, const char *, size); size strlen(const char *);\n"
+    " int strcmp(const char *, const char *); int strncmp(const char *, const char *, size); size strlen(const char *);"
+    " size strspn(const char *, const char *), strcspn(const char *, const char *); char *strpbrk(const char *, const char *);\n"
 )
 STRAIGHT = {
     "at": "long at(const char *s, int c) { const char *p = strchr(s, c); return p ? p - s : -1; }",
@@ -46,6 +47,11 @@ STRAIGHT = {
     "digit": 'long digit(int c) { static const char d[] = "0123\\2505501"; const char *p = strchr(d, c); return p ? p - d : 99; }',
     "rear": 'long rear(int c) { static const char d[] = "\\1\\2\\1\\3\\5\\2"; const char *p = strrchr(d, c); return p ? p - d : 99; }',
     "among": "long among(int c) { static const char d[5] = {3, 1, 2, 2, 0}; const char *p = memchr(d, c, 4); return p ? p - d : -1; }",
+    "span": 'long span(const char *s) { return strspn(s, "\\2\\377\\250"); }',
+    "rest": 'long rest(const char *s) { return strcspn(s, "\\3\\377"); }',
+    "spans": "long spans(const char *s, const char *t) { return 10 * strspn(s, t) + strcspn(s, t); }",
+    "any": "long any(const char *s, const char *t) { const char *p = strpbrk(s, t); return p ? p - s : -1; }",
+    "none": 'long none(const char *s) { return strcspn(s, "") - strspn(s, "") - (strpbrk(s, "") != 0); }',
     "same": "int same(const char *s, const char *t) { return strcmp(s, t) == 0; }",
     "less": "int less(const char *s, const char *t) { return strcmp(s, t) < 0; }",
     "more": "int more(const char *s, const char *t) { return strcmp(s, t) > 0; }",
@@ -61,6 +67,7 @@ LOOPS = {
     "occurs": "int occurs(const char *s, int c) { int n = 0; if (!(c & 255)) return 0; while ((s = strchr(s, c)) != 0) { n++; s++; } return n; }",
     "again": "int again(const char *s, int c) { int n = 0; if (!(c & 255)) return 0;"
     " for (const char *p = strchr(s, c); p; p = strchr(p + 1, c)) n++; return n; }",
+    "words": 'int words(const char *s) { int n = 0; for (;;) { s += strspn(s, "\\2"); if (!*s) return n; n++; s += strcspn(s, "\\2"); } }',
     "lines": "int lines(const char *s, int n) { int k = 0; const char *p = s, *e = s + n;"
     " while ((p = memchr(p, 2, e - p)) != 0) { p++; k++; } return k; }",
     "classes": 'int classes(const char *s) { int n = 0; for (int i = 0; s[i]; i++) if (strchr("\\2\\5", s[i])) n++; return n; }',

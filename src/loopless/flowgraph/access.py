@@ -389,6 +389,8 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
             number = unknown
         if member is not None and member.count is not None:
             t.check(between(0, number.read(signed=True), member.count - 1), "bounds", instruction.loc)
+        elif member is not None and member.stepped:
+            t.check(less_equal(ZERO, number.read(signed=signed)), "bounds", instruction.loc)
         parts.append(scale(number.read(signed=signed), stride))
     offset = add(*parts)
     made = Address(base.object, offset)

@@ -46,8 +46,12 @@ def cells_accessed(points: PointsTo, address: ir.Value, size: int) -> set[Cell]:
     """What a load or store touches: of an element of a member, that member."""
     found = cells_of(points.of(address), size)
     spans = {base: points.span(address, base) for base, offset in points.of(address).living if offset is None}
-    known = {Cell(base): Cell(base, span[0], span[1] - span[0]) for base, span in spans.items() if span is not None}
+    known = {Cell(base): _between(base, *span) for base, span in spans.items() if span is not None}
     return {known.get(cell, cell) for cell in found}
+
+
+def _between(base: Base, low: int, high: int | None) -> Cell:
+    return Cell(base, low, None if high is None else high - low)
 
 
 def whole_objects(target: Target) -> set[Cell]:

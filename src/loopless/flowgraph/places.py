@@ -88,7 +88,8 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Access:
     """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else). ``span``: the
-    bytes that it lies in, from the first to before the second, where its offset varies within a member.
+    bytes that it lies in, from the first to before the second (None: to the end of the object), where its offset varies
+    within a member.
     """
 
     place: tuple[Base, int | None] | None
@@ -97,7 +98,7 @@ class Access:
     plain: bool
     writes: bool
     bits: int
-    span: tuple[int, int] | None = None
+    span: tuple[int, int | None] | None = None
 
 
 @dataclass(slots=True)
@@ -166,8 +167,10 @@ class PointsTo:
             self._indexed = len(self.cells)
         return self._held.get(base, ())
 
-    def span(self, value: ir.Value, base: Base) -> tuple[int, int] | None:
-        """The bytes of ``base`` that an address of unknown offset there lies in, where that is known."""
+    def span(self, value: ir.Value, base: Base) -> tuple[int, int | None] | None:
+        """The bytes of ``base`` that an address of unknown offset there lies in, where that is known; as in
+        :class:`Access`.
+        """
         member = self.members.get(value.name) if isinstance(value, ir.Local) else None
         if member is None:
             return None
@@ -175,7 +178,7 @@ class PointsTo:
         known = [offset for offset in offsets if offset is not None]
         if not known or len(known) < len(offsets):
             return None
-        return min(known) + member.low, max(known) + member.high
+        return min(known) + member.low, None if member.high is None else max(known) + member.high
 
     def of(self, value: ir.Value) -> Target:
         """The target of a pointer-typed operand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
@@ -56,14 +57,14 @@ def is_whole(accesses: Iterable[Access], scalars: Mapping[int, Access]) -> bool:
 def _scalars(accesses: Iterable[Access], size: int | None) -> dict[int, Access] | None:
     """The scalars that nothing overlaps, None where there are none."""
     alike: dict[int, list[Access]] = {}
-    taken: list[tuple[int, int]] = []
+    taken: list[tuple[int, float]] = []
     for access in accesses:
         assert access.place is not None
         offset = access.place[1]
         if offset is None:
             if access.span is None:
                 return None
-            taken.append(access.span)
+            taken.append((access.span[0], math.inf if access.span[1] is None else access.span[1]))
         elif not access.plain or offset < 0 or (size is not None and offset + access.size > size):
             taken.append((offset, offset + access.size))
         else:

@@ -29,7 +29,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.refusals import Reason
 from loopless.source.ir import Loc
-from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
+from loopless.source.vocabulary import COMPARISONS, SPANS, STRING_LENGTHS
 from loopless.terms import INTEGERS, ONE, STREAM, Var, add, read
 
 INPUTS: Final = f"nondet{STREAM}"
@@ -99,7 +99,7 @@ class _Streams:
 
     def _has_stream(self, call: Call) -> bool:
         """Whether the results of the call are a stream."""
-        if call.refused is not None or not call.outside or call.callee in STRING_LENGTHS:
+        if call.refused is not None or not call.outside or call.callee in STRING_LENGTHS | SPANS:
             return False
         return self.only is None or f"{call.callee}{STREAM}" in self.only
 

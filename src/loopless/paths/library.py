@@ -1,5 +1,5 @@
 """What library functions return that only read memory, as functions of what it holds: how long a string is, where a
-byte is, which of two texts is less.
+byte is, how far a string has only bytes of a set, which of two texts is less.
 
 C (ISO/IEC 9899:2018, 7.24) says what they read: strings up to their end, blocks up to what decides the result. What
 they read outside of an object whose size is known is undefined. Of comparisons C gives the sign only; the rest is a
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
+from loopless.source.vocabulary import COMPARISONS, SETS, STRING_LENGTHS
 from loopless.terms import (
     EVERYWHERE,
     FALSE,
@@ -39,6 +39,7 @@ from loopless.terms import (
     minimum,
     negate,
     not_equal,
+    not_zero,
     position,
     wrap,
 )
@@ -46,6 +47,7 @@ from loopless.terms import (
 _CHAR: Final = IntType(8, signed=True)
 _BYTE: Final = IntType(8, signed=False)
 _AT: Final = position("|at")
+_IN: Final = position("|in")
 _MOST_KNOWN: Final = 64
 """A search in a text that is known and has no more different bytes is told by these, not as a search. A guess."""
 
@@ -99,7 +101,9 @@ def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[Term], chose
     limited = callee in ("strnlen", "memchr", "strncmp", "memcmp", "bcmp")
     searches = callee in ("strchr", "strrchr", "memchr")
     compares = callee in COMPARISONS
-    if len(texts) != 1 + compares or len(numbers) != limited + searches or (compares and chosen is None):
+    if len(texts) != 1 + (compares or callee in SETS) or len(numbers) != limited + searches:
+        return None
+    if compares and chosen is None:
         return None
     limit = numbers[-1] if limited else None
     if callee in STRING_LENGTHS:
@@ -107,6 +111,8 @@ def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[Term], chose
     if compares:
         assert chosen is not None
         return _comparison(callee, texts[0], texts[1], limit, chosen)
+    if callee in SETS:
+        return _span(callee, texts[0], texts[1])
     sought = wrap(numbers[0], _CHAR)
     match callee:
         case "memchr":
@@ -196,6 +202,32 @@ def _among(text: Text, known: bytes, sought: Term, place: Callable[[bytes, int],
     for value, where in places.items():
         at = ite(equal(sought, const(value)), const(where), at)
     return _found(text, disjunction(equal(sought, const(value)) for value in sorted(places)), at)
+
+
+# -- sets of bytes ----------------------------------------------------------------------------------------------------
+
+
+def _span(callee: str, text: Text, among: Text) -> Result:
+    """``among`` is a string as a whole (C, 7.24.5), wherever the search in ``text`` ends."""
+    byte = text.byte(_AT, _CHAR)
+    member = _is_among(byte, among)
+    stop = disjunction((equals_zero(byte), negate(member) if callee == "strspn" else member))
+    found, outside = _search(_until(text), None, stop)
+    _, no_end = _search(_until(among), None, equals_zero(among.byte(_AT, _CHAR)))
+    outside = disjunction((no_end, outside))
+    if callee == "strpbrk":
+        return _found(text, not_zero(text.byte(found, _CHAR)), found, outside)
+    return Result(outside, (Way(TRUE, found),))
+
+
+def _is_among(byte: Term, among: Text) -> Condition:
+    """Whether a byte, if it is not zero, is one of a string."""
+    known = among.known[: among.end] if among.known is not None and among.end is not None else None
+    if known is not None and len(set(known)) <= _MOST_KNOWN:
+        return disjunction(equal(byte, const(value)) for value in sorted({_CHAR.wrap(value) for value in known}))
+    other = among.byte(_IN, _CHAR)
+    at = first(_IN, EVERYWHERE, disjunction((equal(other, byte), equals_zero(other))))
+    return equal(among.byte(at, _CHAR), byte)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------

@@ -29,6 +29,20 @@ _ATTRIBUTES = r"(?:(?:noundef|signext|zeroext|returned|range\([^)]*\)) )*"
 _HIDDEN = re.compile(
     rf"^( +\S+ = )(?:tail |notail )?call {_ATTRIBUTES}i\d+ @{re.escape(_HIDING)}([a-z.]+)\.(i\d+)\((.*)$", re.MULTILINE
 )
+_ARRAY_FIRST = re.compile(r'^(%[-\w.$]+|%"[^"]*") = type <?\{ \[', re.MULTILINE)
+"""The types of structures that begin with an array."""
+_STEP = re.compile(
+    rf'^( +\S+ = )(getelementptr inbounds(?: nuw)?) (%[-\w.$]+|%"[^"]*"), ptr ({_OPERAND}), i32 0, i32 0(?=,|$)',
+    re.MULTILINE,
+)
+_OF_POINTERS = (
+    r"(?:(?:noundef|nonnull|noalias|nofree|nocapture|readonly|writeonly|readnone|align \d+|returned"
+    r"|captures\([^)]*\)|dereferenceable(?:_or_null)?\(\d+\)) )*"
+)
+"""As :data:`_ATTRIBUTES`."""
+_HIDDEN_STEP = re.compile(
+    rf"^( +\S+ = )(?:tail |notail )?call {_OF_POINTERS}ptr @{re.escape(_HIDING)}step([0-9]+)\((.*)$", re.MULTILINE
+)
 _DISCARDABLE = frozenset({"internal", "private", "linkonce", "linkonce_odr", "available_externally"})
 
 
@@ -79,10 +93,11 @@ def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
     So must the processor's features: the pass wants a target machine, and that of the host serves for any module only
     where no function asks for what it does not have (LLVM aborts then).
     The functions stay even where no call is left, for they are asked about by name: to the pass they are external.
-    Divisions and shifts are hidden from it: of ``0 / x`` it would leave 0, also where x is 0 and that is undefined.
+    Divisions and shifts are hidden from it: of ``0 / x`` it would leave 0, also where x is 0 and that is undefined. So
+    are steps to arrays at the beginning of structures, which it would leave out: then the array would be no member.
     """
     text = re.sub(r"^attributes #\d+ = \{.*\}$", _plain_group, text, flags=re.MULTILINE)
-    text = _hidden(text)
+    text, steps = _hidden(text)
     try:
         module = llvm.parse_assembly(text, llvm.create_context())
         hidden = []
@@ -101,14 +116,24 @@ def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
         for function, linkage in hidden:
             function.linkage = linkage
         module.verify()
-        return "ok", _shown(str(module))
+        return "ok", _shown(str(module), steps)
     except RuntimeError as e:
         return "error", "", str(e)
 
 
-def _hidden(text: str) -> str:
-    """The text with calls of functions that nothing knows in place of divisions and shifts."""
+def _hidden(text: str) -> tuple[str, list[str]]:
+    """The text with calls of functions that nothing knows in place of divisions, shifts and steps to arrays; and the
+    kinds of these steps.
+    """
     names: set[tuple[str, str]] = set()
+    begins, steps = set(_ARRAY_FIRST.findall(text)), dict[str, int]()
+
+    def step(m: re.Match[str]) -> str:
+        start, operation, kind, base = m.groups()
+        if kind not in begins:
+            return m[0]
+        number = steps.setdefault(f"{operation} {kind}", len(steps))
+        return f"{start}call ptr @{_HIDING}step{number}(ptr {base})"
 
     def call(m: re.Match[str]) -> str:
         start, operation, kind, left, right = m.groups()
@@ -117,12 +142,17 @@ def _hidden(text: str) -> str:
         return f"{start}call {kind} @{name}({kind} {left}, {kind} {right})"
 
     text = _UNDEFINED.sub(call, text)
-    return text + "".join(f"\ndeclare {kind} @{name}({kind}, {kind}) nounwind\n" for name, kind in sorted(names))
+    if begins:
+        text = _STEP.sub(step, text)
+    text += "".join(f"\ndeclare {kind} @{name}({kind}, {kind}) nounwind\n" for name, kind in sorted(names))
+    text += "".join(f"\ndeclare ptr @{_HIDING}step{number}(ptr) nounwind\n" for number in steps.values())
+    return text, list(steps)
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, steps: list[str]) -> str:
     """The text with the operations that :func:`_hidden` took out."""
     text = _HIDDEN.sub(_operation, text)
+    text = _HIDDEN_STEP.sub(lambda m: _step(m, steps), text)
     text = re.sub(rf"^declare \S+ @{re.escape(_HIDING)}.*\n", "", text, flags=re.MULTILINE)
     assert _HIDING not in text
     return text
@@ -133,6 +163,13 @@ def _operation(m: re.Match[str]) -> str:
     operands, rest = _apart(m[4])
     left, right = (re.sub(rf"^{_ATTRIBUTES}", "", operand.strip().partition(" ")[2]) for operand in operands)
     return f"{m[1]}{m[2].replace('.', ' ')} {m[3]} {left}, {right}{re.sub(r'^ #[0-9]+', '', rest)}"
+
+
+def _step(m: re.Match[str], steps: list[str]) -> str:
+    """A call of a function that hides a step to an array as the step."""
+    (base,), rest = _apart(m[3])
+    base = re.sub(rf"^{_OF_POINTERS}", "", base.strip().partition(" ")[2])
+    return f"{m[1]}{steps[int(m[2])]}, ptr {base}, i32 0, i32 0{re.sub(r'^ #[0-9]+', '', rest)}"
 
 
 def _apart(text: str) -> tuple[list[str], str]:

@@ -206,7 +206,8 @@ def _compile(
             beside = out.with_stem(f"{out.stem}-unfolded")
             chosen = not options.traps and folding.has_choices(text)
             unfolded = compiled([*folding.CHECKS, *words], beside)[0] if chosen else ""
-            text += folding.mark(err, unfolded) + (scopes.mark(text) if language == "c" else "")
+            names = (scopes.UNOPTIMIZED, *((scopes.SCOPED,) if language == "c" else ()))
+            text += folding.mark(err, unfolded) + scopes.mark(text, *names)
         return text, err, status
 
     def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:

@@ -11,7 +11,8 @@ class Loc:
 
     ``file`` is spelled as the user spelled it where it is one of the given files. ``function`` is the source function
     that contains the place; for inlined code that is the callee, and ``inlined_at`` is the place of the call.
-    ``scopes``: the blocks of the source around the place (see :mod:`loopless.source.scopes`), none where not known.
+    ``scopes``: the blocks of the source around the place (see :mod:`loopless.source.scopes`), none where not known;
+    ``unoptimized``: whether what stands there is as our clang writes it without optimization.
     """
 
     file: str
@@ -20,6 +21,7 @@ class Loc:
     function: str = ""
     inlined_at: Loc | None = None
     scopes: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
+    unoptimized: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

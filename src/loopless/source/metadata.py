@@ -41,15 +41,22 @@ class Metadata:
     """The numbered metadata of one module; each node is parsed when it is first asked for.
 
     ``names`` maps absolute paths to the spelling that the user gave, which then stands in every place. ``scoped``: the
-    compilation units whose places have scopes (:mod:`loopless.source.scopes`).
+    compilation units whose places have scopes (:mod:`loopless.source.scopes`); ``unoptimized``: those as our clang
+    writes them without optimization.
     """
 
     def __init__(
-        self, lines: Mapping[int, str], names: Mapping[str, str], scoped: frozenset[int] = frozenset()
+        self,
+        lines: Mapping[int, str],
+        names: Mapping[str, str],
+        scoped: frozenset[int] = frozenset(),
+        unoptimized: frozenset[int] = frozenset(),
     ) -> None:
         self._lines = lines
         self._names = names
         self._scoped = scoped
+        self._unoptimized = unoptimized
+        self._units: dict[int, int | None] = {}
         self._around: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
         self._nodes: dict[int, Node] = {}
         self._locations: dict[int, Loc | None] = {}
@@ -99,9 +106,20 @@ class Metadata:
             file, function = self.scope(int(scope))
             at = self.location(int(call), depth + 1) if call and depth < _DEPTH else None
             around = self._scopes_around(int(scope), int(call or -1), at)
-            loc = Loc(file, int(line or 0), int(column or 0), function, at, around)
+            plain = (at is None or at.unoptimized) and self._unit(int(scope)) in self._unoptimized
+            loc = Loc(file, int(line or 0), int(column or 0), function, at, around, plain)
         self._locations[ident] = loc
         return loc
+
+    def _unit(self, ident: int) -> int | None:
+        """The compilation unit that a scope belongs to."""
+        if ident not in self._units:
+            kind, fields = self.node(ident)
+            around = _ref(fields.get("scope", "")) if kind.startswith("DILexicalBlock") else None
+            own = _ref(fields.get("unit", "")) if kind == "DISubprogram" else None
+            self._units[ident] = own  # until its scope is known, for blocks around themselves
+            self._units[ident] = own if around is None else self._unit(around)
+        return self._units[ident]
 
     def _scopes_around(self, ident: int | None, call: int, at: Loc | None) -> tuple[tuple[int, int], ...]:
         """The blocks around a place in the scope ``ident``, copied for the ``call`` at ``at``, from the inside out."""

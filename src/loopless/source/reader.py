@@ -84,7 +84,9 @@ class _ModuleReader:
         metadata: dict[int, str] = {}
         self._sort(types, metadata)
         self.layout = DataLayout.parse(self.layout_text)
-        self.metadata = Metadata(metadata, names, scopes.marked(text))
+        self.metadata = Metadata(
+            metadata, names, scopes.marked(text, scopes.SCOPED), scopes.marked(text, scopes.UNOPTIMIZED)
+        )
         self.constants = Constants(types, self.layout)
         self.reader = Reader(self.constants, self.metadata, self.group)
 

@@ -5,6 +5,9 @@ block that it belongs to. That holds for C as our clang compiles it; in code tha
 instructions stand outside of the blocks that they come from. So the modules for which it holds are marked, as named
 metadata that travel with them through linking and inlining, and only places in their compilation units have scopes.
 
+What our clang compiled without optimization, C or C++, is marked too: there an array that is indexed is one that the
+source indexes (:mod:`loopless.flowgraph.members`).
+
 A scope is a block (its number in the metadata) and the inlined call that it is a copy for (the number of the call's
 place, -1 for none).
 """
@@ -14,19 +17,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NAME: Final = "loopless.scopes"
+SCOPED: Final = "loopless.scopes"
+"""The mark of modules whose places have scopes."""
+UNOPTIMIZED: Final = "loopless.unoptimized"
+"""The mark of modules that are as our clang writes them without optimization."""
 _UNITS: Final = re.compile(r"^!llvm\.dbg\.cu = !\{([^}]*)\}", re.MULTILINE)
-_LIST: Final = re.compile(rf"^!{re.escape(_NAME)} = !\{{([^}}]*)\}}", re.MULTILINE)
 
 
-def mark(text: str) -> str:
-    """The metadata, as text to append to a module whose places have scopes."""
+def mark(text: str, *names: str) -> str:
+    """The metadata, as text to append to a module for which this holds."""
     units = _UNITS.search(text)
-    return f"\n!{_NAME} = !{{{units[1]}}}\n" if units is not None else ""
+    return "".join(f"\n!{name} = !{{{units[1]}}}\n" for name in names) if units is not None else ""
 
 
-def marked(text: str) -> frozenset[int]:
-    """The numbers of the compilation units whose places have scopes."""
-    if _NAME not in text:
+def marked(text: str, name: str) -> frozenset[int]:
+    """The numbers of the compilation units with a mark."""
+    if name not in text:
         return frozenset()
-    return frozenset(int(number) for listed in _LIST.findall(text) for number in re.findall(r"!(\d+)", listed))
+    lists = re.findall(rf"^!{re.escape(name)} = !\{{([^}}]*)\}}", text, re.MULTILINE)
+    return frozenset(int(number) for listed in lists for number in re.findall(r"!(\d+)", listed))

@@ -141,7 +141,13 @@ SEARCHES: Final = frozenset(("strchr", "strrchr", "memchr"))
 COMPARISONS: Final = frozenset(("strcmp", "strncmp", "memcmp", "bcmp"))
 """Library functions that return 0 where two texts are alike; else all that is sure is the sign, of ``bcmp`` nothing."""
 
-WORKED_OUT: Final = STRING_LENGTHS | SEARCHES | COMPARISONS
+SPANS: Final = frozenset(("strspn", "strcspn"))
+"""Library functions that return how many bytes at the beginning of a string are, or are not, among those of another."""
+
+SETS: Final = SPANS | {"strpbrk"}
+"""Library functions that look for bytes of a string among those of another."""
+
+WORKED_OUT: Final = STRING_LENGTHS | SEARCHES | COMPARISONS | SETS
 """Library functions whose result is worked out from what the memory holds that they read."""
 
 SIZES: Final[Mapping[str, int]] = {"strnlen": 1, "memchr": 2, "strncmp": 2, "memcmp": 2, "bcmp": 2}

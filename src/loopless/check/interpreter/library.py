@@ -63,6 +63,21 @@ def _find_last(frame: Frame, at: Pointer, byte: int) -> Pointer:
     return (at[0], at[1] + position) if position >= 0 else (0, 0)
 
 
+def _span(frame: Frame, at: Pointer, among: Pointer, *, inside: bool) -> int:
+    """How many bytes at the beginning of a string are ``inside`` of those of another, or outside."""
+    members = frozenset(_text(frame, among))
+    for position in range(_LONGEST):
+        byte = frame.load(at[0], at[1] + position, 1, False)
+        if byte == 0 or (byte in members) != inside:
+            return position
+    raise Stop("unknown", "a string is longer than the interpreter reads")
+
+
+def _find_among(frame: Frame, at: Pointer, among: Pointer) -> Pointer:
+    position = _span(frame, at, among, inside=False)
+    return (at[0], at[1] + position) if frame.load(at[0], at[1] + position, 1, False) else (0, 0)
+
+
 def _absolute(width: int) -> Callable[[Frame, int], int]:
     def absolute(frame: Frame, value: int) -> int:
         if value == -1 << (width - 1) and not frame.mathematical:
@@ -153,6 +168,9 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "strchr": ("pi", lambda frame, at, byte: _find(frame, at, byte, _LONGEST, text=True)),
     "strrchr": ("pi", _find_last),
     "memchr": ("pin", lambda frame, at, byte, limit: _find(frame, at, byte, limit, text=False)),
+    "strspn": ("pp", lambda frame, at, among: _span(frame, at, among, inside=True)),
+    "strcspn": ("pp", lambda frame, at, among: _span(frame, at, among, inside=False)),
+    "strpbrk": ("pp", _find_among),
     "isdigit": ("i", _class(lambda c: c in "0123456789")),
     "isxdigit": ("i", _class(lambda c: c in "0123456789abcdefABCDEF")),
     "isalpha": ("i", _class(lambda c: c.lower() in _LETTERS)),

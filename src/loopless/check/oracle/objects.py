@@ -7,7 +7,9 @@ writing them by their names. Each of these locals has memory that no other objec
 - reads and writes through pointers: that the object lives, that they lie inside of it, that what is written is not
   constant; those of ``memcpy``, ``memset`` and functions of the library that always write, too;
 - address computations (``inbounds``) and comparisons: that the object lives and is not left, where the module is C as
-  our clang compiles it (in optimized code such an address may be computed early and never be used).
+  our clang compiles it (in optimized code such an address may be computed early and never be used); in C++ and
+  C there also that no index of an array is negative, which clang itself checks only where it takes the length for
+  certain.
 
 Not seen: heap objects and what arguments point to (guard pages see some of that), single members and rows of arrays;
 objects of more than 16 KiB, and those of runs that make very many, have one place for all their lives.
@@ -23,7 +25,7 @@ from typing import Final
 from loopless.check.oracle.signature import DebugInfo
 from loopless.source.vocabulary import Effect, library_function
 
-RUNTIME: Final = ("local", "end", "begin", "access", "step", "use")
+RUNTIME: Final = ("local", "end", "begin", "access", "step", "use", "index")
 """The functions of the runtime that the traps call."""
 
 _NAME: Final = r"%[\w$.\-]+"
@@ -33,6 +35,9 @@ _ALLOCA: Final = re.compile(rf"^  ({_NAME}) = alloca (.*)$")
 _LOAD: Final = re.compile(rf"^  {_NAME} = load (?:volatile )?(?!atomic)(.*), ptr ({_NAME})((?:,.*)?)$")
 _STORE: Final = re.compile(rf"^  store (?:volatile )?(?!atomic)(.*), ptr ({_NAME}|@[\w$.\-]+)((?:,.*)?)$")
 _STEP: Final = re.compile(rf"^  ({_NAME}) = getelementptr inbounds .*?, ptr ({_NAME})(?:,.*)?$")
+_INDEX: Final = re.compile(
+    rf"^  {_NAME} = getelementptr inbounds (?:nuw )?\[.*\], ptr .*, (i32|i64) 0, \1 ({_NAME})(?:,.*)?$"
+)
 _POINTER: Final = rf"({_NAME}|null|@[\w$.\-]+)"
 _COMPARE: Final = re.compile(
     rf"^  {_NAME} = (?:icmp (?:samesign )?\w+ ptr {_POINTER}, {_POINTER}|ptrtoint ptr {_POINTER} to)"
@@ -52,6 +57,7 @@ _GLOBAL: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = (.*?)\b(global|constant) (
 _PLACE: Final = re.compile(r"!dbg !(\d+)")
 _ALWAYS: Final = frozenset({"strcpy", "stpcpy", "strcat", "strncat", "sprintf", "vsprintf", "gets"})
 _WRITTEN_BY_US: Final = "loopless.scopes"
+_UNOPTIMIZED: Final = "loopless.unoptimized"
 _CHECKS: Final = """
 define internal void @loopless.access(ptr %p, i64 %n, i32 %writes, i32 %line) {{
   call void @loopless_access(ptr %p, i64 %n, i32 %writes, i32 %line, ptr @loopless.objects, i64 {count})
@@ -66,6 +72,7 @@ define internal void @loopless.step(ptr %p, ptr %to, i32 %line) {{
 def with_objects(lines: Sequence[str], debug: DebugInfo) -> list[str]:
     """The lines of a module with the traps; they call the functions ``loopless_<name>`` for all of :data:`RUNTIME`."""
     steps = any(line.startswith(f"!{_WRITTEN_BY_US}") for line in lines)
+    indices = any(line.startswith(f"!{_UNOPTIMIZED}") for line in lines)
     rows: list[str] = []
     out: list[str] = []
     body: list[str] | None = None
@@ -73,7 +80,7 @@ def with_objects(lines: Sequence[str], debug: DebugInfo) -> list[str]:
         if body is not None:
             body.append(line)
             if line == "}":
-                out += _Function(body, debug, steps=steps).lines()
+                out += _Function(body, debug, steps=steps, indices=indices).lines()
                 body = None
         elif _DEFINE.match(line):
             body = [line]
@@ -140,6 +147,7 @@ class _Function:
     body: list[str]
     debug: DebugInfo
     steps: bool
+    indices: bool
     tracked: dict[str, str] = field(default_factory=dict)
     direct: set[str] = field(default_factory=set)
     count: int = 0
@@ -268,6 +276,13 @@ class _Function:
         for pointer in compared.groups() if compared else ():
             if pointer and pointer.startswith("%"):
                 yield f"  call void @loopless_use(ptr {pointer}, i32 {at}){_behind(place)}"
+        indexed = _INDEX.match(line) if self.indices else None
+        if indexed:
+            self.count += 1
+            wide = indexed[2] if indexed[1] == "i64" else f"%loopless.index{self.count}"
+            if wide != indexed[2]:
+                yield f"  {wide} = sext i32 {indexed[2]} to i64"
+            yield f"  call void @loopless_index(i64 {wide}, i32 {at}){_behind(place)}"
         yield line
         step = _STEP.match(line) if self.steps else None
         if step:

@@ -287,6 +287,7 @@ void loopless_step(unsigned char *p, unsigned char *to, int line, const struct o
     if (found->state == 2) loopless_trap(91, line);
     if (to < found->at || to > found->at + found->size) loopless_trap(92, line);
 }
+void loopless_index(wide index, int line) { if (index < 0) loopless_trap(18, line); }
 void loopless_use(unsigned char *p, int line) {
     struct object *found = room && p >= room && p < room_end ? among(objects, object_count, p) : 0;
     if (found && found->state == 2 && p <= found->at + found->size) loopless_trap(91, line);
