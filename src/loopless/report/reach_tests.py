@@ -1,24 +1,19 @@
-"""Inputs that lead to a place as tests: in C, in the test format of the competition on testing, and in Python."""
+"""Inputs that lead to a place as tests in C and in Python."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import struct
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-from xml.sax.saxutils import escape
 
 from loopless.errors import UsageError
 from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of, unrolled
 from loopless.queries.surroundings import Missing, Passed, Surroundings
-from loopless.report.document import tool_version
-from loopless.source.targets import Target
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
 _SHORT: Final = 32
@@ -26,10 +21,6 @@ _SHORT: Final = 32
 _WIDTH: Final = 110
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
-_LISTED: Final = 1 << 20
-"""More inputs than this are not written as XML, which has an element for each. A guess."""
-_AGAIN: Final = 10_000
-"""So often XML has the last input that comes again and again; no one knows how often it is read. A guess."""
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _AHEAD: Final = 1_000_000
 """So many zeros are given behind the last input; then the run ends, since a loop may read for ever. A guess."""
@@ -343,58 +334,6 @@ def _literal(value: int) -> str:
     if -(1 << 31) < value < 1 << 31:
         return str(value)
     return f"{value}LL" if value < 1 << 63 else f"{value}ULL"
-
-
-# -- XML --------------------------------------------------------------------------------------------------------------
-
-_TYPE: Final = (
-    '<!DOCTYPE {0} PUBLIC "+//IDN sosy-lab.org//DTD test-format {0} 1.1//EN" '
-    '"https://sosy-lab.org/test-format/{0}-1.1.dtd">'
-)
-
-
-def xml_test(inputs: Inputs) -> str:
-    """The test case of the competition's format (DTD 1.1): what input functions return.
-
-    Raises:
-        UsageError: the inputs are not only those, or too many.
-    """
-    if inputs.arguments or inputs.globals or not _is_main(inputs):
-        raise UsageError(f"no test in XML: its inputs are what main reads, and {inputs.function} was called")
-    if inputs.uninitialised:
-        raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
-    runs = list(inputs.nondet)
-    if inputs.repeats and runs:
-        runs.append(Run(_AGAIN, runs[-1].value))
-    if sum(run.count for run in runs) > _LISTED:
-        raise UsageError(f"no test in XML: it would list more than {_LISTED:,} inputs")
-    lines = [f"  <input>{value}</input>" for value in unrolled(tuple(runs))]
-    return "\n".join([*_head("testcase"), "<testcase>", *lines, "</testcase>", ""])
-
-
-def xml_metadata(target: Target | None, function: str, files: Sequence[Path], pointer_bits: int) -> str:
-    """The ``metadata.xml`` that belongs to the test cases in its folder; without a target they cover branches."""
-    if target is None:
-        goal = "@DECISIONEDGE"
-    else:
-        goal = f"@LINE({target.line})" if target.line is not None else f"@CALL({target.callee})"
-    hashed = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    fields = {
-        "sourcecodelang": "C",
-        "producer": f"loopless {tool_version()}",
-        "specification": f"COVER( init({function}()), FQL(COVER EDGES({goal})) )",
-        "programfile": " ".join(map(str, files)),
-        "programhash": hashed,
-        "entryfunction": function,
-        "architecture": f"{pointer_bits}bit",
-        "creationtime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    lines = [f"  <{name}>{escape(value)}</{name}>" for name, value in fields.items()]
-    return "\n".join([*_head("test-metadata"), "<test-metadata>", *lines, "</test-metadata>", ""])
-
-
-def _head(kind: str) -> list[str]:
-    return ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>', _TYPE.format(kind)]
 
 
 # -- Python -----------------------------------------------------------------------------------------------------------
