@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.driving import Driver
+from loopless.queries.driving import PREFIXES, Driver
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
 from loopless.queries.reached import Inputs, Reach, runs_of, unrolled
@@ -31,8 +31,6 @@ LEAST_S: Final = 3.0
 """Seconds that each has at least. A guess."""
 MOST: Final = 1 << 16
 """So many sides a native run can tell apart."""
-PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
-"""So many of the inputs drawn at random are tried alone: most functions read few of them, or none. A guess."""
 _NOT_FOUND: Final = "neither a run that gets there nor a proof that there is none was found"
 CHANCE_S: Final = 0.02
 """Seconds for a run with such inputs. A guess."""

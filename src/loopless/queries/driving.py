@@ -31,6 +31,10 @@ LONGER: Final = (16, 256, 8192, 1 << 18)
 """So many zeros are put behind arrays that a run leaves."""
 
 
+PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
+"""So many of the inputs drawn at random are tried alone: most functions read few of them, or none. A guess."""
+
+
 class NotDriven(Exception):
     """The inputs of a path cannot be given to the function; carries why."""
 
@@ -294,7 +298,18 @@ class Driver:
             outcomes = self.oracle.run_many(self.function, [self._run(one) for one in drawn])
         finally:
             self.oracle.limits = kept
-        return next((one for one, outcome in zip(drawn, outcomes, strict=True) if is_reached(outcome)), None)
+        found = next((one for one, outcome in zip(drawn, outcomes, strict=True) if is_reached(outcome)), None)
+        return None if found is None else self._with_fewer(found)
+
+    def _with_fewer(self, inputs: Inputs) -> Inputs:
+        """The same with as few inputs as bring the run there: one that asks for more than it is given ends there."""
+        values = [value for run in inputs.nondet for value in (run.value,) * run.count]
+        fewer = [replace(inputs, nondet=runs_of(values[:count]), repeats=False) for count in PREFIXES]
+        runs = [
+            replace(self._run(one), nondet=values[:count]) for one, count in zip(fewer, PREFIXES, strict=True)
+        ]
+        outcomes = self.oracle.run_many(self.function, runs)
+        return next((one for one, outcome in zip(fewer, outcomes, strict=True) if is_reached(outcome)), inputs)
 
     def drawn(self, graph: Flowgraph, numbers: Sequence[int], count: int, seed: int = 1) -> list[Inputs]:
         """Inputs drawn at random, small ones and such as conditions compare with among them."""
