@@ -18,6 +18,7 @@ from loopless.logic.incremental import Conjunction
 from loopless.logic.smt import Answer
 from loopless.navigation.changes import Change, changes_of, moved_by
 from loopless.navigation.product import Edge, Product
+from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
 from loopless.terms import (
     FALSE,
@@ -269,6 +270,10 @@ class CounterSystem:
                 self._around(component, edge, inside, variables, changes, entry, counts)
         if self.trips:
             self._trips(component, inside, entry)
+        for condition in inner_totals(
+            self.product, component, inside, self.count, lambda var: self._held(0, var, entry)
+        ):
+            self._say(condition)
 
     def _step(
         self,

@@ -17,7 +17,7 @@ from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import Edge, Product, few_valued, product_of
-from loopless.navigation.store import Cells, NotFollowed, Store, size_of, small_model
+from loopless.navigation.store import Cells, Mark, NotFollowed, Store, size_of, small_model
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -87,7 +87,7 @@ class _Point:
     label: str
     values: dict[Var, Term]
     course: _Course | None
-    mark: tuple[int, int, int, int]
+    mark: Mark
     steps: int
     others: Iterator[tuple[int, Edge | None]]
 
@@ -312,24 +312,51 @@ class Navigator:
             try:
                 placed = self.store.resolved_condition(placed)
             except NotFollowed:
-                self._lost()
-                continue
+                if not self._pin(placed, given):
+                    self._lost()
+                    continue
+                try:
+                    placed = self.store.resolved_condition(substitute(part, given))
+                except NotFollowed:
+                    self._lost()
+                    continue
             if placed is FALSE:
                 return None
             parts.append(placed)
         if not self.store.demand(parts):
             return None
-        new = {var: term for var, term in values.items() if var in self.system.state.get(transition.target, ())}
+        kept = self.system.state.get(transition.target, ())
+        new = {var: given.get(var, term) for var, term in values.items() if var in kept}
         for var, term in transition.update.items():
-            placed_term = substitute(term, given)
             try:
-                new[var] = self.store.resolved(placed_term)
+                new[var] = self.store.resolved(substitute(term, given))
             except NotFollowed:
+                if self._pin(substitute(term, given), given):
+                    try:
+                        new[var] = self.store.resolved(substitute(term, given))
+                        continue
+                    except NotFollowed:
+                        pass
                 self._lost()
                 self._fresh += 1
                 new[var] = Var(f"?{self._fresh}", var.type)
         self.path.append(Step(number, 1, inputs))
         return new
+
+    def _pin(self, placed: Condition | Term, given: dict[Var, Term]) -> bool:
+        """Give what an address depends on one value; what has only one loses nothing by that."""
+        reads = [node for node in walk(placed) if isinstance(node, Read)]
+        symbols = sorted({var for node in reads for var in node.offset.variables}, key=lambda var: var.key)
+        for symbol in symbols:
+            others = self.store.pin(symbol)
+            if others is None:
+                return False
+            if others:
+                self.complete = False
+        pinned: dict[Var, Term] = {symbol: const(self.store.pinned[symbol]) for symbol in symbols}
+        for var, term in given.items():
+            given[var] = substitute(term, pinned)
+        return bool(symbols)
 
     def _lost(self) -> None:
         self.complete = False

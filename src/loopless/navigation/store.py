@@ -26,6 +26,8 @@ from loopless.terms import (
     Var,
     conjunction,
     const,
+    equal,
+    not_equal,
     replace_terms,
     substitute,
     walk,
@@ -69,6 +71,10 @@ def size_of(type: IntType) -> int:
     return max((type.width or 8) // 8, 1)
 
 
+Mark = tuple[int, int, int, int, int]
+"""Where a store was."""
+
+
 class Store:
     """Inputs as symbols and what is demanded of them; :meth:`mark` and :meth:`back` go back to an earlier state."""
 
@@ -80,14 +86,18 @@ class Store:
         self.cells: dict[tuple[str, int, IntType], Var] = {}
         self._made: list[tuple[str, int, IntType]] = []
         self.runs: list[Cells] = []
+        self.pinned: dict[Var, int] = {}
+        """The symbols that have one value by now, or were given one."""
 
-    def mark(self) -> tuple[int, int, int, int]:
+    def mark(self) -> Mark:
         """Where the store is."""
-        return len(self._parts), len(self._trail), len(self._made), len(self.runs)
+        return len(self._parts), len(self._trail), len(self._made), len(self.runs), len(self.pinned)
 
-    def back(self, mark: tuple[int, int, int, int]) -> None:
+    def back(self, mark: Mark) -> None:
         """Forget what came after."""
-        parts, trail, made, runs = mark
+        parts, trail, made, runs, pinned = mark
+        for symbol in list(self.pinned)[pinned:]:
+            del self.pinned[symbol]
         for symbol in self._trail[trail:]:
             self._by_symbol[symbol].pop()
         del self._trail[trail:], self._parts[parts:], self.runs[runs:]
@@ -112,7 +122,8 @@ class Store:
         if place not in self.cells:
             self.cells[place] = Var(f"{array}[{offset}]", type)
             self._made.append(place)
-        return self.cells[place]
+        found = self.cells[place]
+        return const(self.pinned[found]) if found in self.pinned else found
 
     def resolved(self, node: Term) -> Term:
         """A term with the elements that it reads as symbols or numbers. Raises :class:`NotFollowed`."""
@@ -187,7 +198,7 @@ class Store:
                 return False
         return True
 
-    def _group(self, part: Condition, seen: set[int]) -> list[Condition]:
+    def _group(self, part: Condition | Var, seen: set[int]) -> list[Condition]:
         """The conditions that have to do with one, which were not ``seen`` before."""
         waiting, done = list(part.variables), set(part.variables)
         found: list[int] = []
@@ -201,6 +212,21 @@ class Store:
                 done |= more
                 waiting.extend(more)
         return [self._parts[index] for index in sorted(found)]
+
+    def pin(self, symbol: Var) -> bool | None:
+        """Give a symbol one value that it may have, and say whether it may have others; None where it has none."""
+        group = self._group(symbol, set())
+        alike, names = _alike(group)
+        found = small_model(alike) if group else {}
+        if found is None:
+            return None
+        name = names.get(symbol)
+        value = _nearest(symbol.type) if name is None else found.get(name, _nearest(symbol.type))
+        others = not group or feasible(conjunction((*group, not_equal(symbol, const(value)))))
+        if not self.demand([equal(symbol, const(value))]):
+            return None
+        self.pinned[symbol] = value
+        return others
 
     def model(self) -> dict[Var, int] | None:
         """Values for all symbols of which something is demanded; None where there are none, or none are found."""

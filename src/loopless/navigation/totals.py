@@ -1,0 +1,58 @@
+"""What inner loops add to a variable in all their rounds together: what it holds where they are left, less what it
+holds where they are entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from loopless.logic.intervals import Intervals
+from loopless.navigation.product import Edge, Product
+from loopless.terms import Condition, Const, Term, Var, add, const, greater_equal, less_equal, mul, sub
+
+
+def inner_totals(
+    product: Product,
+    component: int,
+    inside: Sequence[Edge],
+    count: Mapping[int, Var],
+    begins: Callable[[Var], Term | None],
+) -> Iterator[Condition]:
+    """Conditions on ``count``, how often edges are taken, that hold of every run to the goal, for each location of the
+    component and each variable that its ways back to itself change by constants, and that holds constants where it is
+    entered. ``begins``: what a variable holds in node 0, where the run begins.
+    """
+    labels = {product.nodes[node].label for node, found in enumerate(product.component) if found == component}
+    for label in sorted(labels):
+        at = {n for n, node in enumerate(product.nodes) if node.label == label and product.component[n] == component}
+        back = [e for e in inside if e.source in at and e.target in at]
+        entering = [e for e in product.edges if e.target in at and e.source not in at]
+        leaving = [e for e in product.edges if e.source in at and e.target not in at]
+        for var in dict.fromkeys(v for e in back for v in e.update):
+            if any(var in product.nodes[node].fixed for node in at):
+                continue
+            steps = [sub(e.update[var], var) if var in e.update else const(0) for e in back]
+            starts = [e.update.get(var) or _fixed(product, e.source, var) for e in entering]
+            first = begins(var) if 0 in at else const(0)
+            if first is None or not all(isinstance(term, Const) for term in (*steps, *starts)):
+                continue
+            held = [(start, e) for start, e in zip(starts, entering, strict=True) if start is not None]
+            added = add(const(0), *(mul(step, count[e.number]) for step, e in zip(steps, back, strict=True)))
+            began = add(first, *(mul(start, count[e.number]) for start, e in held))
+            ends = [Intervals((e.condition,)).range_of(var) for e in leaving]
+            values = [term.value for term in (*starts, *([first] if 0 in at else [])) if isinstance(term, Const)]
+            if isinstance(first, Const) and values:  # what only rises is never below where it begins
+                if all(isinstance(step, Const) and step.value >= 0 for step in steps):
+                    ends = [(min(values) if low is None else max(low, min(values)), high) for low, high in ends]
+                if all(isinstance(step, Const) and step.value <= 0 for step in steps):
+                    ends = [(low, max(values) if high is None else min(high, max(values))) for low, high in ends]
+            for side, says in ((0, greater_equal), (1, less_equal)):
+                limits = [end[side] for end in ends]
+                if all(limit is not None for limit in limits):
+                    left = [mul(const(limit or 0), count[e.number]) for limit, e in zip(limits, leaving, strict=True)]
+                    yield says(added, sub(add(const(0), *left), began))
+
+
+def _fixed(product: Product, node: int, var: Var) -> Term | None:
+    held = product.nodes[node].fixed
+    return const(held[var]) if var in held else None
