@@ -32,8 +32,9 @@ def inner_totals(
             if any(var in product.nodes[node].fixed for node in at):
                 continue
             steps = [sub(e.update[var], var) if var in e.update else const(0) for e in back]
-            starts = [e.update.get(var) or _fixed(product, e.source, var) for e in entering]
             first = begins(var) if 0 in at else const(0)
+            held_at = _constants(product, var, begins(var))
+            starts = [e.update.get(var) or held_at[e.source] for e in entering]
             if first is None or not all(isinstance(term, Const) for term in (*steps, *starts)):
                 continue
             held = [(start, e) for start, e in zip(starts, entering, strict=True) if start is not None]
@@ -53,6 +54,23 @@ def inner_totals(
                     yield says(added, sub(add(const(0), *left), began))
 
 
-def _fixed(product: Product, node: int, var: Var) -> Term | None:
-    held = product.nodes[node].fixed
-    return const(held[var]) if var in held else None
+def _constants(product: Product, var: Var, begins: Term | None) -> list[Term | None]:
+    """By node the number that a variable always holds there; None where that is not so, or not known."""
+    nodes = range(len(product.nodes))
+    found: list[Term | None] = [None] * len(nodes)
+    settled = [False] * len(nodes)  # whether something leads there, by what is known so far
+    found[0], settled[0] = (begins if isinstance(begins, Const) else None), True
+    changed = True
+    while changed:
+        changed = False
+        for edge in product.edges:
+            if not settled[edge.source]:
+                continue
+            term = edge.update.get(var, found[edge.source])
+            fixed = product.nodes[edge.target].fixed
+            value = const(fixed[var]) if var in fixed else term if isinstance(term, Const) else None
+            if not settled[edge.target]:
+                found[edge.target], settled[edge.target], changed = value, True, True
+            elif found[edge.target] is not None and found[edge.target] != value:
+                found[edge.target], changed = None, True
+    return found
