@@ -17,6 +17,7 @@ from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import Edge, Product, few_valued, product_of
+from loopless.navigation.routes import Route, Searched, Step
 from loopless.navigation.store import Cells, Mark, NotFollowed, Store, size_of, small_model
 from loopless.terms import (
     FALSE,
@@ -44,28 +45,10 @@ MOST_SYSTEMS: Final = 400
 """Plans are made so often in one search. A guess."""
 SHORTEST_RUN: Final = 4
 """A way that is taken fewer times in a row is taken step by step. A guess."""
+MOST_LOOKED_AHEAD: Final = 5_000
+"""So many steps are looked ahead for one that is due. A guess."""
 BACKTRACKS: Final = 4_000
 """So often a search goes back. A guess."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A transition that was taken ``count`` times in a row, with what each value from outside was."""
-
-    transition: int
-    count: int
-    inputs: Mapping[Input, Term]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A path to the goal: its steps, the values of symbols, and elements that are alike."""
-
-    steps: tuple[Step, ...]
-    values: Mapping[Var, int]
-    cells: Mapping[tuple[str, int, IntType], Var]
-    runs: tuple[Cells, ...]
-    begin: Mapping[Var, Term]
 
 
 @dataclass(slots=True)
@@ -90,17 +73,6 @@ class _Point:
     mark: Mark
     steps: int
     others: Iterator[tuple[int, Edge | None]]
-
-
-@dataclass(slots=True)
-class Searched:
-    """``route`` where one was found; ``exhausted``: everything was tried, so that there is none."""
-
-    route: Route | None = None
-    exhausted: bool = False
-    systems: int = 0
-    steps: int = 0
-    why: str = ""
 
 
 class Navigator:
@@ -186,7 +158,7 @@ class Navigator:
             course = self._planned(label, values)
             if course is None:
                 return None
-        return _Point(label, values, course, self.store.mark(), len(self.path), self._ways(label, course))
+        return _Point(label, values, course, self.store.mark(), len(self.path), self._ways(label, course, values))
 
     def _planned(self, label: str, values: Mapping[Var, Term]) -> _Course | None:
         """A plan from here on; None where there surely is none. Without an answer the product is all there is."""
@@ -230,14 +202,18 @@ class Navigator:
         held = made.product.nodes[0].fixed
         return made, [equal(v, const(value)) for v, value in known.items() if v in made.scalars and v not in held]
 
-    def _ways(self, label: str, course: _Course) -> Iterator[tuple[int, Edge | None]]:
+    def _ways(
+        self, label: str, course: _Course, values: Mapping[Var, Term]
+    ) -> Iterator[tuple[int, Edge | None]]:
         """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
         outgoing = course.product.outgoing.get(course.node, ())
         planned = [edge for edge in outgoing if course.left.get(edge.number)]
         again = [edge for edge in planned if edge.target == edge.source]
         inside = [edge for edge in planned if edge.target != edge.source]
         tried: set[int] = set()
-        for edge in (*again, *inside):
+        moved = {var for edge in again for var in edge.update}
+        due = [edge for edge in inside if _is_due(edge, moved, values)]
+        for edge in (*due, *again, *(edge for edge in inside if edge not in due)):
             if self._strands(course, edge):
                 continue
             tried.add(edge.transition)
@@ -272,7 +248,7 @@ class Navigator:
         transition = self.system.transitions[number]
         course = here.course
         if edge is not None and course is not None and edge.source == edge.target:
-            times = course.left.get(edge.number, 0)
+            times = self._until_due(course, edge, here.values, course.left.get(edge.number, 0))
             if times >= SHORTEST_RUN:
                 ran = self._repeat(transition, number, here.values, times)
                 if ran is not None:
@@ -289,6 +265,25 @@ class Navigator:
         following.left[edge.number] -= 1
         following.node = edge.target
         return transition.target, stepped, following
+
+    @staticmethod
+    def _until_due(course: _Course, edge: Edge, values: Mapping[Var, Term], most: int) -> int:
+        """How often a way is taken until another one of the plan is due, that asks for one value of what it moves."""
+        others = [
+            other for other in course.product.outgoing.get(edge.source, ())
+            if other.target != other.source and course.left.get(other.number)
+        ]  # fmt: skip
+        moved = set(edge.update)
+        steps = {var: sub(term, var) for var, term in edge.update.items()}
+        waiting = [other for other in others if any(_asks_for_one(p, moved) for p in conjuncts(other.condition))]
+        for count in range(1, min(most, MOST_LOOKED_AHEAD) if waiting else 0):
+            at = {
+                var: const(now.value + step.value * count) for var, step in steps.items()
+                if isinstance(step, Const) and isinstance(now := values.get(var), Const)
+            }  # fmt: skip
+            if any(_is_due(other, moved, {**values, **at}) for other in waiting):
+                return count
+        return most
 
     def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
         """What stands for the variables and the inputs of a transition."""
@@ -471,3 +466,14 @@ class Navigator:
             spans.append((node.array, low, high))
             found[symbol] = (node.array, first, stride, node.type)
         return found
+
+
+def _asks_for_one(part: Condition, moved: set[Var]) -> bool:
+    """Whether a condition is an equality on something that moves."""
+    return isinstance(part, Compare) and part.relation == "eq" and not part.variables.isdisjoint(moved)
+
+
+def _is_due(edge: Edge, moved: set[Var], values: Mapping[Var, Term]) -> bool:
+    """Whether an edge asks for one value of something that moves, and now has it."""
+    parts = [part for part in conjuncts(edge.condition) if _asks_for_one(part, moved)]
+    return bool(parts) and all(substitute(part, values) is TRUE for part in parts)

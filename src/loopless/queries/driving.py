@@ -15,7 +15,7 @@ from typing import Any, Final
 from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
-from loopless.navigation.search import Route
+from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
 from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of
 from loopless.terms import Term, Var, evaluate

@@ -20,7 +20,8 @@ from loopless.flowgraph.model import Call
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
-from loopless.navigation.search import Navigator, Route
+from loopless.navigation.routes import Route
+from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.driving import Driver, NotDriven, inputs_of
 from loopless.queries.program import Program, load
