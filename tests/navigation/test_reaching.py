@@ -64,6 +64,11 @@ REFUTED = {
     "a reset": """void f(const char *s) { int at = 0, steps = 0;
         for (int i = 0; s[i]; i++) { at = s[i] == 'a' ? 1 : at == 1 ? 2 : 0; steps++; }
         if (at == 3) reach_error(); }""",
+    # Three groups with four marks each have twelve.
+    "totals of an inner loop": """void f(const char *s, int n) { int full = 0, all = 0;
+        for (int i = 0; i < n; i++) { int m = 0; for (int k = 0; k < 5; k++) if (s[5 * i + k]) { m++; all++; }
+            if (m == 4) full++; }
+        if (full == 3 && all < 12) reach_error(); }""",
     # What the first loop leaves at is what the second one begins with.
     "one place": """void f(const char *s) { int i = 0; while (s[i] != 'x') i++; int j = i; while (s[j] == 'y') j++;
         if (j > i) reach_error(); }""",
@@ -132,6 +137,27 @@ def test_a_search_that_fixed_nothing_and_tried_everything_proves(tmp_path):
         made = system(source % wanted, tmp_path)
         found = Navigator(made, {}, time.monotonic() + 60).run()
         assert (found.route is not None, found.exhausted) == (there, not there)
+
+
+def test_addresses_that_the_data_move_are_followed(tmp_path):
+    """Lengths stand in front of what they count: 3, three marks, and so on, eight bytes in all."""
+    made = system(
+        """void f(const unsigned char *s) { int at = 0, records = 0;
+        while (at < 8) { int marks = 0, length = s[at]; for (int k = 1; k <= length; k++) if (s[at + k] == 9) marks++;
+            at += length + 1; if (marks == 3) records++; }
+        if (records == 2) reach_error(); }""",
+        tmp_path,
+    )
+    found = Navigator(made, {}, time.monotonic() + 60).run()
+    assert found.route is not None
+    read = {offset: found.route.values.get(var, 0) for (_, offset, _), var in found.route.cells.items()}
+    at, records = 0, 0
+    while at < 8:
+        length = read.get(at, 0)
+        records += [read.get(at + k, 0) for k in range(1, length + 1)].count(9) == 3
+        at += length + 1
+    assert records == 2
+    assert not found.exhausted
 
 
 def random_program(random_: random.Random) -> str:
