@@ -152,6 +152,7 @@ _BRANCH: Final = re.compile(r"^  br i1 (\S+), label %(\S+), label %([^\s,]+)(.*)
 _SWITCH: Final = re.compile(r"^  switch (\S+) (\S+), label %(\S+) \[(.*)$")
 _CASE: Final = re.compile(r"(\S+ \S+), label %(\S+)")
 _LABELLED: Final = re.compile(r'^("[^"]*"|[\w$.\-]+):')
+_CLEANUP: Final = " %cleanup."
 OUR_OWN: Final = "!nosanitize"
 """What branches carry that the compiler added to check for undefined behaviour."""
 
@@ -199,6 +200,8 @@ def _branches(lines: list[str], function: str) -> Iterator[tuple[int, list[str]]
             inside = named is not None and named[1].strip('"') == function
         elif line.startswith("}"):
             inside = False
+        elif inside and _CLEANUP in line:
+            pass  # of the end of scopes: whether the compiler needs it depends on its options
         elif inside and _BRANCH.match(line) and OUR_OWN not in line:
             yield at, [line]
         elif inside and _SWITCH.match(line):
