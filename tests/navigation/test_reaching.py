@@ -4,6 +4,7 @@ runs of random programs over small inputs.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 import time
@@ -78,6 +79,13 @@ REFUTED = {
 @pytest.mark.parametrize("name", REFUTED)
 def test_what_no_run_comes_to_has_no_solution(name, tmp_path):
     assert counters(system(REFUTED[name], tmp_path)) is Answer.NO
+
+
+def test_what_was_not_explored_to_the_end_refutes_nothing(tmp_path):
+    made = system(REFUTED["steps of four"], tmp_path)
+    whole = product_of(made, START, {})
+    assert CounterSystem(whole, made).solve() is Answer.NO
+    assert CounterSystem(dataclasses.replace(whole, cut=True), made).solve() is Answer.UNKNOWN
 
 
 def test_a_plan_has_the_counts_of_a_run(tmp_path):

@@ -434,9 +434,12 @@ class CounterSystem:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def solve(self, also: Iterable[Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | Answer:
-        """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up."""
+        """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up. A
+        product that does not have all edges refutes nothing.
+        """
+        none = Answer.UNKNOWN if self.product.cut else Answer.NO
         if FALSE in self.parts:
-            return Answer.NO
+            return none
         if self._solver is None:
             self._solver = Conjunction()
             self._solver.add(self.parts)
@@ -444,7 +447,7 @@ class CounterSystem:
         for _ in range(CUTS):
             answer, model = self._solver.check(also, timeout_ms)
             if answer is not Answer.YES:
-                return answer
+                return none if answer is Answer.NO else answer
             counts = {number: model.get(var, 0) for number, var in self.count.items()}
             cuts = self._cuts(counts)
             if not cuts:

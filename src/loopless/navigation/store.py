@@ -79,7 +79,10 @@ class Store:
     """Inputs as symbols and what is demanded of them; :meth:`mark` and :meth:`back` go back to an earlier state."""
 
     def __init__(self, objects: Iterable[MemoryObject]) -> None:
-        self._content = {found.name: found for found in objects if found.content is not None and found.constant}
+        self._content = {
+            found.name: found for found in objects
+            if found.content is not None and found.constant and not found.relocations
+        }  # fmt: skip
         self._parts: list[Condition] = []
         self._by_symbol: dict[Var, list[int]] = {}
         self._trail: list[Var] = []
@@ -109,7 +112,7 @@ class Store:
 
     def cell(self, array: str, offset: int, type: IntType) -> Term:
         """The element of an object at a byte offset: a number where it is known."""
-        known = self._content.get(array)
+        known = self._content.get(array) if type.width is not None else None
         if known is not None and known.content is not None:
             size = size_of(type)
             if offset >= 0 and offset + size <= len(known.content):

@@ -162,7 +162,7 @@ class _Question:
         """The answer, by the methods in their order."""
         graph = graph_of(
             self.program.source, self.entry, Property.UNREACH_CALL, mathematical=self.settings.mathematical,
-            wrapv=self.settings.wrapv, apart=True, cells=False,
+            wrapv=self.settings.wrapv, apart=self.entry != "main", cells=False,
         )  # fmt: skip
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
@@ -212,7 +212,7 @@ class _Question:
         except LooplessError as error:
             self.why = self.why or str(error)
             return None
-        return None if found is None else self._reached(driver, found, "random inputs")
+        return None if found is None else self._replayed(driver, found, "random inputs")
 
     def _counters(self, system: TransitionSystem) -> CounterSystem | Answer:
         """The constraints of all runs; NO where they have no solution."""
@@ -304,13 +304,14 @@ class _Question:
         navigator = Navigator(system, fixed, min(until, self.deadline), most=most, trips=self.summaries)
         found = self._timed("guided search", navigator.run)
         if found.route is not None:
-            return self._replayed(system, driver, found.route)
+            return self._driven(system, driver, found.route)
         if found.exhausted and not system.open:
             return self._unreachable("guided search", system)
         self.why = self.why or (found.why if not fixed else "")
         return None
 
-    def _replayed(self, system: TransitionSystem, driver: Driver, route: Route) -> Reach | None:
+    def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> Reach | None:
+        """What a run with the inputs of a path comes to."""
         try:
             inputs = inputs_of(route, system, self.entry, driver.signature)
         except NotDriven as error:
@@ -319,6 +320,10 @@ class _Question:
         except LooplessError as error:
             self.why = f"a path that gets there was found, but the program could not be compiled for a run: {error}"
             return None
+        return self._replayed(driver, inputs, "guided search")
+
+    def _replayed(self, driver: Driver, inputs: Inputs, method: str) -> Reach | None:
+        """The answer "reached", if the native run with these inputs comes to the target."""
         try:
             reached, said, inputs = self._timed("replay", lambda: driver.replay(inputs))
         except LooplessError as error:
@@ -327,16 +332,10 @@ class _Question:
         if not reached:
             self.why = f"a path that gets there was found, but the native run with its inputs ended otherwise ({said})"
             return None
-        return self._reached(driver, inputs, "guided search")
-
-    # -- answers ------------------------------------------------------------------------------------------------------
-
-    def _reached(self, driver: Driver, inputs: Inputs, method: str) -> Reach:
-        reached, said, inputs = driver.replay(inputs)
-        if not reached:
-            return self._unknown(f"a native run got there once and then ended otherwise ({said})")
         words = "the native run came to the target"
         return Reach(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
+
+    # -- answers ------------------------------------------------------------------------------------------------------
 
     def _unreachable(self, method: str, system: TransitionSystem) -> Reach:
         """Nothing gets there; with a certificate where a proof is found, which says the same in other words."""
