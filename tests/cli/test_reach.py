@@ -10,10 +10,10 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from loopless.cli import main
+from reach_asked import HASHED, asking
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "src" / "loopless" / "report" / "schema.json").read_text(encoding="utf-8"))
@@ -41,30 +41,13 @@ int main(void) {
     return n;
 }
 """
-HASHED = """int f(unsigned n) {
-    unsigned h = n;
-    for (int i = 0; i < 900; i++) h = h * h ^ (h >> 5) ^ 2654435769u;
-    if (h == 12345u)
-        return 1;
-    return 0;
-}
-"""
 
 
 @pytest.fixture
 def asked(capsys, tmp_path):
     """Status, JSON and what was said beside, of the command in this process, about a program in ``a.c``."""
 
-    def command(text, *words):
-        file = tmp_path / "a.c"
-        file.write_text(text, encoding="utf-8")
-        status = main(["reach", str(file), *map(str, words), "--format", "json"])
-        said = capsys.readouterr()
-        found = json.loads(said.out)
-        jsonschema.validate(found, SCHEMA)
-        return status, found, said.err
-
-    return command
+    return asking(capsys, tmp_path, SCHEMA)
 
 
 def listed(runs):

@@ -24,7 +24,7 @@ from loopless.report.coverage import coverage_json, coverage_text
 from loopless.report.document import document
 from loopless.report.reach import reach_json, reach_text
 from loopless.report.reach_tests import c_test, python_test
-from loopless.report.test_format import xml_metadata, xml_test
+from loopless.report.testcomp import xml_metadata, xml_test
 from loopless.source.compile import SourceOptions
 from loopless.source.targets import Side, Target
 

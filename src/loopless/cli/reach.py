@@ -235,7 +235,7 @@ def _write_files(
     """Each of the tests, with what it is for, in the formats in which it can be written."""
     from loopless.queries.surroundings import surroundings
     from loopless.report.reach_tests import c_test, python_test
-    from loopless.report.test_format import xml_metadata, xml_test
+    from loopless.report.testcomp import xml_metadata, xml_test
 
     program = surroundings(files, function, replace(settings.source, target=None))
     texts: dict[str, str] = {}
