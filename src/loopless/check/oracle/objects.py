@@ -34,7 +34,9 @@ _DEFINE: Final = re.compile(r"^define\b.*\{$")
 _ALLOCA: Final = re.compile(rf"^  ({_NAME}) = alloca (.*)$")
 _LOAD: Final = re.compile(rf"^  {_NAME} = load (?:volatile )?(?!atomic)(.*), ptr ({_NAME})((?:,.*)?)$")
 _STORE: Final = re.compile(rf"^  store (?:volatile )?(?!atomic)(.*), ptr ({_NAME}|@[\w$.\-]+)((?:,.*)?)$")
-_STEP: Final = re.compile(rf"^  ({_NAME}) = getelementptr inbounds .*?, ptr ({_NAME})(?:,.*)?$")
+_WITHIN: Final = r"getelementptr (?:inbounds |nuw |nusw )*\([^()]*\)"
+"""A place in a global that is known before the program runs."""
+_STEP: Final = re.compile(rf"^  ({_NAME}) = getelementptr inbounds .*?, ptr ({_NAME}|@[\w$.\-]+|{_WITHIN})(?:,.*)?$")
 _INDEX: Final = re.compile(
     rf"^  {_NAME} = getelementptr inbounds (?:nuw )?\[.*\], ptr .*, (i32|i64) 0, \1 ({_NAME})(?:,.*)?$"
 )
