@@ -77,7 +77,7 @@ def expected(property_: Property, outcomes: Sequence[Outcome]) -> str:
     return "false" if violated else "true?" if odd else "true"
 
 
-def judged_here(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+def judged_here(document: Mapping[str, Any], seconds: float, _waiting: object = None) -> dict[str, Any]:
     """The judge in this process, which saves its start."""
     try:
         return judged_document(document, seconds)

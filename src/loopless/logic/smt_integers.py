@@ -7,8 +7,10 @@ which no solution evaluates, gives 0.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from loopless.terms import (
     Aggregate,
@@ -30,6 +32,8 @@ from loopless.terms import (
     range_of,
     walk,
 )
+
+_RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {"le": operator.le, "eq": operator.eq, "ne": operator.ne}
 
 
 class IntegerTranslation:
@@ -74,9 +78,7 @@ class IntegerTranslation:
             case Truth():
                 return self.z3.BoolVal(node.value, self.context)
             case Compare():
-                term = self.done[node.term]
-                zero = self._constant(0)
-                return {"le": term <= zero, "eq": term == zero, "ne": term != zero}[node.relation]
+                return _RELATIONS[node.relation](self.done[node.term], self._constant(0))
             case And():
                 return self.z3.And(*(self.done[arg] for arg in node.args))
             case Or():
@@ -112,14 +114,13 @@ class IntegerTranslation:
                 raise AssertionError(term)
 
     def _sum(self, term: Sum) -> Any:
-        total = self._constant(0)
+        parts = []
         for monomial, coefficient in term.items:
-            product = self._constant(coefficient)
-            for atom, exponent in monomial:
-                for _ in range(exponent):
-                    product = product * self.done[atom]
-            total = total + product
-        return total
+            factors = [self.done[atom] for atom, exponent in monomial for _ in range(exponent)]
+            if coefficient != 1 or not factors:  # each product that is not made is time of Z3's interface
+                factors.insert(0, self._constant(coefficient))
+            parts.append(reduce(operator.mul, factors))
+        return reduce(operator.add, parts) if parts else self._constant(0)
 
     def _read(self, term: Read) -> Any:
         offset = self.done[term.offset]

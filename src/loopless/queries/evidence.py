@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,22 +111,39 @@ def places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
     return {loop.header: (loop.file, loop.line) for loop in graph.loops}
 
 
-def judge_apart(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """What the judge says of a certificate, in a process that imports no method."""
-    with tempfile.TemporaryDirectory(prefix="loopless-certificate-") as folder:
-        file = Path(folder) / "certificate.json"
-        file.write_text(json.dumps(document), encoding="utf-8")
+class WaitingJudge:
+    """The judge in a process that imports no method, which starts while there is nothing to judge yet: that a third
+    of its time is gone when a certificate comes.
+    """
+
+    def __init__(self) -> None:
         root = str(Path(__file__).resolve().parents[2])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "loopless.check.certificates"], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def judge(self, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """What the judge says of the certificate; it judges one."""
         try:
-            done = subprocess.run(
-                [sys.executable, "-m", "loopless.check.certificates", str(file), f"{seconds:.1f}"],
-                capture_output=True, text=True, timeout=seconds + 10, env=environment, check=False,
-            )  # fmt: skip
+            out, err = self._process.communicate(f"{seconds:.1f}\n{json.dumps(document)}", timeout=seconds + 10)
         except subprocess.TimeoutExpired:
+            self.close()
             return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
-    if done.returncode not in (0, 1) or not done.stdout:
-        words = done.stderr.strip().splitlines() or ["it ended without a word"]
-        return {"accepted": False, "failed": [words[-1]], "undefined": []}
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+        if self._process.returncode not in (0, 1) or not out:
+            words = err.strip().splitlines() or ["it ended without a word"]
+            return {"accepted": False, "failed": [words[-1]], "undefined": []}
+        answer: dict[str, Any] = json.loads(out)
+        return answer
+
+    def close(self) -> None:
+        """End the process, where it has not ended itself."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def judge_apart(document: Mapping[str, Any], seconds: float, waiting: WaitingJudge | None = None) -> dict[str, Any]:
+    """What the judge says of a certificate, in a process that imports no method: ``waiting``, or a new one."""
+    return (waiting or WaitingJudge()).judge(document, seconds)

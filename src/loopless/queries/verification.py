@@ -27,7 +27,7 @@ from loopless.check.certificates.property import (
 from loopless.errors import UsageError
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
-from loopless.queries.evidence import Told, claim_of, judge_apart, places, told, told_contracts
+from loopless.queries.evidence import Told, WaitingJudge, claim_of, judge_apart, places, told, told_contracts
 from loopless.queries.program import Program
 from loopless.queries.replays import Replay, Replays
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
@@ -149,12 +149,14 @@ class _Question:
         self.contracts: dict[str, tuple[str, ...]] | None = None
         self.ensured: Mapping[str, str] = {}
         self.replays = Replays(program, property_, settings, deadline)
+        self.waiting: WaitingJudge | None = None
 
     def answer(self) -> Verdict:
         """The verdict, by the methods in their order."""
         made = self._system(None)
         if isinstance(made, Refused):
             return self._unknown(str(made))
+        self.waiting = WaitingJudge()
         try:
             if not made.graph.signatures:
                 return self._asked(made, {})
@@ -167,6 +169,8 @@ class _Question:
             return self._under_contracts(made) or self._asked(made, {})
         finally:
             self.replays.close()
+            if self.waiting is not None:
+                self.waiting.close()
 
     def proved(self) -> Verdict:
         """The verdict by the methods that prove, without runs of the program."""
@@ -302,12 +306,16 @@ class _Question:
             f"({found.kind.replace('-', ' ')}{at}{inputs}), and C does not say what it does then"
         )
 
+    def _judge(self, document: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+        waiting, self.waiting = self.waiting, None
+        return judge_apart(document, seconds, waiting)
+
     def _judged(
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
         left = max(self.deadline - time.monotonic(), 1.0)
-        judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
+        judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
             self.refused_proof = f"a proof was found ({method}), but its certificate was not accepted: {why}"
@@ -422,7 +430,7 @@ class _Question:
         claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)
         document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
-        judgement = self._timed("certificate", lambda: judge_apart(document, min(JUDGE_S, left)))
+        judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
             self.refused_proof = f"a set of states that runs do not leave was found, but not accepted: {why}"

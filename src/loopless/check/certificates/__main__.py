@@ -1,5 +1,7 @@
 """``python -m loopless.check.certificates FILE``: judges a certificate in a process that imports no method.
 
+Without FILE the certificate is read from standard input, behind a line with the seconds that it may take.
+
 Status 0: accepted; 1: refused; 2: it cannot be read.
 """
 
@@ -15,12 +17,17 @@ from loopless.errors import LooplessError
 
 def main(arguments: list[str]) -> int:
     """Judge the certificate in a file; its verdict as one line of JSON."""
-    if len(arguments) not in (1, 2):
+    if len(arguments) > 2:
         sys.stderr.write("python -m loopless.check.certificates FILE [SECONDS]\n")
         return 2
     try:
-        document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-        judgement = judged_document(document, float(arguments[1]) if len(arguments) == 2 else 60.0)
+        if arguments:
+            seconds = float(arguments[1]) if len(arguments) == 2 else 60.0
+            document = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+        else:
+            seconds = float(sys.stdin.readline())
+            document = json.loads(sys.stdin.read())
+        judgement = judged_document(document, seconds)
     except (OSError, ValueError, LookupError, TypeError, RecursionError, LooplessError) as error:
         sys.stderr.write(f"loopless: the certificate cannot be judged: {error}\n")
         return 2
