@@ -7,7 +7,8 @@ SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by 
 ``--best-known`` where nothing is expected ``best_known``, what some tool of a competition has said). Of each
 ``true`` the certificate was accepted by the judge, of each ``false`` a native run came to the violation: else ``verify``
 says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files;
-``--certificates FOLDER`` keeps the certificates, for ``bench/trust.py --conjuncts``.
+``--certificates FOLDER`` keeps the certificates, for ``bench/trust.py --conjuncts``. ``--beside-eva`` asks Frama-C's Eva
+too (``bench/eva.py``), each task by the one and then by the other.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import eva
 
 
 def main() -> None:
@@ -36,6 +40,8 @@ def main() -> None:
     parser.add_argument("--best-known", action="store_true", help="tasks without a given verdict too, by what tools have said of them")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--certificates", type=Path)
+    parser.add_argument("--beside-eva", action="store_true", help="ask Frama-C's Eva too")
+    parser.add_argument("--jobs", type=int, default=1, help="tasks at once")
     parser.add_argument("--report", nargs="*", type=Path)
     options = parser.parse_args()
     if options.report:
@@ -44,9 +50,9 @@ def main() -> None:
             table(json.loads(file.read_text()))
         return
     answers = []
-    for task, expected in tasks(options):
-        answers.append(asked(options, task, expected))
-        one = answers[-1]
+    pool = ThreadPoolExecutor(options.jobs)
+    for one in pool.map(lambda each: asked(options, *each), list(tasks(options))):
+        answers.append(one)
         print(f"{one['judgement']:8}{one['verdict']:22}{one['seconds']:7.2f} s  {one['file']}  {one['why']}"[:160], flush=True)
         if options.keep:
             options.keep.write_text(json.dumps(answers, indent=1) + "\n")
@@ -85,7 +91,12 @@ def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> 
     verdict = answer.get("verdict") or f"error: {answer['errors'][0]['message'][:60]}"
     said = {"true": True, "false": False}.get(verdict.split("(")[0])
     judgement = "unknown" if said is None else ("right" if said == expected else "WRONG")
-    return {
+    beside = {}
+    if options.beside_eva:
+        file = options.suite / task["file"]
+        found, took = eva.asked(file, options.property, task.get("data_model") or "ILP32", options.timeout)
+        beside = {"eva": found, "eva_seconds": round(took, 2)}
+    return beside | {
         "file": task["file"], "features": task.get("features", []), "expected": expected, "verdict": verdict,
         "judgement": judgement, "seconds": round(seconds, 2), "method": answer.get("method"),
         "why": answer.get("reason") or answer.get("method") or "", "assumptions": answer.get("assumptions", []),
@@ -110,8 +121,23 @@ def table(answers: list[dict[str, Any]]) -> None:
     print("; ".join(f"{verdict} by {method}: {number}" for (verdict, method), number in methods.most_common()))
     true = [one for one in answers if one["verdict"] == "true"]
     false = [one for one in answers if one["verdict"].startswith("false")]
+    if answers and "eva" in answers[0]:
+        eva_table(rows, answers)
     print(f"certificates accepted: {sum(one['certified'] for one in true)} of {len(true)}; "
           f"replayed: {sum(one['replayed'] for one in false)} of {len(false)}")
+
+
+def eva_table(rows: dict[str, list[dict[str, Any]]], answers: list[dict[str, Any]]) -> None:
+    """What Eva proves of the tasks whose verdict is true, beside Loopless; it refutes nothing by a run."""
+    print("\n| suite | true tasks | Loopless | s | Eva | s | Eva proves what is false | only Eva |\n|---|---|---|---|---|---|---|---|")
+    for name, some in [*sorted(rows.items()), ("all", answers)]:
+        true = [one for one in some if one["expected"]]
+        ours = [one for one in true if one["judgement"] == "right"]
+        theirs = [one for one in true if one["eva"] == "true"]
+        wrong = sum(one["eva"] == "true" for one in some if not one["expected"])
+        only = sum(one["judgement"] != "right" for one in theirs)
+        seconds, others = (sum(one[key] for one in true) for key in ("seconds", "eva_seconds"))
+        print(f"| {name} | {len(true)} | {len(ours)} | {seconds:.0f} | {len(theirs)} | {others:.0f} | {wrong} | {only} |")
 
 
 if __name__ == "__main__":

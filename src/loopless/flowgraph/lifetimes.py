@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless.flowgraph.own_heap import with_own_heap
 from loopless.flowgraph.places import Base, PointsTo
 from loopless.flowgraph.pointers import analyse
 from loopless.graphs import cycles
@@ -35,6 +36,7 @@ def with_lifetimes_and_points(
     function: ir.Function, module: ir.Module, *, apart: bool = True
 ) -> tuple[ir.Function, PointsTo]:
     """As :func:`with_lifetimes`, and where the pointers of the function point, ``apart`` as in :func:`.analyse`."""
+    function = with_own_heap(function, module)
     lives = _Lives(function)
     ends = lives.ends() if lives.scopes or lives.marked else {}
     points = analyse(function, module, apart=apart)

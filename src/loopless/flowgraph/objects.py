@@ -14,6 +14,7 @@ from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Caller, Touched, facts_of, is_internal, touched
 from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
 from loopless.flowgraph.nullable import compared_with_null
+from loopless.flowgraph.own_heap import is_allocated
 from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
@@ -295,6 +296,8 @@ class Memory:
 
     def is_indirect(self, base: Base) -> bool:
         """Whether the object is named by a pointer to it."""
+        if base.kind == "local":
+            return is_allocated(base.name)
         return base.kind in STANDING_IN or (base.kind == "parameter" and base.name not in self.function.variables)
 
     def in_words(self, base: Base) -> str:

@@ -1,0 +1,181 @@
+"""Memory that a function allocates and keeps to itself is as a local object.
+
+``p = malloc(sizeof *p)`` outside of loops, where ``p`` is only read and written through, compared, freed, and kept in
+local pointers, gives one object in a call of the function, which nothing else reaches: an object as locals are, or
+null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. What is read or written through
+``p`` behind ``free`` is not told apart, as for all memory that is allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from loopless.graphs import cycles
+from loopless.source import ir
+from loopless.source.debug import DebugType, DebugVariable, Kind
+from loopless.source.vocabulary import Effect, effect_of
+
+_MARK: Final = ":"
+"""No name of LLVM has it without quotes."""
+_OBJECT: Final = f"{_MARK}object"
+_LARGEST: Final = 1 << 12
+"""Bytes: of larger objects it is elements that matter, not fields."""
+
+
+def is_allocated(name: str) -> bool:
+    """Whether a local object is one that stands for allocated memory, and is named by its pointer."""
+    return name.endswith(_OBJECT)
+
+
+def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
+    """The function with local objects for the memory that it allocates and keeps to itself."""
+    if not any(i.callee_name == "malloc" for i in function.instructions()):
+        return function
+    repeated = {label for cycle in cycles({b.label: list(b.successors) for b in function.blocks}) for label in cycle}
+    made: dict[str, ir.Instruction] = {}
+    freed: dict[ir.Instruction, list[str]] = {}
+    variables = dict(function.variables)
+    for block in function.blocks if not _is_defined("malloc", module) else ():
+        for i in block.instructions if block.label not in repeated else ():
+            size = i.operands[0] if i.op == "call" and i.callee_name == "malloc" and len(i.operands) == 1 else None
+            if i.result is None or not isinstance(size, ir.IntConst) or not 0 < size.unsigned <= _LARGEST:
+                continue
+            spread = _kept(function, i.result, module)
+            if spread is not None:
+                made[i.result] = _alloca(i, size.unsigned)
+                for call in spread.freed:
+                    freed.setdefault(call, []).append(i.result)
+                named = (function.variables[name] for name in sorted(spread.holders) if name in function.variables)
+                pointer = next(named, None)
+                element = None if pointer is None else _element(pointer.type, module)
+                if pointer is not None and element is not None:
+                    variables[i.result + _OBJECT] = DebugVariable(pointer.name, element, pointer.declared)
+    if not made:
+        return function
+    blocks, calls = [], list(freed)
+    for index, block in enumerate(function.blocks):
+        instructions = list(made.values()) if index == 0 else []
+        for i in block.instructions:
+            if i in freed:
+                instructions += _freed(i, freed[i], calls.index(i))
+            else:
+                instructions += _chosen(i) if i.result in made else (i,)
+        blocks.append(replace(block, instructions=tuple(instructions)))
+    return replace(function, blocks=tuple(blocks), variables=variables)
+
+
+def _is_defined(name: str, module: ir.Module) -> bool:
+    found = module.functions.get(name)
+    return found is not None and not found.is_declaration
+
+
+def _element(type: DebugType, module: ir.Module) -> DebugType | None:
+    return module.debug_types.element(type) if type.kind is Kind.POINTER else None
+
+
+def _alloca(call: ir.Instruction, size: int) -> ir.Instruction:
+    room = ir.Access(ir.ArrayT(size, ir.IntT(8)), 16)
+    return ir.Instruction("alloca", f"{call.result}{_OBJECT}", ir.PtrT(), access=room, loc=call.loc)
+
+
+def _chosen(call: ir.Instruction) -> tuple[ir.Instruction, ...]:
+    """The call, whether it succeeds, and by that the object or null."""
+    address, succeeds = f"{call.result}{_MARK}address", f"{call.result}{_MARK}succeeds"
+    null, pointer = ir.NullPtr(), ir.PtrT()
+    values = (ir.Local(succeeds, ir.IntT(1)), ir.Local(f"{call.result}{_OBJECT}", pointer), null)
+    return (
+        replace(call, result=address),
+        ir.Instruction("icmp", succeeds, ir.IntT(1), (ir.Local(address, pointer), null), predicate="ne", loc=call.loc),
+        ir.Instruction("select", call.result, pointer, values, loc=call.loc),
+    )
+
+
+def _freed(call: ir.Instruction, results: Sequence[str], number: int) -> Iterator[ir.Instruction]:
+    """The call, the ``number``-th, which is given the address that was allocated where its argument is the object's."""
+    for name in results:
+        given, pointer = call.operands[0], ir.PtrT()
+        own, allocated = ir.Local(f"{name}{_OBJECT}", pointer), ir.Local(f"{name}{_MARK}address", pointer)
+        is_own, chosen = (f"{name}{_MARK}{word}.{number}" for word in ("is", "freed"))
+        yield ir.Instruction("icmp", is_own, ir.IntT(1), (given, own), predicate="eq", loc=call.loc)
+        values = (ir.Local(is_own, ir.IntT(1)), allocated, given)
+        yield ir.Instruction("select", chosen, pointer, values, loc=call.loc)
+        call = replace(call, operands=(ir.Local(chosen, pointer),))
+    yield call
+
+
+@dataclass(slots=True)
+class _Spread:
+    """What holds a pointer: values of the function, and local pointers that are read and written by name alone; and the
+    calls that free it.
+    """
+
+    values: set[str]
+    holders: set[str] = field(default_factory=set)
+    freed: list[ir.Instruction] = field(default_factory=list)
+
+
+def _kept(function: ir.Function, result: str, module: ir.Module) -> _Spread | None:
+    """What holds the result of a call, None where it may come to somewhere else."""
+    spread = _Spread({result})
+    known = None
+    while known != (len(spread.values), len(spread.holders)):
+        known = (len(spread.values), len(spread.holders))
+        spread.freed.clear()
+        for i in function.instructions():
+            if not i.is_debug and not _follow(i, spread, function, module):
+                return None
+    return spread
+
+
+def _follow(i: ir.Instruction, spread: _Spread, function: ir.Function, module: ir.Module) -> bool:
+    held = [value for value in i.operands if isinstance(value, ir.Local) and value.name in spread.values]
+    if i.op == "load" and isinstance(i.operands[0], ir.Local) and i.operands[0].name in spread.holders:
+        spread.values.add(i.result or "")
+        return True
+    if any(isinstance(value, ir.Local) and value.name in spread.values for value, _ in i.incoming):
+        return False
+    if not held:
+        return True
+    plain = i.access is None or not (i.access.volatile or i.access.atomic)
+    match i.op:
+        case "load":
+            return plain
+        case "store" if i.operands[0] in held:
+            address = i.operands[1]
+            if not isinstance(address, ir.Local) or not _by_name_alone(address.name, function):
+                return False
+            spread.holders.add(address.name)
+            return plain and len(held) == 1
+        case "store":
+            return plain
+        case "icmp":
+            return True
+        case "getelementptr" if i.gep is not None and not i.gep.steps:
+            spread.values.add(i.result or "")
+            return True
+        case "call" if i.callee_name is not None and not _is_defined(i.callee_name, module):
+            spread.freed.append(i)
+            return effect_of(i.callee_name, module.stubs) is Effect.FREES
+        case _:
+            return False
+
+
+def _by_name_alone(name: str, function: ir.Function) -> bool:
+    """Whether a local is there, and its address is used for nothing but to read and write it."""
+    there = False
+    for i in function.instructions():
+        if i.is_debug:
+            continue
+        there |= i.op == "alloca" and i.result == name and not i.operands
+        if any(isinstance(value, ir.Local) and value.name == name for value, _ in i.incoming):
+            return False
+        for at, value in enumerate(i.operands):
+            if not isinstance(value, ir.Local) or value.name != name:
+                continue
+            plain = i.access is not None and not (i.access.volatile or i.access.atomic)
+            marker = i.op == "call" and (i.callee_name or "").startswith("llvm.lifetime.")
+            if not marker and not (plain and (i.op, at) in (("load", 0), ("store", 1))):
+                return False
+    return there
