@@ -25,6 +25,7 @@ ENDING = {
 ENDLESS = {
     "still": "int x = 3; while (x > 0) ;",
     "parity": "unsigned x = 1; while (x != 10) x += 2;",
+    "parity that falls": "unsigned x = __VERIFIER_nondet_uint() | 1; while (x != 10) x -= 6;",
     "input": "int x = __VERIFIER_nondet_int(); while (x > 5) if (x > 7) x--; else x++;",
     "swing": "int x = 0, up = 1; while (x >= 0) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; }",
 }

@@ -149,8 +149,10 @@ class Proposals:
 
     def _rests(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
         """Remainders by constants of the program."""
+        steps = {abs(k) for k in self.constants}
+        steps |= {k & -k for k in self.constants}  # what stays where values wrap around
         for var in variables:
-            for modulus in (k for k in self.constants if 2 <= k <= 64):
+            for modulus in sorted(k for k in steps if 2 <= k <= 64):
                 rests = {s[var] % modulus for s in states}
                 if len(rests) == 1 and (len(states) > 2 or not states):
                     yield equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))
