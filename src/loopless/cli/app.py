@@ -16,6 +16,7 @@ from typing import Final
 
 import click
 
+from loopless.cli.colour import show
 from loopless.errors import LimitError, LooplessError, UsageError
 
 ANSWERED: Final = 0
@@ -201,7 +202,7 @@ def _is_of_output(error: OSError) -> bool:
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return at is not None and at.tb_frame.f_code in (click.echo.__code__, run.__code__)
+    return at is not None and at.tb_frame.f_code in (click.echo.__code__, show.__code__, run.__code__)
 
 
 def _drop_output() -> None:

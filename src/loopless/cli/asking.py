@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence, Sized
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from loopless.cli.app import Request
+from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, names_of, settings_of, show_trouble, warn
+from loopless.cli.progress import Progress
 from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.answers import LoopAnswer
+    from loopless.queries.answers import LoopAnswer, Question
     from loopless.queries.functions import FunctionAnswer
+    from loopless.queries.program import Loop
     from loopless.queries.sandbox import Overrun
+    from loopless.queries.settings import Settings
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
-ENGINES: Final = ("loopless.queries.answers",)
+ENGINES: Final = ("loopless.queries.answers", "loopless.report.making", "loopless.report.text")
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
@@ -50,15 +55,26 @@ def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[
     return whole(make, settings, deadline_of(request, settings))
 
 
-def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
-    """The answers about all loops that the options select."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked about which loops, under which settings, and the deadline of the request."""
+
+    loops: Sequence[Loop]
+    question: Question
+    settings: Settings
+    until: float | None
+
+
+def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], progress: Progress) -> Asked:
+    """Read the program and select the loops that the options speak of."""
     from loopless.queries.program import load_while_importing
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
+    progress.say(f"reading {', '.join(map(str, files))}")
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
-        from loopless.queries.answers import Question, answer_all
+        from loopless.queries.answers import Question
         from loopless.queries.assumptions import names_in
         from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.selection import check_variables, select_loops
@@ -76,9 +92,82 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         check_variables(loops, (*(question.variables or ()), *spoken_of))
     if not loops and form in (*DRAWN, "smtlib"):
         warn(f"no loops in {', '.join(map(str, files))}")
-    answers = answer_all(loops, question, shared(settings, len(loops), LEAST_FOR_SUMMARY_S), until)
+    return Asked(loops, question, shared(settings, len(loops), LEAST_FOR_SUMMARY_S), until)
+
+
+def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
+    """The answers about all loops that the options select."""
+    with Progress() as progress:
+        what = asked(request, files, options, progress)
+        found: dict[int, LoopAnswer] = {}
+        for at, answer in _found(what, progress, found):
+            found[at] = answer  # noqa: PERF403  # how many there are is shown
+    answers = [found[at] for at in range(len(what.loops))]
     show_trouble([answer.trouble for answer in answers])
     return answers
+
+
+def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[int, LoopAnswer]]:
+    """The answers as they are found; ``answered`` grows by them, and is shown as progress."""
+    from loopless.queries.answers import answers_as_found
+
+    watch = progress.watching([loop.name for loop in what.loops], lambda: len(answered))
+    return answers_as_found(what.loops, what.question, what.settings, what.until, watch)
+
+
+def tell_as_found(
+    request: Request,
+    files: Sequence[Path],
+    options: Mapping[str, Any],
+    make: Callable[[LoopAnswer], str],
+    without: Callable[[LoopAnswer, Overrun], LoopAnswer],
+) -> bool:
+    """Print a paragraph for each loop, in the order of the source and as soon as it and those before it are answered;
+    whether all is answered and told. An interruption leaves what was found.
+    """
+    from loopless.report.making import Making
+
+    with Progress() as progress:
+        what = asked(request, files, options, progress)
+        found: dict[int, LoopAnswer] = {}
+        with Making(make, without, what.settings, what.until) as making:
+            telling = _Telling(making.made, progress, options["color"])
+            answers = _found(what, progress, found)
+            try:
+                for at, answer in answers:
+                    found[at] = answer
+                    while telling.number in found:
+                        telling.tell(found[telling.number])
+            except KeyboardInterrupt:
+                answers.close()
+                missing = [loop.name for at, loop in enumerate(what.loops) if at not in found]
+                for at in sorted(found):
+                    if at >= telling.number:
+                        telling.tell(found[at])
+                progress.clear()
+                warn(f"interrupted: no answer about {', '.join(missing)}" if missing else "interrupted")
+                raise
+    if not what.loops:
+        click.echo("no loops")
+    return telling.complete
+
+
+class _Telling:
+    """Prints paragraphs, and knows how many, and whether they said all that was asked."""
+
+    def __init__(self, made: Callable[[LoopAnswer], tuple[str, bool]], progress: Progress, colour: str) -> None:
+        self.made, self.progress, self.colour = made, progress, colour
+        self.number, self.complete = 0, True
+
+    def tell(self, answer: LoopAnswer) -> None:
+        """Print the paragraph of one more loop."""
+        text, told = self.made(answer)
+        self.progress.clear()
+        first = self.number == 0
+        self.number += 1
+        show(text if first else f"\n{text}", self.colour)
+        self.complete = self.complete and told and answer.answered
+        show_trouble([answer.trouble])
 
 
 def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[FunctionAnswer]:

@@ -12,6 +12,7 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.asking import written, written_whole
+from loopless.cli.colour import show
 from loopless.cli.options import (
     deadline_of,
     exclude,
@@ -170,7 +171,7 @@ def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
     else:
         parts, told = _made(request, options, found)
         texts += [*parts["loops"], *parts["functions"]] or ["no loops"]
-    click.echo("\n\n".join(texts))
+    show("\n\n".join(texts), options["color"])
     return told
 
 
@@ -287,5 +288,5 @@ def _compare(request: Request, files: tuple[Path, ...], options: dict[str, Any])
         click.echo(dump(document("bound", loops=[], functions=[], changes=rows)))
     else:
         shown = [f"{'worse' if change.worse else 'changed'}: {change.name}: {change.what}" for change in changes]
-        click.echo("\n".join(shown) if shown else "no changes")
+        show("\n".join(shown) if shown else "no changes", options["color"])
     return VIOLATED if any(change.worse for change in changes) else ANSWERED

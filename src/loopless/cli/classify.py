@@ -10,6 +10,7 @@ import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
 from loopless.cli.asking import DRAWN, written, written_whole
+from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
 
 
@@ -91,8 +92,8 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
             from loopless.report.text import type_list
 
             if not options["census"] and answers:
-                click.echo(type_list(answers) + "\n")
-            click.echo(census_table(found))
+                show(type_list(answers) + "\n", options["color"])
+            show(census_table(found), options["color"])
     if options["format_"] != "json":
         for file in found:
             if file.error is not None:

@@ -10,6 +10,7 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, Request
 from loopless.cli.arguments import integer, parse_argument, parse_line
+from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
 from loopless.errors import UsageError
 from loopless.queries.deadline import in_time
@@ -81,7 +82,7 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
 
         click.echo(dump(document("eval", **evaluation_json(found), time_ms=request.elapsed_ms)))
     else:
-        click.echo(evaluation_text(found))
+        show(evaluation_text(found), options["color"])
     return UNKNOWN if found.status == "unknown" and not options["unknown_ok"] else ANSWERED
 
 

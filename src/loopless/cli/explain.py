@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from loopless.cli.app import ANSWERED, Request
+from loopless.cli.colour import show
 from loopless.cli.options import format_option
 
 
@@ -14,7 +15,7 @@ from loopless.cli.options import format_option
 @click.argument("code", metavar="CODE")
 @format_option("text", "json")
 @click.pass_obj
-def command(request: Request, /, code: str, format_: str) -> int:
+def command(request: Request, /, code: str, format_: str, color: str) -> int:
     """What the refusal CODE means, with an example, and what to do about it.
 
     \b
@@ -37,5 +38,5 @@ def command(request: Request, /, code: str, format_: str) -> int:
         }
         click.echo(dump(document("explain", **found, time_ms=request.elapsed_ms)))
     else:
-        click.echo(explanation_text(page))
+        show(explanation_text(page), color)
     return ANSWERED

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from loopless.cli.app import ANSWERED, Request
+from loopless.cli.colour import show
 from loopless.cli.options import format_option, limits, reading
 
 
@@ -40,5 +41,5 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     else:
         from loopless.report.text import loop_list
 
-        click.echo(loop_list(answers))
+        show(loop_list(answers), options["color"])
     return ANSWERED

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from loopless.cli.app import Request
+from loopless.cli.colour import CHOICES
 from loopless.queries.settings import LONGEST_S, Settings
 from loopless.source.compile import SourceOptions
 
@@ -48,8 +49,12 @@ def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
 
 
 def format_option(*formats: str) -> Callable[[_F], _F]:
-    """``--format``, the first one the default."""
-    return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
+    """``--format``, the first one the default, and ``--color`` of what is text."""
+    return _all(
+        click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
+        click.option("--color", type=click.Choice(CHOICES), default="auto", show_default=True,
+                     help="Colours of text; auto: on terminals, and as NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE say."),
+    )  # fmt: skip
 
 
 def reading(function: _F) -> _F:

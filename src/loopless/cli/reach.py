@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
+from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble, warn
 from loopless.errors import SourceError, UsageError
 from loopless.source.targets import Target
@@ -79,7 +80,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         answer = reach_json(found)
         click.echo(dump(document("reach", **answer, assumptions=found.assumptions, time_ms=request.elapsed_ms)))
     else:
-        click.echo(reach_text(found))
+        show(reach_text(found), options["color"])
     if found.verdict == "unknown":
         return ANSWERED if options["unknown_ok"] else UNKNOWN
     return ANSWERED if found.verdict == "reached" else VIOLATED
@@ -114,7 +115,7 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
         answer = coverage_json(found)
         click.echo(dump(document("reach", **answer, assumptions=found.assumptions, time_ms=request.elapsed_ms)))
     else:
-        click.echo(coverage_text(found))
+        show(coverage_text(found), options["color"])
     return UNKNOWN if found.count("unknown") and not options["unknown_ok"] else ANSWERED
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, Request
+from loopless.cli.colour import show
 from loopless.cli.options import format_option, limits, reading, selection
+
+if TYPE_CHECKING:
+    from loopless.queries.answers import LoopAnswer
+    from loopless.queries.sandbox import Overrun
 
 
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
@@ -45,6 +51,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     """
     if options["whole"]:
         return _whole(request, files, options)
+    if options["format_"] == "text":
+        return _text(request, files, options)
     from loopless.cli.asking import ask, written, written_whole
 
     answers = ask(request, files, options)
@@ -72,18 +80,38 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             from loopless.report.dot import drawing
 
             click.echo(written_whole(request, options, partial(drawing, answers)), nl=False)
-        case "svg":
+        case _:
             from loopless.report.svg import picture
 
             click.echo(picture(answers), nl=False)
-        case _:
-            from loopless.report.text import loop_summary
-
-            make = partial(loop_summary, traces=options["traces"])
-            paragraphs, told = written(request, options, make, answers, loop_without)
-            click.echo("\n\n".join(paragraphs) if paragraphs else "no loops")
     complete = told and all(answer.answered for answer in answers)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
+    """The answers as text, each as soon as it is found."""
+    from loopless.cli.asking import tell_as_found
+
+    complete = tell_as_found(request, files, options, _Paragraph(traces=options["traces"]), _without)
+    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """Makes the text of an answer; what that takes is imported when there is one."""
+
+    traces: bool
+
+    def __call__(self, answer: LoopAnswer) -> str:
+        from loopless.report.text import loop_summary
+
+        return loop_summary(answer, traces=self.traces)
+
+
+def _without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
+    from loopless.report.making import loop_without
+
+    return loop_without(answer, overrun)
 
 
 def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
@@ -104,6 +132,6 @@ def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
         click.echo(dump(document("summarize", functions=shown, loops=loops, time_ms=request.elapsed_ms)))
     else:
         paragraphs, told = written(request, options, function_summary, answers, function_without)
-        click.echo("\n\n".join(paragraphs) if paragraphs else "no functions")
+        show("\n\n".join(paragraphs) if paragraphs else "no functions", options["color"])
     complete = told and all(answer.complete for answer in answers)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
+from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble
 from loopless.errors import UsageError
 from loopless.queries.deadline import in_time
@@ -92,7 +93,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         answer = verdict_json(found)
         click.echo(dump(document("verify", **answer, assumptions=found.assumptions, time_ms=request.elapsed_ms)))
     else:
-        click.echo(verdict_text(found))
+        show(verdict_text(found), options["color"])
     if found.verdict == "unknown":
         return ANSWERED if options["unknown_ok"] else UNKNOWN
     return ANSWERED if found.verdict == "true" else VIOLATED
@@ -116,7 +117,7 @@ def _ruled(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
 
         click.echo(dump(document("verify", **rule_json(loops), time_ms=request.elapsed_ms)))
     else:
-        click.echo(rule_text(loops))
+        show(rule_text(loops), options["color"])
     verdict = verdict_of(loops)
     if verdict == "unknown":
         return ANSWERED if options["unknown_ok"] else UNKNOWN

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -21,7 +22,7 @@ from loopless.queries.jobs import limits_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Loop, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
+from loopless.queries.sandbox import Overrun, Pool, attempted
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -150,66 +151,94 @@ def answer_all(
     """The answers about ``loops``, in their order: each under its limits, several at once; the rest goes on where one
     overruns.
     """
-    if not settings.sandboxed:
-        return [answer_loop(loop.function, loop.id, question) for loop in loops]
-    limits = limits_of(settings, until)
-    jobs = [functools.partial(_by_index, loop.function.program, index, question) for loop, index in _indexed(loops)]
-    results = run_all(jobs, limits, settings.processes)
-    results = _with_approximations(loops, results, question, settings, until)
-    answers = []
-    for loop, result in zip(loops, results, strict=True):
-        if isinstance(result, Overrun):
-            id, refused = replace(loop.id, info=None), result.refused(loop.id.place)
-            answers.append(LoopAnswer(id, refused=refused, trouble=result.traceback, time_ms=1000 * result.seconds))
-        else:
-            answers.append(result)
-    return answers
+    found = dict(answers_as_found(loops, question, settings, until))
+    return [found[at] for at in range(len(loops))]
 
 
-def _with_approximations(
+def answers_as_found(
     loops: Sequence[Loop],
-    results: list[LoopAnswer | Overrun],
     question: Question,
     settings: Settings,
-    until: float | None,
-) -> list[LoopAnswer | Overrun]:
-    """The results, where a limit ended the search for something exact with an approximation for that reason."""
-    over = [at for at, result in enumerate(results) if isinstance(result, Overrun) and not result.traceback]
-    if not over or not (question.approximate and question.summarize):
-        return results
+    until: float | None = None,
+    watch: Callable[[Sequence[int]], None] = lambda _: None,
+) -> Generator[tuple[int, LoopAnswer]]:
+    """The same, each with the number of its loop and as soon as it is found; earlier loops are begun with first.
+
+    ``watch`` is told several times a second which loops are being worked on. Where a limit ends the search for
+    something exact, there is an approximation for that reason. Close it where not all is taken: that ends the work.
+    """
+    if not settings.sandboxed:
+        for at, loop in enumerate(loops):
+            watch((at,))
+            yield at, answer_loop(loop.function, loop.id, question)
+        return
+    stages = _stages(question, settings, until)
+    jobs = [
+        functools.partial(_by_index, loop.function.program, index, stage.question)
+        for stage in stages
+        for loop, index in _indexed(loops)
+    ]
+    waiting = [(at, 0) for at in range(len(loops))]  # a heap
+    over: dict[int, Overrun] = {}
+    with Pool(jobs, limits_of(settings, until)) as pool:
+        while waiting or pool.busy:
+            while waiting and pool.busy < max(1, settings.processes):
+                at, stage = heapq.heappop(waiting)
+                if pool.late:
+                    yield at, _without_answer(loops[at], over.get(at) or pool.not_begun())
+                else:
+                    key = stage * len(loops) + at
+                    pool.start(key, key, time_s=stages[stage].time_s)
+            watch(sorted(key % len(loops) for key in pool.working_on))
+            for key, result in pool.finished():
+                stage, at = divmod(key, len(loops))
+                overrun = result if isinstance(result, Overrun) and stage == 0 else over.get(at)
+                if overrun is None:
+                    assert isinstance(result, LoopAnswer)
+                    yield at, result
+                elif isinstance(result, LoopAnswer) and result.summary is not None:
+                    yield at, _instead(result, overrun, loops[at], stages[stage].question)
+                elif stage + 1 < len(stages) and not overrun.traceback:
+                    over[at] = overrun
+                    heapq.heappush(waiting, (at, stage + 1))
+                else:
+                    yield at, _without_answer(loops[at], overrun)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What is asked about a loop, after what was asked before met a limit, and the seconds for it."""
+
+    question: Question
+    time_s: float | None
+
+
+def _stages(question: Question, settings: Settings, until: float | None) -> list[_Stage]:
+    """What is asked first, and which approximations are asked for where a limit ends that."""
     limits = limits_of(settings, until)
+    stages, least = [_Stage(question, limits.time_s)], limits.time_s
+    if not (question.approximate and question.summarize):
+        return stages
     asked = replace(question, exactly=False, merge=False, draw=False)
-    if limits.time_s is None or limits.time_s >= _WORTH_S:  # else the paths alone took that long
-        own = _APPROXIMATING_S if limits.time_s is None else min(limits.time_s, _APPROXIMATING_S)
-        _approximate(loops, results, over, asked, replace(limits, time_s=own), settings)
-        over = [at for at in over if isinstance(results[at], Overrun)]
-    if limits.of_processor and limits.time_s is not None:  # a share of the time, which is not what users set for a loop
-        limits = replace(limits, time_s=max(limits.time_s, _COARSELY_S))
-    _approximate(loops, results, over, replace(asked, coarsely=True), limits, settings)
-    return results
+    if least is None or least >= _WORTH_S:  # else the paths alone took that long
+        stages.append(_Stage(asked, _APPROXIMATING_S if least is None else min(least, _APPROXIMATING_S)))
+    if limits.of_processor and least is not None:  # a share of the time, which is not what users set for a loop
+        least = max(least, _COARSELY_S)
+    return [*stages, _Stage(replace(asked, coarsely=True), least)]
 
 
-def _approximate(
-    loops: Sequence[Loop],
-    results: list[LoopAnswer | Overrun],
-    over: Sequence[int],
-    asked: Question,
-    limits: Limits,
-    settings: Settings,
-) -> None:
-    """Put approximations in place of limits that were met, where ``asked`` gives some."""
-    indexes = dict(enumerate(index for _, index in _indexed(loops)))
-    jobs = [functools.partial(_by_index, loops[at].function.program, indexes[at], asked) for at in over]
-    for at, found in zip(over, run_all(jobs, limits, settings.processes), strict=True):
-        overrun = results[at]
-        if isinstance(overrun, Overrun) and isinstance(found, LoopAnswer) and found.summary is not None:
-            why = overrun.refused(loops[at].id.place)
-            residual = tuple(replace(part, why=why) for part in found.summary.residual)
-            summary = replace(found.summary, residual=residual)
-            untyped = why if asked.coarsely else found.untyped
-            results[at] = replace(
-                found, summary=summary, untyped=untyped, time_ms=found.time_ms + 1000 * overrun.seconds
-            )
+def _instead(found: LoopAnswer, overrun: Overrun, loop: Loop, asked: Question) -> LoopAnswer:
+    """An approximation that stands in place of a limit that was met."""
+    assert found.summary is not None
+    why = overrun.refused(loop.id.place)
+    summary = replace(found.summary, residual=tuple(replace(part, why=why) for part in found.summary.residual))
+    untyped = why if asked.coarsely else found.untyped
+    return replace(found, summary=summary, untyped=untyped, time_ms=found.time_ms + 1000 * overrun.seconds)
+
+
+def _without_answer(loop: Loop, overrun: Overrun) -> LoopAnswer:
+    id, refused = replace(loop.id, info=None), overrun.refused(loop.id.place)
+    return LoopAnswer(id, refused=refused, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:

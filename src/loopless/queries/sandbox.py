@@ -10,6 +10,7 @@ are forked; on other systems each is started anew. Answers are the same.
 from __future__ import annotations
 
 import contextlib
+import enum
 import gc
 import os
 import pickle
@@ -101,11 +102,20 @@ def run_all(
             while pending and pool.busy < max(1, workers):
                 index = pending.pop()
                 if pool.late:
-                    results[index] = Overrun(Reason.TIME_LIMIT, _deadline_detail(pool.limits))
+                    results[index] = pool.not_begun()
                 else:
                     pool.start(index, index)
             results.update(pool.finished())
     return [results[index] for index in range(len(jobs))]
+
+
+class Usual(enum.Enum):
+    """That a job has the time which the limits give."""
+
+    USUAL = enum.auto()
+
+
+USUAL: Final = Usual.USUAL
 
 
 class Pool(Generic[_T]):
@@ -139,17 +149,30 @@ class Pool(Generic[_T]):
         """Whether the deadline has passed."""
         return self.limits.deadline is not None and time.monotonic() >= self.limits.deadline
 
+    def not_begun(self) -> Overrun:
+        """What is said of a job for which the deadline left no time."""
+        return Overrun(Reason.TIME_LIMIT, _deadline_detail(self.limits))
+
     @property
     def busy(self) -> int:
         """How many jobs are being worked on."""
         return len(self._busy)
 
-    def start(self, key: int, function: int, *args: Any) -> None:
-        """Let a free or new child call ``functions[function](*args)``; the result will come under ``key``."""
+    def start(self, key: int, function: int, *args: Any, time_s: float | Usual | None = USUAL) -> None:
+        """Let a free or new child call ``functions[function](*args)``; the result will come under ``key``.
+
+        ``time_s``: another time for this job than that of the limits.
+        """
         child = self._idle.pop() if self._idle else _Child(self.functions, self.limits)
+        child.limits = self.limits if isinstance(time_s, Usual) else replace(self.limits, time_s=time_s)
         child.key = key
         self._busy.append(child)
         child.ask((function, args))
+
+    @property
+    def working_on(self) -> tuple[int, ...]:
+        """The keys of the jobs that are being worked on."""
+        return tuple(sorted(child.key for child in self._busy))
 
     def call(self, function: int, *args: Any) -> _T | Overrun:
         """The result of one call, waited for."""

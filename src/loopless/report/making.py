@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from loopless.errors import LimitError
-from loopless.queries.sandbox import Limits, Overrun, run_all
+from loopless.queries.sandbox import Limits, Overrun, Pool, run_all
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of
@@ -59,6 +59,50 @@ def parts(
 
 def _all(make: Callable[[_A], _T], answers: Sequence[_A]) -> list[_T]:
     return [make(answer) for answer in answers]
+
+
+class Making(Generic[_A, _T]):
+    """Makes reports one by one, as answers come, in a child process that stays for the next one. Use as a context
+    manager, which ends it.
+
+    Each has the limits of one loop; where these do not suffice, it is made of the answer ``without`` what is large in
+    it.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[_A], _T],
+        without: Callable[[_A, Overrun], _A],
+        settings: Settings,
+        until: float | None = None,
+    ) -> None:
+        self._make, self._without, self._settings = make, without, settings
+        self._pool: Pool[_T] = Pool([make], _limits(settings, until))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.__exit__()
+
+    def made(self, answer: _A) -> tuple[_T, bool]:
+        """The report of one answer, and whether it has all of it. Raises :class:`LimitError` where there is none."""
+        if not self._settings.sandboxed:
+            return self._make(answer), True
+        try:
+            found = self._pool.not_begun() if self._pool.late else self._pool.call(0, answer)
+        except BaseException:
+            self._pool.__exit__()  # what was interrupted must not answer for the next one
+            raise
+        if not isinstance(found, Overrun):
+            return found, True
+        if found.traceback:  # no limit, but an error in here
+            return self._make(answer), True
+        brief = functools.partial(self._make, self._without(answer, found))
+        instead = run_all([brief], Limits(_SHORT_S, _memory(self._settings)))[0]
+        if isinstance(instead, Overrun):
+            raise LimitError(_SENTENCE.format(found.detail))
+        return instead, False
 
 
 _SHORT_S: Final = 2.0

@@ -1,0 +1,86 @@
+"""How far a command is, on standard error while that is a terminal: how many of how many, and what is worked on.
+
+Written by ``rich`` without the thread that it would refresh from: processes with threads are not forked from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+_SEVERAL: Final = 3
+"""So many loops are named that are worked on at once."""
+
+
+def wanted() -> bool:
+    """Whether there is somebody to see it."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+class Progress:
+    """A line about work that is not done; nothing where nobody sees it.
+
+    Use as a context manager, which takes it away.
+    """
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._shown = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.clear()
+
+    def say(self, text: str) -> None:
+        """Show ``text`` in place of what is shown."""
+        if not wanted() or text == self._shown:
+            return
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
+
+        self._shown = text
+        line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+        if self._live is None:
+            self._live = Live(
+                line,
+                console=Console(stderr=True),
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start(refresh=True)
+        else:
+            self._live.update(line, refresh=True)
+
+    def clear(self) -> None:
+        """Show nothing, so that something else can be printed."""
+        if self._live is not None:
+            self._live.stop()
+            self._live, self._shown = None, ""
+
+    def watching(self, names: Sequence[str], done: Callable[[], int]) -> Callable[[Sequence[int]], None]:
+        """What shows the loops ``names`` that are being worked on, given their numbers."""
+        shown = _without_file(names)
+
+        def watch(busy: Sequence[int]) -> None:
+            at_work = ", ".join(shown[number] for number in busy[:_SEVERAL])
+            more = f" and {len(busy) - _SEVERAL} more" if len(busy) > _SEVERAL else ""
+            self.say(f"{done()} of {len(names)} answered; working on {at_work}{more}" if busy else self._shown)
+
+        return watch
+
+
+def _without_file(names: Sequence[str]) -> list[str]:
+    """The names of loops, without the file where that is the same of all."""
+    files = {name.partition(":")[0] for name in names}
+    return [name.partition(":")[2] or name for name in names] if len(files) == 1 else list(names)
