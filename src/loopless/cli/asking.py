@@ -131,43 +131,54 @@ def tell_as_found(
         what = asked(request, files, options, progress)
         found: dict[int, LoopAnswer] = {}
         with Making(make, without, what.settings, what.until) as making:
-            telling = _Telling(making.made, progress, options["color"])
-            answers = _found(what, progress, found)
-            try:
-                for at, answer in answers:
-                    found[at] = answer
-                    while telling.number in found:
-                        telling.tell(found[telling.number])
-            except KeyboardInterrupt:
-                answers.close()
-                missing = [loop.name for at, loop in enumerate(what.loops) if at not in found]
-                for at in sorted(found):
-                    if at >= telling.number:
-                        telling.tell(found[at])
-                progress.clear()
-                warn(f"interrupted: no answer about {', '.join(missing)}" if missing else "interrupted")
-                raise
+            telling = Telling(options["color"], progress)
+
+            def tell(answer: LoopAnswer) -> None:
+                telling.tell(*making.made(answer), complete=answer.answered)
+                show_trouble([answer.trouble])
+
+            in_turn(_found(what, progress, found), found, [loop.name for loop in what.loops], tell)
     if not what.loops:
         click.echo("no loops")
     return telling.complete
 
 
-class _Telling:
-    """Prints paragraphs, and knows how many, and whether they said all that was asked."""
+class Telling:
+    """Prints paragraphs, and knows whether they said all that was asked."""
 
-    def __init__(self, made: Callable[[LoopAnswer], tuple[str, bool]], progress: Progress, colour: str) -> None:
-        self.made, self.progress, self.colour = made, progress, colour
-        self.number, self.complete = 0, True
+    def __init__(self, colour: str, progress: Progress) -> None:
+        self.colour, self.progress = colour, progress
+        self.any, self.complete = False, True
 
-    def tell(self, answer: LoopAnswer) -> None:
-        """Print the paragraph of one more loop."""
-        text, told = self.made(answer)
+    def tell(self, text: str, told: bool = True, *, complete: bool = True) -> None:  # noqa: FBT001, FBT002  # a pair
+        """Print one more; ``told``: whether it has all that was found, ``complete``: whether all was found."""
         self.progress.clear()
-        first = self.number == 0
-        self.number += 1
+        first, self.any = not self.any, True
+        self.complete = self.complete and told and complete
         show(text if first else f"\n{text}", self.colour)
-        self.complete = self.complete and told and answer.answered
-        show_trouble([answer.trouble])
+
+
+def in_turn(
+    answers: Generator[tuple[int, _A]], found: dict[int, _A], names: Sequence[str], tell: Callable[[_A], None]
+) -> None:
+    """Tell answers that come in any order in that of their numbers, and keep them in ``found``. Where that is
+    interrupted, what was found and not told is told, and of which of ``names`` there is no answer.
+    """
+    following = 0
+    try:
+        for at, answer in answers:
+            found[at] = answer
+            while following in found:
+                following += 1
+                tell(found[following - 1])
+    except KeyboardInterrupt:
+        answers.close()
+        for at in sorted(found):
+            if at >= following:
+                tell(found[at])
+        missing = [name for at, name in enumerate(names) if at not in found]
+        warn(f"interrupted: no answer about {', '.join(missing)}" if missing else "interrupted")
+        raise
 
 
 def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[FunctionAnswer]:

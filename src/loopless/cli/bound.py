@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
-from loopless.cli.asking import written, written_whole
+from loopless.cli.asking import Telling, in_turn, written, written_whole
 from loopless.cli.colour import show
 from loopless.cli.options import (
     deadline_of,
@@ -24,13 +24,14 @@ from loopless.cli.options import (
     show_trouble,
     warn,
 )
+from loopless.cli.progress import Progress
 from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.bound_answers import FunctionBound
     from loopless.queries.costs import CostAnswer
     from loopless.queries.loop_name import LoopName
-    from loopless.queries.program import Loop, Program
+    from loopless.queries.program import Function, Loop, Program
     from loopless.queries.runs import RunBound
 
 
@@ -96,6 +97,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
         asked = list(dict.fromkeys([*(named or functions), *own]))
         check_values(given, asked, names_in_reach(asked))
+    if not entry and costly is None and options["at"] is None and _is_text(options):
+        return _tell_as_found(request, options, functions, [loop.name for loop in loops])
     runs: Sequence[RunBound] = ()
     of_run: FunctionBound | None = None
     if entry:
@@ -134,6 +137,43 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _is_text(options: dict[str, Any]) -> bool:
+    """Whether what is printed is paragraphs, one after the other."""
+    return options["format_"] == "text" and not options["facts_for"] and not options["unwind"]
+
+
+def _tell_as_found(
+    request: Request, options: dict[str, Any], functions: Sequence[Function], names: Sequence[str]
+) -> int:
+    """Print the bounds of loops function by function, as they are found; those of the functions are the last."""
+    from loopless.queries.bounds import bounds_as_found
+    from loopless.report.bounds import function_text, loop_text, only_inlined, selected, told_of
+    from loopless.report.bounds_without import bounds_without, pair_without
+    from loopless.report.making import Making
+
+    settings = settings_of(request, options)
+    until = deadline_of(request, settings)
+    found: dict[int, FunctionBound] = {}
+    with Progress() as progress, Making(partial(loop_text, given={}), pair_without, settings, until) as making:
+        telling = Telling(options["color"], progress)
+
+        def tell(bound: FunctionBound) -> None:
+            for pair in selected([bound], names):
+                telling.tell(*making.made(pair), complete=not pair[1].call.has_gap)
+            show_trouble([bound.trouble, *(loop.answer.trouble for loop in bound.loops)])
+
+        watch = progress.watching([function.name for function in functions], lambda: len(found))
+        in_turn(bounds_as_found(functions, options["method"], settings, until, watch), found,
+                [function.name for function in functions], tell)  # fmt: skip
+        progress.clear()
+        with Making(partial(function_text, given={}), bounds_without, settings, until) as of_functions:
+            for bound in told_of([found[at] for at in sorted(found)], names):
+                telling.tell(*of_functions.made(bound), complete=not (only_inlined(bound) and bound.call.has_gap))
+    if not telling.any:
+        click.echo("no loops")
+    return ANSWERED if telling.complete or options["unknown_ok"] else UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

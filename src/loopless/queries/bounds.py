@@ -6,7 +6,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -50,9 +50,9 @@ from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Overrun, attempted, note
+from loopless.queries.sandbox import Limits, Overrun, Pool, attempted, note
 from loopless.queries.settings import Settings
-from loopless.queries.settled import settled
+from loopless.queries.settled import asked_with, settled
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
@@ -75,6 +75,83 @@ def answer_bounds(
     """The bounds of ``functions``, in their order, each under its limits."""
     effort = effort_for(functions, settings)
     return settled(functions, lambda some: answers_by_themselves(some, method, effort, until))
+
+
+def bounds_as_found(
+    functions: Sequence[Function],
+    method: str,
+    settings: Settings,
+    until: float | None = None,
+    watch: Callable[[Sequence[int]], None] = lambda _: None,
+) -> Generator[tuple[int, FunctionBound]]:
+    """The same, each with the number of its function and as soon as it is found, with the bounds of all that it calls;
+    earlier functions are begun with first. Where there are so many loops that all searches share little time, all come
+    together at the end.
+
+    ``watch`` is told several times a second which functions are being worked on. Close it where not all is taken: that
+    ends the work.
+    """
+    effort = effort_for(functions, settings)
+    if len(functions) < 2 or effort.hurried or not settings.sandboxed:
+        watch(range(len(functions)))
+        yield from enumerate(settled(functions, lambda some: answers_by_themselves(some, method, effort, until)))
+        return
+    bodies = {function.code.name: function for function in functions[0].program.functions}
+    own = {function.code.name for function in functions}
+    known: dict[str, FunctionBound] = {}
+    needed = [(asked_with(function, bodies) & own) | {function.code.name} for function in functions]
+    left = list(range(len(functions)))
+
+    def answers(some: Sequence[Function]) -> list[FunctionBound]:
+        missing = [function for function in some if function.code.name not in known]
+        if missing:  # what is called, and was not asked for
+            found = answers_by_themselves(missing, method, effort, until)
+            known.update(zip((function.code.name for function in missing), found, strict=True))
+        return [known[function.code.name] for function in some]
+
+    for at, found in _by_themselves_as_found(functions, method, effort, until, watch):
+        known[functions[at].code.name] = found
+        for number in [number for number in left if needed[number] <= known.keys()]:
+            left.remove(number)
+            yield number, settled([functions[number]], answers)[0]
+
+
+def _by_themselves_as_found(
+    functions: Sequence[Function],
+    method: str,
+    effort: Effort,
+    until: float | None,
+    watch: Callable[[Sequence[int]], None],
+) -> Generator[tuple[int, FunctionBound]]:
+    """The bounds as far as each function says by itself: each function has a process that has its searches done in
+    others, as many as fall to its loops.
+    """
+    processes = effort.settings.processes
+    loops = sum(len(function.loops) for function in functions)
+    shares = [max(1, min(processes, round(processes * len(f.loops) / max(1, loops)))) for f in functions]
+    jobs = [
+        functools.partial(_by_itself, function.program, function.program.functions.index(function), method, own, until)
+        for function, own in zip(functions, (effort.with_workers(share) for share in shares), strict=True)
+    ]
+    waiting = list(range(len(functions)))
+    # The searches have the limits; the process around them would only take along what was found within these.
+    with Pool(jobs, Limits(None, None), fresh=True) as pool:
+        while waiting or pool.busy:
+            free = processes - sum(shares[at] for at in pool.working_on)
+            for at in [at for at in waiting if shares[at] <= free]:
+                if shares[at] <= free:
+                    waiting.remove(at)
+                    pool.start(at, at)
+                    free -= shares[at]
+            watch(pool.working_on)
+            for at, found in pool.finished():
+                if isinstance(found, Overrun):  # the process died
+                    (found,) = answers_by_themselves([functions[at]], method, effort, until)
+                yield at, found
+
+
+def _by_itself(program: Program, index: int, method: str, effort: Effort, until: float | None) -> FunctionBound:
+    return answers_by_themselves([program.functions[index]], method, effort, until)[0]
 
 
 def answers_by_themselves(

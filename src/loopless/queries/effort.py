@@ -52,6 +52,11 @@ class Effort:
     settled: Settings
     hurried: bool = False
 
+    def with_workers(self, workers: int) -> Effort:
+        """The same with so many processes."""
+        settings, settled = (replace(one, workers=workers) for one in (self.settings, self.settled))
+        return replace(self, settings=settings, settled=settled)
+
     def searched(self, functions: Sequence[Function], inductions: Sequence[Inductions]) -> Collection[Function]:
         """The functions of which bounds are searched for: in a hurry the smallest of those with open loops, as many as
         the time for all together allows.

@@ -53,6 +53,11 @@ def settled(functions: Sequence[Function], answers: Answers) -> list[FunctionBou
     return [_told(f, bound, ends) for f, bound in zip(functions, found, strict=True)]
 
 
+def asked_with(function: Function, among: Mapping[str, Function]) -> frozenset[str]:
+    """The names of those functions ``among`` whose bounds it takes to settle those of one: of all that it may call."""
+    return frozenset(_call_graph([function], among))
+
+
 def _counts(bound: FunctionBound) -> bool:
     """Whether something is said of how often at least."""
     return any(claim.exact or claim.lower is not ZERO for loop in bound.loops for claim in (loop.entry, loop.call))
