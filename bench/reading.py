@@ -98,7 +98,7 @@ def rows_of(file: Path) -> list[Row]:
 def asked(*words: object) -> str:
     """What the command prints."""
     line = [sys.executable, "-m", "loopless", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False).stdout  # noqa: S603  our own
+    return subprocess.run(line, capture_output=True, text=True, check=False).stdout
 
 
 def answers_in(text: str) -> dict[str, list[str]]:
@@ -114,7 +114,7 @@ def answers_in(text: str) -> dict[str, list[str]]:
 
 def same(shown_name: str, name: str) -> bool:
     """Whether two names of a loop are the same but for the folder of the file."""
-    return Path(shown_name.split(":")[0]).name == Path(name.split(":")[0]).name and shown_name.split(":")[1:] == name.split(":")[1:]
+    return Path(shown_name.split(":", maxsplit=1)[0]).name == Path(name.split(":", maxsplit=1)[0]).name and shown_name.split(":")[1:] == name.split(":")[1:]
 
 
 def told(lines: Sequence[str]) -> str:
@@ -157,7 +157,7 @@ def changed(graph: Flowgraph, loop: LoopInfo) -> Iterable[str]:
 
 def tells(lines: Sequence[str], name: str) -> bool:
     """Whether an answer says what a variable becomes, or names it among what it does not tell."""
-    if any(re.match(rf"^\s+(?:diverges|never ends) always", line) for line in lines):
+    if any(re.match(r"^\s+(?:diverges|never ends) always", line) for line in lines):
         return True  # there is no value at an exit
     exactly = re.compile(rf"(?<![\w>.]){re.escape(name)}(?:\[[^]]*\])?'")
     for line in lines:

@@ -86,6 +86,7 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
             options.get("assume"),
             draw=form in DRAWN,
             merge=form in MERGED,
+            entered=form == "text",
             approximate=True,
         )
         spoken_of = names_in(question.assume) if question.assume is not None else ()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection
 @click.option("--traces", is_flag=True, help="In text: one case a trace, not one an effect.")
+@click.option("--paths", is_flag=True, help="In text: also the paths through the body, and the traces of cases.")
+@click.option("--all-states", is_flag=True, help="In text: all states of the header, not only those at the entry.")
 @click.option("--whole", is_flag=True, help="Summaries of whole functions, over their arguments, instead of loops.")
 @format_option("text", "json", "smtlib", "dot", "svg")
 @reading
@@ -92,7 +94,7 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
     """The answers as text, each as soon as it is found."""
     from loopless.cli.asking import tell_as_found
 
-    complete = tell_as_found(request, files, options, _Paragraph(traces=options["traces"]), _without)
+    complete = tell_as_found(request, files, options, _Paragraph(options["traces"], options["paths"], options["all_states"]), _without)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
 
@@ -101,11 +103,13 @@ class _Paragraph:
     """Makes the text of an answer; what that takes is imported when there is one."""
 
     traces: bool
+    paths: bool
+    all_states: bool
 
     def __call__(self, answer: LoopAnswer) -> str:
-        from loopless.report.text import loop_summary
+        from loopless.report.text import Layout, loop_summary
 
-        return loop_summary(answer, traces=self.traces)
+        return loop_summary(answer, Layout(self.traces, self.paths, self.all_states))
 
 
 def _without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:

@@ -33,7 +33,7 @@ from loopless.refusals import Refused
 from loopless.report import html, html_programs
 from loopless.report.functions import function_summary
 
-_SUMMARY: Final = Question(merge=True, approximate=True)
+_SUMMARY: Final = Question(merge=True, entered=True, approximate=True)
 _TYPE: Final = Question(summarize=False)
 _PATHS: Final = Question(classify=False, summarize=False)
 
@@ -99,7 +99,7 @@ class Loop(Shown):
         ``vars`` are names, or one text as ``"x, z"``; ``assume`` is a C condition on the entry values.
         Raises ``UsageError`` for a name that is no variable there, and a condition that no entry state satisfies.
         """
-        question = self._question(vars, assume, merge=True, approximate=True)
+        question = self._question(vars, assume, merge=True, entered=True, approximate=True)
         answer = self._ask(question)
         if answer.summary is None:
             return self._refused(question, answer)

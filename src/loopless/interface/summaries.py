@@ -23,7 +23,7 @@ from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
 from loopless.report.smtlib import smtlib
 from loopless.report.svg import picture
-from loopless.report.text import summaries, type_list, verdict
+from loopless.report.text import Layout, summaries, type_list, verdict
 from loopless.summary import Approximation, Case, Diverges, FunctionCase, Input, Residual, Undefined
 from loopless.summary import FunctionSummary as FunctionSummaryValue
 from loopless.summary import Summary as SummaryValue
@@ -168,9 +168,9 @@ class Summary(_Summarized):
     def _evaluated(self, given: dict[Var, int], answer: Callable[[], _T]) -> _T:
         return evaluated(answer, given, self._entry, self._names, f"the summary of {self.name}")
 
-    def text(self, *, traces: bool = False) -> str:
-        """What ``loopless summarize`` prints; ``traces``: one case a trace, not one an effect."""
-        return summaries([self.answer], traces=traces)
+    def text(self, *, traces: bool = False, paths: bool = False, all_states: bool = False) -> str:
+        """What ``loopless summarize`` prints with the options of these names."""
+        return summaries([self.answer], Layout(traces, paths, all_states))
 
     def to_dict(self) -> dict[str, Any]:
         """The loop's entry in the JSON of ``loopless summarize``."""

@@ -25,6 +25,24 @@ def _facts(condition: Iterable[Condition], values: Mapping[Var, Term], shown: fr
 
 def entry_facts(graph: Flowgraph, loop: LoopInfo) -> Condition:
     """What the code that runs just before ``loop`` says of the values at its entry: straight code only."""
+    conditions, values = _before(graph, loop)
+    return conjunction(_facts(conditions, values, frozenset(graph.variables)))
+
+
+def entry_values(graph: Flowgraph, loop: LoopInfo) -> dict[Var, Term]:
+    """The variables that are set just before ``loop``, to terms over variables that still have the values that these
+    speak of: what both sides of ``var == term`` are at its entry.
+    """
+    _, values = _before(graph, loop)
+    return {
+        var: term
+        for var, term in sorted(values.items())
+        if term is not var and all(v in graph.variables and values.get(v, v) is v for v in term.variables)
+    }
+
+
+def _before(graph: Flowgraph, loop: LoopInfo) -> tuple[list[Condition], dict[Var, Term]]:
+    """The conditions and the values of the straight code before ``loop``, over the values where that begins."""
     incoming: dict[str, list[tuple[str, int]]] = {}
     for label, block in graph.blocks.items():
         for index, edge in enumerate(block.edges):
@@ -53,5 +71,5 @@ def entry_facts(graph: Flowgraph, loop: LoopInfo) -> Condition:
             conditions += conjuncts(substitute(edge.condition, values))
             values |= {target: substitute(value, values) for target, value in edge.assigns}
     except TermTooLarge:
-        return conjunction(())
-    return conjunction(_facts(conditions, values, frozenset(graph.variables)))
+        return [], {}
+    return conditions, values

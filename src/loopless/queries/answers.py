@@ -16,23 +16,27 @@ from loopless.logic import feasible, simplify
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
+from loopless.paths.context import entry_facts, entry_values
 from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
 from loopless.queries.jobs import limits_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Loop, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Overrun, Pool, attempted
+from loopless.queries.sandbox import Overrun, Pool, attempted, note
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
+from loopless.queries.told import Untold, untold
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
+    AtEntry,
     Known,
     Merged,
     Outcome,
     Residual,
     Summary,
     approximated,
+    at_entry,
     from_entry,
     merged,
     paths_of,
@@ -43,7 +47,7 @@ from loopless.summary import (
 )
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, IntType, Var
+from loopless.terms import TRUE, Condition, IntType, Var, conjunction, conjuncts
 
 _WORTH_S: Final = 1.0
 """Where loops have less time than this, none is asked about again that met its limit. A guess."""
@@ -61,8 +65,9 @@ class Question:
 
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same. ``approximate``: whether what no method summarizes
-    exactly is over-approximated. ``exactly``: whether exact methods are asked at all; ``coarsely``: whether only what
+    whether to find which cases of the summary come to the same; ``entered``: whether to find what it says of the
+    states in which the program enters the loop. ``approximate``: whether what no method summarizes exactly is
+    over-approximated. ``exactly``: whether exact methods are asked at all; ``coarsely``: whether only what
     holds whatever the paths are is told. ``streams``: whether answers name what loops take from outside, value by
     value; else it is not known. ``past_calls``: a loop is also summarized past calls that need not return, as if they
     did, which says how often it runs at most.
@@ -75,6 +80,7 @@ class Question:
     draw: bool = False
     merge: bool = False
     approximate: bool = False
+    entered: bool = False
     exactly: bool = True
     coarsely: bool = False
     streams: bool = True
@@ -87,8 +93,10 @@ class LoopAnswer:
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``untyped``: why the
     loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
-    another one. ``merged``: the cases of the summary, those that come to the same together. ``shown`` gives the
-    source name of each variable that occurs and has one. ``assumptions``: what was assumed for it by the user.
+    another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
+    summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
+    changes and the summary does not tell. ``shown`` gives the source name of each variable that occurs and has one.
+    ``assumptions``: what was assumed for it by the user.
     ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop
     took.
     """
@@ -100,6 +108,8 @@ class LoopAnswer:
     summary: Summary | None = None
     absolute: Summary | None = None
     merged: tuple[Merged, ...] = ()
+    at_entry: AtEntry | None = None
+    untold: tuple[Untold, ...] = ()
     refused: Refused | None = None
     untyped: Refused | None = None
     assumptions: tuple[str, ...] = ()
@@ -135,11 +145,22 @@ class LoopAnswer:
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
     started = time.perf_counter()
-    answer = attempted(lambda: _answer(function, name, question))
-    if isinstance(answer, Overrun):
-        answer = LoopAnswer(name, refused=answer.refused(name.place), trouble=answer.traceback)
-    answer = replace(answer, assumptions=(*answer.assumptions, *function.stubs))
-    return replace(answer, loop=replace(name, info=None), time_ms=1000 * (time.perf_counter() - started))
+    found = attempted(lambda: _answer(function, name, question))
+    if isinstance(found, Overrun):
+        found = LoopAnswer(name, refused=found.refused(name.place), trouble=found.traceback)
+
+    if question.summarize:
+        found = _with_untold(found, function, question)
+
+    def finished(answer: LoopAnswer) -> LoopAnswer:
+        granted = (*answer.assumptions, *function.stubs)
+        time_ms = 1000 * (time.perf_counter() - started)
+        return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
+
+    if question.entered:
+        note(finished(found))  # what is found is told, whatever becomes of the rest
+        found = _at_entry(found, function, question)
+    return finished(found)
 
 
 def answer_all(
@@ -190,7 +211,8 @@ def answers_as_found(
                     key = stage * len(loops) + at
                     pool.start(key, key, time_s=stages[stage].time_s)
             watch(sorted(key % len(loops) for key in pool.working_on))
-            for key, result in pool.finished():
+            for key, ended in pool.finished():
+                result = _noted(ended)
                 stage, at = divmod(key, len(loops))
                 overrun = result if isinstance(result, Overrun) and stage == 0 else over.get(at)
                 if overrun is None:
@@ -239,6 +261,11 @@ def _instead(found: LoopAnswer, overrun: Overrun, loop: Loop, asked: Question) -
 def _without_answer(loop: Loop, overrun: Overrun) -> LoopAnswer:
     id, refused = replace(loop.id, info=None), overrun.refused(loop.id.place)
     return LoopAnswer(id, refused=refused, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
+
+
+def _noted(result: LoopAnswer | Overrun) -> LoopAnswer | Overrun:
+    """What was found before a limit was met."""
+    return result.noted if isinstance(result, Overrun) and isinstance(result.noted, LoopAnswer) else result
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
@@ -318,6 +345,31 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
     return answer if summary is absolute else replace(answer, absolute=absolute)
+
+
+def _with_untold(answer: LoopAnswer, function: Function, question: Question) -> LoopAnswer:
+    """The answer with the names of what it does not tell."""
+    graph, info = function.over_streams if question.streams else function.graph(), answer.loop.info
+    if info is None or isinstance(graph, Refused) or answer.summary is None:
+        return answer
+    return replace(answer, untold=untold(graph, info, answer.summary, _interest(graph, info, question)))
+
+
+def _at_entry(answer: LoopAnswer, function: Function, question: Question) -> LoopAnswer:
+    """The answer with what its summary says of the states in which the program enters the loop."""
+    graph = function.over_streams if question.streams else function.graph()
+    info, summary = answer.loop.info, answer.summary
+    if summary is None or info is None or isinstance(graph, Refused) or question.assume:
+        return answer
+    known = {var for var, variable in graph.variables.items() if variable.is_source}
+    values = {v: t for v, t in entry_values(graph, info).items() if v in known and t.variables <= known}
+    facts = conjunction(fact for fact in conjuncts(entry_facts(graph, info)) if fact.variables <= known)
+    parts = frozenset(var for var in known if graph.variables[var].pointer_part)
+    found = attempted(lambda: at_entry(summary, facts, values, parts))
+    if found is None or isinstance(found, Overrun):
+        return answer
+    names = {v: graph.variables[v].shown for v in (*found.fixed, *found.summary.entered.variables) if v in known}
+    return replace(answer, at_entry=found, shown={**names, **answer.shown})
 
 
 def _known(function: Function, question: Question) -> Known:

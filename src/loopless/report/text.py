@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import assert_never
+from typing import Final, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
@@ -34,34 +34,96 @@ OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
 """What is said of a case that is not exact."""
 
 
-def summaries(answers: Sequence[LoopAnswer], *, traces: bool = False) -> str:
-    """The answers of ``summarize``, one paragraph a loop; ``traces``: one case a trace, not one an effect."""
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What text has of an answer. ``traces``: one case a trace, not one an effect; ``paths``: the paths through the
+    body too, and the traces of cases over them; ``all_states``: all states of the loop's header, not only those in
+    which the program enters the loop.
+    """
+
+    traces: bool = False
+    paths: bool = False
+    all_states: bool = False
+
+    @property
+    def with_paths(self) -> bool:
+        """Whether paths and traces are shown."""
+        return self.paths or self.traces
+
+
+BRIEF: Final = Layout()
+"""The layout of ``summarize`` where nothing is asked for."""
+
+
+def summaries(answers: Sequence[LoopAnswer], layout: Layout = BRIEF) -> str:
+    """The answers of ``summarize``, one paragraph a loop."""
     if not answers:
         return "no loops"
-    return "\n\n".join(loop_summary(answer, traces=traces) for answer in answers)
+    return "\n\n".join(loop_summary(answer, layout) for answer in answers)
 
 
-def loop_summary(answer: LoopAnswer, *, traces: bool = False) -> str:
+def loop_summary(answer: LoopAnswer, layout: Layout = BRIEF) -> str:
     """One paragraph of :func:`summaries`."""
-    return "\n".join(_summary_lines(answer, traces))
+    return "\n".join(_summary_lines(answer, layout))
 
 
-def _summary_lines(answer: LoopAnswer, traces: bool) -> list[str]:  # noqa: FBT001  passed on
-    names = Names(answer)
-    lines = [f"{answer.loop.name}: {', '.join(verdict(answer))}"]
+def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
+    there = None if layout.all_states or layout.traces else answer.at_entry
+    shown = answer if there is None else replace(answer, summary=there.summary, merged=there.merged)
+    fixed = {} if there is None else there.fixed
+    summary = shown.summary
+    names = Names(shown, () if summary is None else (summary.entered,))
+    endless = None if summary is None else _endless_words(summary, names)
+    words = verdict(answer)
+    lines = [f"{answer.loop.name}: {', '.join(words if endless is None else [*words[:2], endless, *words[2:]])}"]
     if answer.refused is not None:
         lines += why(answer.refused)
-    if answer.summary is not None:
-        lines += entered_lines(answer.summary.entered, names)
-        for case in as_asked(answer, traces=traces):
-            lines += _case_lines(case, names)
-        lines += _regions(answer.summary, names)
-    found = assumptions_of(answer)
-    if found:
-        lines += ["  assuming", *(f"    {assumption}" for assumption in found)]
-    if answer.paths is not None:
+    if summary is not None:
+        lines += entered_lines(summary.entered, names)
+        for case in as_asked(shown, traces=layout.traces):
+            lines += _case_lines(case, names, fixed, traces=layout.with_paths)
+        lines += [] if endless is not None else region_lines("diverges", summary.diverges, "", names)
+        lines += gap_lines(summary, names)
+    lines += untold_lines(answer)
+    lines += assumption_lines(assumptions_of(answer))
+    if answer.paths is not None and (layout.with_paths or summary is None):
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
     return [*lines, *where_lines(names)]
+
+
+_SHORT: Final = 60
+"""A condition up to this length may stand in the headline."""
+
+
+def _endless_words(summary: Summary, names: Names) -> str | None:
+    """From where the loop never ends, for the headline; None where that is nowhere, or takes more words."""
+    if summary.diverges is FALSE:
+        return None
+    if summary.diverges is TRUE:
+        return "never ends"
+    shown = names.text(summary.diverges)
+    return f"never ends when {shown}" if len(shown) <= _SHORT and len(disjuncts(summary.diverges)) == 1 else None
+
+
+def untold_lines(answer: LoopAnswer) -> list[str]:
+    """What changes and is not told, by name."""
+    used = [one.name for one in answer.untold if one.used]
+    unused = [one.name for one in answer.untold if not one.used]
+    lines = [f"  not told: {', '.join(used)}"] if used else []
+    return [*lines, *([f"  not told, not used afterwards: {', '.join(unused)}"] if unused else [])]
+
+
+def assumption_lines(assumptions: Sequence[str]) -> list[str]:
+    """What is taken for granted, in as few lines as it fits in."""
+    head, margin = "  assuming ", "           "
+    lines: list[str] = []
+    for found in assumptions:
+        if lines and len(lines[-1]) + len(found) + 2 <= _WIDTH:
+            lines[-1] += f"; {found}"
+        else:
+            lines[-1:] = [f"{line};" for line in lines[-1:]]
+            lines.append(f"{margin if lines else head}{found}")
+    return lines
 
 
 def where_lines(names: Names) -> list[str]:
@@ -109,10 +171,6 @@ def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
             yield found
 
 
-def _regions(summary: Summary, names: Names) -> list[str]:
-    return [*region_lines("diverges", summary.diverges, "", names), *gap_lines(summary, names)]
-
-
 def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
@@ -137,13 +195,23 @@ def _approximation_lines(found: Approximation, names: Names) -> list[str]:
         nodes = (case.when, case.facts, case.iterations, *case.then.values(), *case.per_path.values())
         lines += names.shortened(lambda own, case=case: _relation_lines(case, own), nodes)  # type: ignore[misc]
     lines += _region("may run for ever", found.may_diverge, "", names)
+    places: dict[tuple[Condition, str], list[int]] = {}
     for undefined in found.may_be_undefined:
-        place = f" in line {undefined.line}" if undefined.line else ""
-        about = f" ({undefined.kind.replace('-', ' ')}{place})"
-        lines += _region("may be undefined", undefined.when, about, names)
+        places.setdefault((undefined.when, undefined.kind), []).append(undefined.line)
+    for (when, kind), in_lines in places.items():
+        about = f" ({kind.replace('-', ' ')}{in_words(in_lines)})"
+        lines += _region("may be undefined", when, about, names)
     for lost in found.may_be_lost:
         lines += _region("may come to what is not followed", lost.when, f" ({lost.why.detail})", names)
     return lines
+
+
+def in_words(lines: Iterable[int]) -> str:
+    """In which lines of the source; empty where none is known."""
+    known = [str(line) for line in sorted({line for line in lines if line})]
+    if len(known) < 2:
+        return f" in line {known[0]}" if known else ""
+    return f" in lines {', '.join(known[:-1])} and {known[-1]}"
 
 
 def _relation_lines(case: Case, names: Names) -> list[str]:
@@ -177,28 +245,42 @@ def _region(title: str, when: Condition, about: str, names: Names) -> list[str]:
     return names.shortened(lambda own: region_lines(title, when, about, own), (when,))
 
 
-def _case_lines(case: Merged, names: Names) -> list[str]:
-    conditions = (case.when, *(traced.when for traced in case.traces))
+def _case_lines(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: bool) -> list[str]:
+    conditions = (case.when, *(traced.when for traced in case.traces if traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
-    return names.shortened(lambda own: _lines_of(case, own), (*values, *conditions, *result))
+    nodes = (*values, *conditions, *result)
+    return names.shortened(lambda own: _lines_of(case, own, fixed, traces=traces), nodes)
 
 
-def _lines_of(case: Merged, names: Names) -> list[str]:
-    lines = condition_lines("  when ", case.when, names)
-    if not case.exact:
-        lines.append(f"    {OVER_APPROXIMATE}")
+def _lines_of(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: bool) -> list[str]:
+    head = condition_lines("  when ", case.when, names)
+    lines = [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
-    lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
-    changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
-    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
+    if case.iterations is not ZERO:
+        lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
+    then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
+    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in then.items() if names.is_source(var)]
     lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
+    if not traces:
+        return _joined(head, lines)
+    return [*head, *lines, *_trace_lines(case, names)]
+
+
+def _joined(head: list[str], lines: list[str]) -> list[str]:
+    """A condition with the one thing that is said about it on one line, where these are short."""
+    if len(head) == len(lines) == 1 and len(head[0]) + len(lines[0]) <= _WIDTH:
+        return [f"{head[0]}: {lines[0].strip()}"]
+    return [*head, *lines]
+
+
+def _trace_lines(case: Merged, names: Names) -> list[str]:
     shown = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
     if len(shown) == 1:
-        return [*lines, f"    trace {shown[0]}"]
-    lines.append("    traces")
+        return [f"    trace {shown[0]}"]
+    lines = ["    traces"]
     for words, traced in zip(shown, case.traces, strict=True):
         found = condition_lines(f"      {words} if ", traced.when, names)
         if len(found) > 1 or len(found[0]) > _WIDTH:

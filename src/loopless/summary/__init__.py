@@ -19,6 +19,7 @@ from loopless.summary.model import (
 )
 from loopless.summary.nests import Known, from_entry, paths_of
 from loopless.summary.portfolio import summarize
+from loopless.summary.presentation.entered import AtEntry, at_entry
 from loopless.summary.presentation.merging import Merged, Traced, merged
 from loopless.summary.presentation.readable import readable
 from loopless.summary.presentation.relative import relative, relative_paths
@@ -26,6 +27,7 @@ from loopless.summary.rewrite.entry import fixed_by
 
 __all__ = [
     "Approximation",
+    "AtEntry",
     "Case",
     "Cycle",
     "Diverges",
@@ -45,6 +47,7 @@ __all__ = [
     "Traced",
     "Undefined",
     "approximated",
+    "at_entry",
     "fixed_by",
     "from_entry",
     "merged",

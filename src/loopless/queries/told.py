@@ -1,0 +1,79 @@
+"""What a loop changes and its summary does not tell: variables, and memory, by their names.
+
+A summary tells of variables that are used behind the loop; a reader does not know which these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
+from loopless.paths.build import changed_variables, seen_at_ends, used_behind
+from loopless.summary import Summary
+from loopless.terms import Const, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """Something that iterations change, and of which nothing is told: ``name`` as the source calls it, ``dst[]`` for
+    the elements of an array, ``*p`` for what a pointer points to; ``used``: whether something behind the loop may use
+    it.
+    """
+
+    name: str
+    used: bool
+
+
+def untold(
+    graph: Flowgraph, loop: LoopInfo, summary: Summary | None, asked: Iterable[Var] | None
+) -> tuple[Untold, ...]:
+    """What ``loop`` changes and ``summary`` does not tell, of the variables ``asked`` for where these are named."""
+    ends = seen_at_ends(graph)
+    live = live_at_entry(graph.blocks, ends)
+    used = used_behind(graph, loop, live, ends)
+    changed = changed_variables(graph, loop)
+    matter = changed & (used | live[loop.header]) if asked is None else changed & frozenset(asked)
+    told = _told(summary) if summary is not None else frozenset()
+    found: dict[str, bool] = {}
+    if summary is None or summary.cases or summary.approximation is not None:
+        for var in sorted(matter - told, key=lambda var: var.key):
+            info = graph.variables[var]
+            if info.is_source and info.pointer_part != "object":
+                found[info.shown] = found.get(info.shown, False) or var in used
+        if asked is None:
+            found |= dict.fromkeys(_written(graph, loop), True)
+    return tuple(Untold(name, used) for name, used in found.items())
+
+
+def _told(summary: Summary) -> frozenset[Var]:
+    """The variables of which some case says what they are at the exit."""
+    found = {var for case in summary.cases for var in summary.known(case)}
+    for case in summary.approximation.cases if summary.approximation is not None else ():
+        spoken = case.facts.variables | case.when.variables
+        others = [term for var, term in case.then.items() if term not in case.free]
+        spoken |= {var for term in others for var in term.variables}
+        found |= {var for var, term in case.then.items() if term not in case.free or term in spoken}
+    return frozenset(found)
+
+
+def _written(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
+    """The names of memory that the loop writes, of that which is not held in variables."""
+    for label in sorted(loop.blocks):
+        for statement in graph.blocks[label].statements:
+            match statement:
+                case Store(address=at) | Fill(address=at) | Copy(target=at):
+                    owner = at.object
+                    numbers = (owner.value,) if isinstance(owner, Const) else tuple(sorted(statement.objects or ()))
+                    objects = [graph.objects[number] for number in numbers if number in graph.objects]
+                    yield from [_name(found) for found in objects if found.name] or ["what a pointer points to"]
+                case _:
+                    pass
+
+
+def _name(found: MemoryObject) -> str:
+    """How a piece of memory is called."""
+    if found.element is not None:
+        return f"{found.name}[]"
+    return f"*{found.name}" if found.size is None and found.kind == "parameter" else found.name

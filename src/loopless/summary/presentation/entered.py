@@ -1,0 +1,182 @@
+"""A summary of all states of a loop's header as it is for the states in which the program enters the loop.
+
+What the code before the loop sets variables to is put in their place: mostly that is shorter, and it is what the reader
+of the function wants to know. The summary itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from loopless.logic import feasible
+from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
+from loopless.summary.presentation.merging import Merged, merged
+from loopless.summary.presentation.readable import readable
+from loopless.summary.rewrite.entry import fixed_by
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    const,
+    disjunction,
+    disjuncts,
+    equal,
+    polynomial,
+    range_of,
+    substitute,
+)
+
+_Key = TypeVar("_Key")
+_MOST_DISJUNCTS: Final = 64
+"""A condition of more parts is not looked through for those that hold for no entry. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtEntry:
+    """What a summary says of the states in which the program enters the loop.
+
+    ``summary.entered``: what holds of these, as far as it matters here. ``fixed``: what variables are set to before;
+    these terms stand in their place.
+    """
+
+    summary: Summary
+    merged: tuple[Merged, ...]
+    fixed: Mapping[Var, Term]
+
+
+def at_entry(
+    summary: Summary, facts: Condition, values: Mapping[Var, Term], unsaid: Collection[Var] = ()
+) -> AtEntry | None:
+    """``summary`` for the entry states: ``facts`` hold there, and each variable of ``values`` equals its term. None
+    where that says nothing that matters. What is known of the variables ``unsaid`` is used, but not told.
+    """
+    try:
+        return _at_entry(summary, facts, values, frozenset(unsaid))
+    except TermTooLarge:
+        return None
+
+
+def _at_entry(
+    summary: Summary, facts: Condition, values: Mapping[Var, Term], unsaid: frozenset[Var]
+) -> AtEntry | None:
+    occurring = set(_variables(summary))
+    known = {**{var: term for var, term in values.items() if _is_plain(var, term)}, **_constants(facts)}
+    fixed = {var: term for var, term in known.items() if var in occurring}
+    matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
+    others = [substitute(part, fixed) for part in conjuncts(facts)]
+    given = conjunction(part for part in others if part.variables and part.variables <= matter)
+    if not fixed and given is TRUE:
+        return None
+    there = _There(fixed, given).summary(summary)
+    there = readable(replace(there, entered=TRUE), given)
+    told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given))
+    entered = conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
+    return AtEntry(replace(there, entered=entered), merged(there), fixed)
+
+
+def _constants(facts: Condition) -> dict[Var, Term]:
+    return {part: const(value) for part, value in fixed_by(facts).items()}
+
+
+def _is_plain(var: Var, term: Term) -> bool:
+    """Whether a term is as good to read as the variable that it stands for: a number, or a variable moved by one."""
+    parts = polynomial(term)
+    terms = [monomial for monomial in parts if monomial]
+    if len(terms) > 1 or any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m in terms):
+        return False
+    if any(abs(parts[monomial]) != 1 for monomial in terms):
+        return False
+    (low, high), (least, most) = range_of(term), range_of(var)
+
+    def inside() -> bool:  # else what the range of the variable says would be lost
+        lower = least is None or (low is not None and least <= low)
+        return lower and (most is None or (high is not None and high <= most))
+
+    return inside()
+
+
+def _variables(summary: Summary) -> Iterator[Var]:
+    for node in nodes_of(summary):
+        yield from node.variables
+    for case in summary.cases:
+        yield from case.then
+    found = summary.approximation
+    for case in found.cases if found is not None else ():
+        yield from case.when.variables | case.facts.variables
+        for term in (case.iterations, *case.then.values(), *case.per_path.values()):
+            yield from term.variables
+    if found is not None:
+        yield from found.may_diverge.variables
+        for when in (*(part.when for part in found.may_be_undefined), *(part.when for part in found.may_be_lost)):
+            yield from when.variables
+
+
+class _There:
+    """Puts what is known of the entry in the place of variables."""
+
+    def __init__(self, fixed: Mapping[Var, Term], given: Condition) -> None:
+        self._fixed, self._given = fixed, given
+
+    def summary(self, summary: Summary) -> Summary:
+        found = summary.approximation
+        return replace(
+            summary,
+            cases=tuple(self._cases(summary.cases)),
+            diverges=self._where(summary.diverges),
+            undefined=tuple(replace(u, when=w) for u in summary.undefined if (w := self._where(u.when)) is not FALSE),
+            residual=tuple(replace(r, when=w) for r in summary.residual if (w := self._where(r.when)) is not FALSE),
+            approximation=None if found is None else self._approximation(found),
+        )
+
+    def _approximation(self, found: Approximation) -> Approximation:
+        undefined = (replace(part, when=self._where(part.when)) for part in found.may_be_undefined)
+        lost = (replace(part, when=self._where(part.when)) for part in found.may_be_lost)
+        return Approximation(
+            tuple(self._cases(found.cases)),
+            self._where(found.may_diverge),
+            tuple(part for part in undefined if part.when is not FALSE),
+            tuple(part for part in lost if part.when is not FALSE),
+        )
+
+    def _cases(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            when, facts = self._where(case.when), substitute(case.facts, self._fixed)
+            if when is not FALSE and facts is not FALSE:
+                yield replace(
+                    case,
+                    when=when,
+                    facts=facts,
+                    then=self._terms(case.then),
+                    iterations=self._at(case.iterations),
+                    per_path=self._terms(case.per_path),
+                    totals=self._terms(case.totals),
+                    result=None if case.result is None else self._at(case.result),
+                    trace=tuple(map(self._step, case.trace)),
+                )
+
+    def _terms(self, terms: Mapping[_Key, Term]) -> dict[_Key, Term]:
+        return {key: self._at(term) for key, term in terms.items()}
+
+    def _at(self, term: Term) -> Term:
+        return substitute(term, self._fixed)
+
+    def _step(self, step: Step) -> Step:
+        times = None if step.times is None else self._at(step.times)
+        if isinstance(step, Cycle):
+            return Cycle(tuple(map(self._step, step.body)), times)
+        return replace(step, times=times)
+
+    def _where(self, when: Condition) -> Condition:
+        """The condition at the entry; false where no entry state fulfils it."""
+        there = substitute(when, self._fixed)
+        parts = disjuncts(there)
+        if there is FALSE or len(parts) > _MOST_DISJUNCTS:
+            return there
+        return disjunction(part for part in parts if feasible(conjunction((part, self._given))))
