@@ -30,6 +30,7 @@ from loopless.queries.deadline import in_time
 if TYPE_CHECKING:
     from loopless.queries.bound_answers import FunctionBound
     from loopless.queries.costs import CostAnswer
+    from loopless.queries.inputs import Given
     from loopless.queries.loop_name import LoopName
     from loopless.queries.program import Function, Loop, Program
     from loopless.queries.runs import RunBound
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 @click.option("--function", "functions", metavar="F", multiple=True, help="Only this function.")
 @click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
               help="Only this loop: its place, or its full name.")  # fmt: skip
-@click.option("--at", "at", metavar="n=10,m=3", help="Numbers, for these values of the function's inputs.")
+@click.option("--at", "at", metavar="n=10,m=3", multiple=True,
+              help="Numbers, for these values of the function's inputs.")  # fmt: skip
 @click.option("--method", type=click.Choice(["all", "looperman"]), default="all", show_default=True,
               help="Everything, or Looperman's algorithm alone.")  # fmt: skip
 @click.option("--cost", metavar="VAR", help="How much this variable grows in a call, too.")
@@ -83,7 +85,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         from loopless.queries.inputs import check_values, given_values, names_in_bounds, names_in_reach
         from loopless.queries.selection import select_loops
 
-        given = given_values(options["at"]) if options["at"] is not None else {}
+        given = given_values(options["at"])
         entry = (options["entry"],) if options["entry"] else ()
         loops = select_loops(program, entry or options["functions"], options["places"])
         loops = program[entry[0]].loops if entry else loops
@@ -182,7 +184,7 @@ class _Found:
 
     answers: Sequence[FunctionBound]
     names: Sequence[str]
-    given: dict[str, int]
+    given: Given
     cost: CostAnswer | None
     of_run: FunctionBound | None
     runs: Sequence[RunBound]
@@ -229,7 +231,7 @@ def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dic
     return {"loops": loops, "functions": whole}, all_loops and all_functions
 
 
-def _say_aside(answers: list[FunctionBound], given: dict[str, int] | None, *, alone: bool) -> None:
+def _say_aside(answers: list[FunctionBound], given: Given, *, alone: bool) -> None:
     """What of ``--at`` has no meaning, and, where nothing but numbers is printed, what is taken for granted."""
     from loopless.queries.inputs import not_meant
     from loopless.report.bounds import granted
@@ -266,7 +268,7 @@ def _all_is_counted(of_run: FunctionBound | None) -> bool:
 def _print_for_tools(
     answers: Sequence[FunctionBound],
     names: Sequence[str],
-    given: dict[str, int],
+    given: Given,
     of_run: FunctionBound | None,
     runs: Sequence[RunBound],
     options: dict[str, Any],

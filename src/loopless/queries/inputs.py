@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
+from loopless.bounds import Claim
 from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
+from loopless.queries.arguments import characters
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.terms import (
     INTEGERS,
+    TRUE,
     Condition,
     EvaluationError,
     IntType,
+    Node,
+    Read,
     Term,
     Var,
     evaluate,
     holds,
+    negate,
     type_name,
+    walk_inside,
 )
 
+Value = int | tuple[int, ...]
+"""What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
+Given = Mapping[str, Value]
+"""Values by the names of inputs; ``a[2]`` is one element of what ``a`` points to."""
 
-def given_values(text: str) -> dict[str, int]:
-    """``n=10,m=3``, no name twice. Raises ``UsageError``."""
-    found = parse_values(text)
-    names = [part.partition("=")[0].strip() for part in text.split(",")]
-    for name in found:
-        if names.count(name) > 1:
-            raise UsageError(f"--at gives {name} more than one value")
+
+def given_values(texts: Sequence[str]) -> dict[str, Value]:
+    """``n=10,m=3``, several of them added up, no name twice. Raises ``UsageError``."""
+    found: dict[str, Value] = {}
+    for text in texts:
+        for name, value in parse_values(text):
+            if name in found:
+                raise UsageError(f"--at gives {name} more than one value")
+            found[name] = value
     return found
 
 
-def check_values(given: Mapping[str, int], functions: Sequence[Function], spoken_of: Iterable[str] = ()) -> None:
+def check_values(given: Given, functions: Sequence[Function], spoken_of: Iterable[str] = ()) -> None:
     """Raises ``UsageError`` for a value of what is no input of any of ``functions`` nor ``spoken_of``, and for one that
     the type of an input does not have.
     """
@@ -42,19 +60,58 @@ def check_values(given: Mapping[str, int], functions: Sequence[Function], spoken
         return
     inputs = [(function, name, type) for function in functions for name, type in _inputs(function)]
     known = dict.fromkeys(name for _, name, _ in inputs)
-    others = set(spoken_of)
+    others, memory = set(spoken_of), {name for function in functions for name in _memory(function)}
     for name, value in given.items():
-        if name not in known and name not in others:
+        root = _root_of_element(name)
+        in_memory = name in memory if isinstance(value, tuple) else root in memory
+        if isinstance(value, tuple) and not in_memory and (name in known or name in others):
+            raise UsageError(f"{name} is one number: --at {name}={value[0] if value else 1}")
+        if name not in known and not {name, _unnumbered(name)} & others and not in_memory:
             where = ", ".join(function.name for function in functions[:5]) + (", …" if len(functions) > 5 else "")
             listed = ", ".join(list(known)[:30]) + (", …" if len(known) > 30 else "")
             there = f"inputs are {listed}" if listed else "it has none"
             raise UsageError(f"there is no input {name} in {where}; {there}")
+        _check_pointers(functions, name, value)
         for function, shown, type in inputs:
-            if shown == name and type is not None and type != INTEGERS and not type.holds(value):
-                raise UsageError(
-                    f"{value} is not in the range of {type_name(type)} {name} of {function.name}: "
-                    f"{type.min} to {type.max}"
-                )
+            if shown not in (name, root) or type is None or type == INTEGERS:
+                continue
+            for number in value if isinstance(value, tuple) else (value,):
+                if not type.holds(number):
+                    raise UsageError(
+                        f"{number} is not in the range of {type_name(type)} {name} of {function.name}: "
+                        f"{type.min} to {type.max}"
+                    )
+
+
+def _check_pointers(functions: Sequence[Function], name: str, value: Value) -> None:
+    """Raises ``UsageError`` for a number that is given to a pointer: bounds do not speak of addresses."""
+    for function in functions if isinstance(value, int) else ():
+        graph = function.graph()
+        for parameter in () if isinstance(graph, Refused) else graph.parameters:
+            if parameter.name == name and parameter.object is not None and not parameter.shared:
+                what = f"--at {name}=[1,2,3]" if parameter.pointee is not None else f"--at '{name}->x=1'"
+                raise UsageError(f"{name} of {function.name} is a pointer; give what it points to: {what}")
+
+
+_ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+
+
+def _root_of_element(name: str) -> str | None:
+    """``a`` of ``a[2]``."""
+    found = _ELEMENT.fullmatch(name)
+    return found[1] if found else None
+
+
+def _memory(function: Function) -> Iterator[str]:
+    """The names of what has elements: what pointers point to, and arrays."""
+    graph = function.graph()
+    assert not isinstance(graph, Refused)
+    for parameter in graph.parameters:
+        if parameter.object is not None:
+            yield parameter.name
+    for object in graph.objects.values():
+        if object.kind in ("global", "parameter", "pointee", "reached") and not object.constant:
+            yield object.name.removeprefix("*")
 
 
 def _inputs(function: Function) -> Iterator[tuple[str, IntType | None]]:
@@ -63,7 +120,8 @@ def _inputs(function: Function) -> Iterator[tuple[str, IntType | None]]:
     assert not isinstance(graph, Refused)
     for parameter in graph.parameters:
         of_value = parameter.var.type if parameter.var is not None and parameter.object is None else None
-        yield parameter.name, of_value if of_value == INTEGERS else parameter.type or of_value
+        pointee = parameter.pointee if parameter.object is not None and not parameter.shared else None
+        yield parameter.name, of_value if of_value == INTEGERS else parameter.type or of_value or pointee
     for var, info in graph.variables.items():
         if info.kind in (Kind.GLOBAL, Kind.POINTEE):
             yield info.shown, var.type
@@ -73,30 +131,135 @@ def names_in_reach(functions: Sequence[Function]) -> set[str]:
     """The names of all variables of ``functions``: what bounds can come to speak of."""
     graphs = [function.graph() for function in functions]
     infos = [info for graph in graphs if not isinstance(graph, Refused) for info in graph.variables.values()]
-    return {name for info in infos for name in (info.var.name, info.shown)}
+    found = {name for info in infos for name in (info.var.name, info.shown, _unnumbered(info.var.name))}
+    return found | {f"{name}()" for graph in graphs if not isinstance(graph, Refused) for name in graph.callees}
 
 
 def names_in_bounds(answers: Iterable[FunctionBound]) -> set[str]:
     """The names of the variables that ``answers`` speak of."""
-    found: set[str] = set()
-    for answer in answers:
-        nodes = [answer.call.upper, answer.call.when]
-        for bound in answer.loops:
-            nodes += [bound.call.upper, bound.call.when, bound.any_entry, *(line.upper for line in bound.lines)]
-        variables: set[Var] = set().union(*(node.variables for node in nodes if node is not None))
-        found.update(name for var in variables for name in (var.name, answer.shown.get(var, var.name)))
-    return found
+    return {name for answer in answers for var in _spoken_of(answer) for name in _names(var, answer)}
 
 
-def number_at(
-    found: FunctionBound, term: Term | None, when: Condition, given: Mapping[str, int] | None
-) -> int | None:
-    """The number that a bound comes to; names that several variables have give none of them a value."""
-    values = {name: value for name, value in (given or {}).items() if name not in found.ambiguous}
-    return value_at(term, when, values, found.shown)
+def _names(var: Var, found: FunctionBound) -> tuple[str, ...]:
+    """What users may call a variable."""
+    return var.name, found.shown.get(var, var.name), _unnumbered(var.name)
 
 
-def not_meant(answers: Iterable[FunctionBound], given: Mapping[str, int] | None) -> list[str]:
+def _unnumbered(name: str) -> str:
+    """``f()`` of ``f()'2``, the second one that the program may come to."""
+    return re.sub(r"'\d+$", "", name)
+
+
+def _spoken_of(found: FunctionBound) -> set[Var]:
+    """The variables that bounds over inputs are about."""
+    nodes: list[Node | None] = [found.call.upper, found.call.when, found.call.never, found.over_inputs]
+    for bound in found.loops:
+        call = bound.call
+        nodes += [call.upper, call.when, call.never, bound.any_entry, *(line.upper for line in bound.lines)]
+    return set().union(*(node.variables for node in nodes if node is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class AtValues:
+    """What a claim comes to at given values.
+
+    ``value``: the number of iterations; ``whatever``: it is so many at most, whatever memory holds. ``never``: the loop
+    never ends. Else nothing is known: ``needs`` are further inputs on which the claim depends, ``contents`` the names
+    of what pointers point to and of arrays, of which elements are needed; where there are neither, no bound holds at
+    these values.
+    """
+
+    value: int | None = None
+    whatever: bool = False
+    never: bool = False
+    needs: tuple[Var, ...] = ()
+    contents: tuple[str, ...] = ()
+
+
+def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
+    """What a claim about a call comes to."""
+    here = _Here(found, given)
+    if here.holds(claim.never):
+        return AtValues(never=True)
+    value = here.number(claim.upper, claim.when)
+    if value is not None:
+        return AtValues(value, whatever=claim.upper is not None and here.number(claim.upper, exactly=True) is None)
+    if claim.upper is None or here.holds(negate(claim.when)):
+        return AtValues()
+    nodes = (claim.upper, claim.when)
+    missing = {var for node in nodes for var in node.variables if var not in here.values}
+    reads = [part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)]
+    contents = [name for array in reads if (name := array.removeprefix("*")) not in here.memory]
+    return AtValues(needs=tuple(sorted(missing, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
+
+
+class _Here:
+    """The values of variables and of elements of memory that are given."""
+
+    def __init__(self, found: FunctionBound, given: Given) -> None:
+        meant = {name: value for name, value in given.items() if name not in found.ambiguous}
+        self.memory: dict[str, dict[int, int]] = {}
+        for name, value in meant.items():
+            element = _ELEMENT.fullmatch(name)
+            if isinstance(value, tuple):
+                self.memory.setdefault(name, {}).update(enumerate(value))
+            elif element is not None:
+                self.memory.setdefault(element[1], {})[int(element[2])] = value
+        spoken_of = _spoken_of(found)
+        shared = Counter(_unnumbered(var.name) for var in spoken_of)
+        self.values: dict[Var, int] = {}
+        for var in spoken_of:
+            for name in _names(var, found):
+                number = meant.get(name)
+                if isinstance(number, int) and (name in _names(var, found)[:2] or shared[name] == 1):
+                    self.values[var] = number
+                    break
+            else:
+                if var.name in self.memory:
+                    self.values[var] = 0  # elements count from where the pointer of this name points to
+        self._found, self._given = found, meant
+
+    def number(self, term: Term | None, when: Condition = TRUE, *, exactly: bool = False) -> int | None:
+        """What a bound comes to, or without ``exactly`` is at most where it depends on what is read; None where it
+        does not hold, or depends on something else.
+        """
+        for upper in (term,) if exactly or term is None else (term, without_data(term)):
+            try:
+                if upper is not None and holds(when, self._of(when), self._read):
+                    return evaluate(upper, self._of(upper), self._read)
+            except EvaluationError:
+                continue
+        return None
+
+    def holds(self, condition: Condition) -> bool:
+        """Whether the condition surely holds."""
+        try:
+            return holds(condition, self._of(condition), self._read)
+        except EvaluationError:
+            return False
+
+    def _of(self, node: Node) -> dict[Var, int]:
+        """The values of the variables of a node: those of bounds of one entry, or on costs, may be others."""
+        others = (var for var in node.variables if var not in self.values)
+        named = {var: self._given.get(self._found.shown.get(var, var.name)) for var in others}
+        return self.values | {var: value for var, value in named.items() if isinstance(value, int)}
+
+    def _read(self, array: str, offset: int, type: IntType) -> int:
+        size = ((type.width or 8) + 7) // 8
+        value = self.memory.get(array.removeprefix("*"), {}).get(offset // size) if offset % size == 0 else None
+        if value is None or not type.holds(value):
+            raise EvaluationError(f"no value for element {offset // size} of {array}")
+        return value
+
+
+def number_at(found: FunctionBound, term: Term | None, when: Condition, given: Given | None) -> int | None:
+    """The number that a bound comes to, or is at most where it depends on what is read; names that several variables
+    have give none of them a value. None where it does not hold there, or depends on something else.
+    """
+    return _Here(found, given or {}).number(term, when)
+
+
+def not_meant(answers: Iterable[FunctionBound], given: Iterable[str] | None) -> list[str]:
     """What to say of the names in ``given`` that several variables have."""
     return [
         f"several variables of {found.name} are called {name}, so --at gives a value to none of them"
@@ -106,30 +269,34 @@ def not_meant(answers: Iterable[FunctionBound], given: Mapping[str, int] | None)
     ]
 
 
-def value_at(term: Term | None, when: Condition, given: Mapping[str, int], shown: Mapping[Var, str]) -> int | None:
-    """The number that a bound comes to at these values, by the names of the source, or is at most where it depends on
-    what is read; None where it does not hold there, or depends on something else.
-    """
-    term = without_data(term) if term is not None else None
-    if term is None:
-        return None
-    variables = term.variables | when.variables
-    values = {var: given[name] for var in variables if (name := shown.get(var, var.name)) in given}
+_OUTSIDE: Final = re.compile(r"""(?:[^,\["]|\[[^\]]*\]|"(?:[^"\\]|\\.)*")+""")
+"""What stands between commas that are in no brackets and in no string."""
+
+
+def parse_values(text: str) -> list[tuple[str, Value]]:
+    """``n=10,m=3``, ``a=[1,2]``, ``s="text"``. Raises ``UsageError``."""
+    parts = _OUTSIDE.findall(text)
+    if ",".join(parts) != text or not parts:
+        raise UsageError(f"--at takes values like n=10,m=3, not {text!r}")
+    return [_parsed(part) for part in parts]
+
+
+def _parsed(part: str) -> tuple[str, Value]:
+    name, _, word = (side.strip() for side in part.partition("="))
     try:
-        return evaluate(term, values) if holds(when, values) else None
-    except EvaluationError:
-        return None
+        value = _value(word) if name else None
+    except ValueError:
+        value = None
+    if value is None:
+        raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
+    return name, value
 
 
-def parse_values(text: str) -> dict[str, int]:
-    """``n=10,m=3``. Raises ``UsageError``."""
-    found: dict[str, int] = {}
-    for part in text.split(","):
-        name, sign, value = part.partition("=")
-        try:
-            found[name.strip()] = int(value.strip(), 0)
-        except ValueError:
-            sign = ""
-        if not sign or not name.strip():
-            raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
-    return found
+def _value(word: str) -> Value:
+    """A number, elements in brackets, or a string. Raises ``ValueError``."""
+    if word.startswith("[") and word.endswith("]"):
+        inside = word[1:-1].strip()
+        return tuple(int(number.strip(), 0) for number in inside.split(",")) if inside else ()
+    if len(word) >= 2 and word.startswith('"') and word.endswith('"'):
+        return tuple(characters(json.loads(word)))
+    return int(word, 0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
-from loopless.bounds.model import reads
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
 from loopless.queries.costs import CostAnswer
-from loopless.queries.inputs import number_at
+from loopless.queries.inputs import AtValues, Given, at_values, number_at
 from loopless.queries.returning import Calls
 from loopless.queries.runs import RunBound
 from loopless.report.functions import assumptions_of as function_assumptions
@@ -21,7 +20,7 @@ from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, where_lines, why
 from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, Term, walk
 
-Values = Mapping[str, int]
+Values = Given
 
 def names_of(found: FunctionBound, bound: LoopBound) -> Names:
     """What prints the bounds of a loop."""
@@ -110,9 +109,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
-    if given and bound.call.upper is not None:
-        value = number_at(found, bound.call.upper, bound.call.when, given)
-        lines.append(f"  at {_given(given)}: {_number(value, bound.call.upper)}")
+    lines += _at_line(found, bound.call, given, names)
     lines += claim_conditions(bound.entry if by_entry else bound.call, names)
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
@@ -182,24 +179,36 @@ def claim_conditions(claim: Claim, names: Names) -> list[str]:
     return lines
 
 
-def _number(value: int | None, term: Term) -> str:
-    """The number that a bound comes to."""
-    if value is None:
-        return "not known"
-    return f"at most {value}, whatever it reads" if reads(term) else str(value)
+def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Names) -> list[str]:
+    """What a claim comes to at the values that are given."""
+    if not given or (claim.upper is None and claim.never is FALSE):
+        return []
+    return [f"  at {_given(given)}: {_at(at_values(found, claim, given), names)}"]
 
 
-def _given(given: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in given.items())
+def _at(here: AtValues, names: Names) -> str:
+    """The number of iterations, or why there is none."""
+    if here.never:
+        return "never ends"
+    if here.value is not None:
+        return f"at most {here.value}, whatever it reads" if here.whatever else str(here.value)
+    needs = [names.name(var) for var in here.needs] + [f"what {name} holds" for name in here.contents]
+    return f"not known; it depends on {', '.join(needs)} too" if needs else "no bound is known for these values"
+
+
+def _given(given: Values) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in given.items())
+
+
+def _value(value: object) -> str:
+    return f"[{','.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     names = names_of_call(found)
     grows = _text(class_of(found))
     lines = [f"{found.name}: {claim_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
-    if given and found.call.upper is not None:
-        value = number_at(found, found.call.upper, found.call.when, given)
-        lines.append(f"  at {_given(given)}: {_number(value, found.call.upper)}")
+    lines += _at_line(found, found.call, given, names)
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
     lines += claim_conditions(found.call, names)
@@ -223,7 +232,8 @@ def worst_inputs(found: FunctionBound) -> str:
     if worst is None:
         return ""
     grown = "as N grows" if worst.until is None else f"up to N={worst.until}, {_NOT_BEYOND}"
-    return f"{_given(_inputs(worst, found))} ({worst.text} {grown})"
+    inputs = ", ".join(f"{name}={value}" for name, value in _inputs(worst, found).items())
+    return f"{inputs} ({worst.text} {grown})"
 
 
 _NOT_BEYOND: Final = "beyond which runs may be undefined or are not known"
@@ -267,6 +277,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "valid_when": expression(call.when, names),
         "big_o": _text(class_of_claim(call, found.shown)),
         "value": number_at(found, call.upper, call.when, given) if given else None,
+        "at": _at_json(found, call, given, names),
         "per_entry": {
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
@@ -292,6 +303,15 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             for line in bound.lines
         ],
     }
+
+
+def _at_json(found: FunctionBound, claim: Claim, given: Values | None, names: Names | None) -> dict[str, Any] | None:
+    """What is known of a claim at the values that are given, beside the number."""
+    if not given:
+        return None
+    here = at_values(found, claim, given)
+    needs = [names.name(var) for var in here.needs] if names is not None else []
+    return {"never_ends": here.never, "whatever_it_reads": here.whatever, "needs": [*needs, *here.contents]}
 
 
 def _status(bound: LoopBound) -> str:
@@ -327,6 +347,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "worst_inputs": None if worst is None else _inputs(worst, found),
         "worst_until": None if worst is None else worst.until,
         "value": number_at(found, call.upper, call.when, given) if given else None,
+        "at": _at_json(found, call, given, names),
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": [*granted(found), *_may_end(found.calls, call)],
         "time_ms": round(found.time_ms, 1),
