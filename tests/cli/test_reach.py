@@ -119,6 +119,43 @@ BRANCHES = """int g(unsigned n) {
 """Nothing takes the case 1, since s is 0 or 3."""
 
 
+WORDS = """extern void reach_error(void);
+int main(int argc, char **argv) {
+    int verbose = 0, n = 0;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] == 'v' && !argv[i][2]) verbose++;
+        else for (const char *p = argv[i]; *p >= '0' && *p <= '9'; p++) n = n * 10 + (*p - '0');
+    }
+    if (verbose == 2 && n == 47 && argc == 4) reach_error();
+    return argv[argc] ? 5 : 0;
+}
+"""
+
+
+def test_the_words_of_argv_are_found_and_written(asked, tmp_path):
+    status, found, said = asked(WORDS, "--call", "reach_error", "--write-test", tmp_path / "tests")
+    assert (status, found["verdict"]) == (0, "reached")
+    words = ["".join(map(chr, listed(word))) for word in found["inputs"]["words"]]
+    assert len(words) == 4
+    flags = [word for word in words[1:] if word == "-v"]
+    (number,) = [word for word in words[1:] if word != "-v"]
+    assert len(flags) == 2
+    assert number[:2] == "47"
+    assert not number[2:3].isdigit()
+    assert said == "loopless: no test in XML: its format has no words of argv, only what input functions return\n"
+    folder = tmp_path / "tests"
+    assert {file.name for file in folder.iterdir()} == {"test.c", "test.py"}
+    subprocess.run(["cc", "-w", "test.c", "-o", "test"], cwd=folder, check=True)
+    for command in (["./test"], [sys.executable, "test.py"]):
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert ran.stdout == "the error function was called\n"
+
+
+def test_behind_the_words_of_argv_is_a_null_pointer(asked):
+    status, found, _ = asked(WORDS, "--line", 9, "--when", "argv[argc]", "--timeout", "4", "--unknown-ok")
+    assert (status, found["verdict"]) == (0, "unknown")
+
+
 def test_tests_for_all_branches(asked, tmp_path):
     folder = tmp_path / "tests"
     status, found, _ = asked(BRANCHES, "--cover", "--write-test", folder)

@@ -11,36 +11,14 @@ import time
 
 import pytest
 
-from loopless.check.certificates.property import Property, graph_of, violates
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator
-from loopless.navigation.splitting import without_wraps
-from loopless.source import load
 from loopless.terms import Const, sub
-from loopless.verification.transitions import START, TransitionSystem, system_of
-
-HEAD = "extern void reach_error(void);\n"
-
-
-def system(source: str, folder) -> TransitionSystem:
-    """The ways of ``f`` to the error."""
-    file = folder / "f.c"
-    file.write_text(HEAD + source, encoding="utf-8")
-    graph = graph_of(load([file]), "f", Property.UNREACH_CALL, apart=True, cells=False)
-    made = system_of(graph, violates(Property.UNREACH_CALL), lambda _: None, ways=24)
-    assert isinstance(made, TransitionSystem)
-    return without_wraps(made)
-
-
-def counters(made: TransitionSystem, **known: int):
-    """The answer of the counters, where variables hold what is known at the beginning."""
-    by_name = {var.name: var for var in made.graph.variables}
-    product = product_of(made, START, {by_name[name]: value for name, value in known.items()})
-    return Answer.NO if product.goal is None else CounterSystem(product, made).solve()
-
+from loopless.verification.transitions import START
+from reaching import HEAD, counters, system
 
 REFUTED = {
     # 4 t = 15 has no solution.

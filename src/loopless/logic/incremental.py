@@ -26,16 +26,30 @@ class Conjunction:
         import z3  # type: ignore[import-untyped]
 
         self._z3 = z3
-        self._solver = z3.Solver(ctx=z3.Context())
+        self._added: list[Condition] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._solver = self._z3.Solver(ctx=self._z3.Context())
         self._solver.set(random_seed=1)
         self._variables: dict[str, Var] = {}
+        self._declared: set[str] = set()  # for good: what is popped stays declared
+        self._broken = False
 
     def add(self, conditions: Iterable[Condition]) -> None:
         """Let the conditions hold too."""
-        self._say(conditions)
+        conditions = list(conditions)
+        self._added += conditions
+        if not self._broken:
+            self._try(conditions)
+
+    def _try(self, conditions: Iterable[Condition]) -> None:
+        try:
+            self._say(conditions)
+        except self._z3.Z3Exception:
+            self._broken = True  # where Z3 gives up in the middle of a text, the solver takes no other one
 
     def _say(self, conditions: Iterable[Condition]) -> None:
-        lines: list[str] = []
         texts: list[str] = []
         for condition in conditions:
             text = smt(condition)
@@ -49,12 +63,18 @@ class Conjunction:
                     for limit, relation in ((var.type.min, "<="), (var.type.max, ">=")):
                         if limit is not None:
                             texts.append(f"(assert ({relation} {_number(limit)} {name}))")
-        lines = [f"(declare-const {name} Int)" for name in self._variables]
+        lines = [f"(declare-const {name} Int)" for name in self._variables if name not in self._declared]
+        self._declared.update(self._variables)
         if texts:
             self._solver.from_string("\n".join([*lines, *texts]))
 
     def check(self, also: Iterable[Condition], timeout_ms: int) -> tuple[Answer, Mapping[Var, int]]:
         """Whether all that holds, and ``also``, has a solution, and one; without a solution none surely exists."""
+        if self._broken:
+            self._begin()
+            self._try(self._added)
+        if self._broken:
+            return Answer.UNKNOWN, {}
         self._solver.set(timeout=max(timeout_ms, 1), rlimit=min(max(timeout_ms, 1) * STEPS_PER_MS, MAX_STEPS))
         self._solver.push()
         before = dict(self._variables)
@@ -66,7 +86,7 @@ class Conjunction:
             if found == self._z3.sat:
                 return Answer.YES, self._values()
         except self._z3.Z3Exception:
-            pass
+            self._broken = True
         finally:
             self._solver.pop()
             self._variables = before  # their limits are gone with the rest

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from loopless.navigation.memory import Led
 from loopless.navigation.store import Cells
 from loopless.terms import IntType, Term, Var
 from loopless.verification.transitions import Input
@@ -21,13 +22,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path to the goal: its steps, the values of symbols, and elements that are alike."""
+    """A path to the goal: its steps, the values of symbols, elements that are alike, and where ``pointers`` lead that
+    lie in memory that is given, by the name of the object and their places.
+    """
 
     steps: tuple[Step, ...]
     values: Mapping[Var, int]
     cells: Mapping[tuple[str, int, IntType], Var]
     runs: tuple[Cells, ...]
     begin: Mapping[Var, Term]
+    pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from loopless.terms import (
     FALSE,
     TRUE,
     Aggregate,
+    Compare,
     Condition,
     Const,
     IntType,
@@ -24,11 +25,13 @@ from loopless.terms import (
     Term,
     Truth,
     Var,
+    add,
     conjunction,
     const,
     equal,
     not_equal,
     replace_terms,
+    sub,
     substitute,
     walk,
 )
@@ -230,6 +233,19 @@ class Store:
             return None
         self.pinned[symbol] = value
         return others
+
+    def forced(self, symbol: Var) -> int | None:
+        """The value that a symbol must have, where it has one or that is demanded in so many words."""
+        if symbol in self.pinned:
+            return self.pinned[symbol]
+        for index in self._by_symbol.get(symbol, ()):
+            part = self._parts[index]
+            if isinstance(part, Compare) and part.relation == "eq" and part.variables == {symbol}:
+                rest = sub(part.term, symbol), add(part.term, symbol)
+                for sign, found in zip((-1, 1), rest, strict=True):
+                    if isinstance(found, Const):
+                        return sign * found.value
+        return None
 
     def model(self) -> dict[Var, int] | None:
         """Values for all symbols of which something is demanded; None where there are none, or none are found."""

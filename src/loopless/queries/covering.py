@@ -249,6 +249,7 @@ class CoveringDriver(Driver):
                 text, found = telling(_module(self.files, self.options, traps=False), self.function)
             self._oracle = NativeOracle(text, options=self.options, limits=Limits(seconds=2.0), ir=True)
             self._oracle.sides = len(found)
+            self._oracle.any_result = True
         return self._oracle
 
     def taken(self, inputs: Inputs) -> CoveringTest:

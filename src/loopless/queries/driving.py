@@ -15,16 +15,25 @@ from typing import Any, Final
 from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
+from loopless.navigation.memory import Led
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
-from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of
+from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
 from loopless.terms import Term, Var, evaluate
 from loopless.verification.transitions import TransitionSystem
 
-DEEPEST: Final = 6
+DEEPEST: Final = 40
 """Pointers behind pointers are followed so far. A guess."""
 LONGEST: Final = 1 << 22
 """More elements of an array, or inputs, than this are not written down. A guess."""
+
+
+MOST_WORDS: Final = 4_096
+"""More words behind the command than this are not given. A guess."""
+PROGRAM: Final = b"program"
+"""The first word of argv, where the run does not depend on it."""
+ANY_WORD: Final = b"x"
+"""A word of argv that the run does not read."""
 
 
 LONGER: Final = (16, 256, 8192, 1 << 18)
@@ -78,7 +87,44 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
         for var, info in graph.variables.items()
         if info.kind is Kind.GLOBAL and function != "main" and (var in route.begin or var in values)
     }
-    return Inputs(function, arguments, _joined(nondet), uninitialised=uninitialised, globals=own)
+    words = tuple(_words(route, graph, at_begin)) if function == "main" else ()
+    return Inputs(function, arguments, _joined(nondet), uninitialised=uninitialised, globals=own, words=words)
+
+
+def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> Iterator[tuple[Run, ...]]:
+    """The words of argv, the name of the program first; none where the path does not depend on them."""
+    if not graph.parameters or (argc := graph.parameters[0].var) is None:
+        return
+    number = graph.parameters[1].object if len(graph.parameters) > 1 else None
+    name = graph.objects[number].name if number is not None else ""
+    read = {offset: led for (array, offset), led in route.pointers.items() if array == name}
+    if argc not in route.begin and argc not in route.values and not read:
+        return
+    count = at_begin(argc)
+    if not 1 <= count <= MOST_WORDS:
+        raise NotDriven(f"it takes an argc of {count:,}, which is not given to a program")
+    for index in range(count):
+        led = read.get(8 * index)
+        if led is None:
+            yield runs_of(ANY_WORD if index else PROGRAM)
+        else:
+            yield _word(route, led.array, at_begin)
+
+
+def _word(route: Route, array: str, at_begin: Callable[[Var | None], int]) -> tuple[Run, ...]:
+    """A string, up to its end where the path reads so far, else so far as it is read."""
+    content: dict[int, int] = {}
+    for run in route.runs:
+        if run.array == array:
+            content |= {run.start + run.stride * index: run.value for index in range(run.count)}
+    for (name, offset, type_), var in route.cells.items():
+        if name == array:
+            value = at_begin(var) & ((1 << (8 * size_of(type_))) - 1)
+            content |= {offset + index: byte for index, byte in enumerate(value.to_bytes(size_of(type_), "little"))}
+    if content and (min(content) < 0 or max(content) > LONGEST):
+        raise NotDriven("it reads outside of a word of argv")
+    end = next((at for at in sorted(content) if content[at] & 255 == 0), max(content, default=-1) + 1)
+    return runs_of(content.get(at, ord("a")) & 255 for at in range(end))
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -163,9 +209,22 @@ class _Image:
                     shown = self.graph.variables[halves["object"]].shown.removesuffix(".object")
                     pointers.append(Pointed(shown, offset, inner, inner.start + self.at_begin(halves.get("offset"))))
                     image.put(offset, 8, 0)
+        for (array, offset), led in self.route.pointers.items():
+            if array in names:
+                image.put(offset, 8, 0)
+                pointers += self._led(led, offset, depth)
         moved = tuple(replace(one, offset=one.offset + image.before) for one in pointers)
         named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
         return Memory(bytes(image.content), moved, named, image.before)
+
+    def _led(self, led: Led, offset: int, depth: int) -> Iterator[Pointed]:
+        """What a pointer that the path found at a byte leads to; nothing where it is null."""
+        number = self.at_begin(led.owner) if led.owner in self.route.values else led.number
+        if number == NULL_OBJECT:
+            return
+        if number != led.number:
+            raise NotDriven(f"{led.shown} points into the same memory as another pointer")
+        yield Pointed(led.shown, offset, self.memory(None, [led.array], depth + 1))
 
     def _is_null(self, owner: Var) -> bool:
         known = owner in self.route.values or owner in self.route.begin
@@ -249,6 +308,7 @@ class Driver:
         if self._oracle is None:
             files = [Path(file) for file in self.files]
             self._oracle = NativeOracle(files, options=self.options, limits=Limits(seconds=10.0))
+            self._oracle.any_result = True
         return self._oracle
 
     @property
@@ -277,7 +337,10 @@ class Driver:
     def _run(self, inputs: Inputs) -> Any:
         from loopless.check.oracle.native import Run as Native
 
-        arguments = [_wired(given) for given in inputs.arguments]
+        arguments: list[Any] = [_wired(given) for given in inputs.arguments]
+        if inputs.words:
+            words = {"words": [bytes(unrolled(word)).hex() for word in inputs.words]}
+            arguments = [len(inputs.words), words, None][: len(self.signature.params)]
         nondet = [value for run in inputs.nondet for value in (run.value,) * run.count]
         names = {name.rpartition(".")[2] for name in self.oracle.prepared.locals}
         scalars = {one.name for one in self.oracle.prepared.globals if one.type is not None}
@@ -340,11 +403,17 @@ class Driver:
                         arguments.append(Given(parameter.name, "void", memory=Memory(bytes_)))
                     case _:
                         arguments.append(Given(parameter.name, "void"))
+        words: tuple[tuple[Run, ...], ...] = ()
+        if graph.source_name == "main" and graph.parameters:
+            letters = [number for number in numbers if 32 <= number < 127] or [ord("a")]
+            lengths = [random_.randint(0, 4) for _ in range(random_.randint(0, 4))]
+            texts = [[random_.choice(letters) for _ in range(length)] for length in lengths]
+            words = (runs_of(PROGRAM), *map(runs_of, texts))
         few_numbers = numbers or range(13)
         nondet = [
             random_.choice(few_numbers) if random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)
         ]
-        return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True)
+        return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True, words=words)
 
 
 def _wired(given: Given) -> Any:

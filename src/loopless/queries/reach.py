@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
+from loopless.flowgraph.beginning import begins_at, is_defined_here
 from loopless.flowgraph.model import Call
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
@@ -301,7 +302,9 @@ class _Question:
     def _search(
         self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float, most: int | None = None
     ) -> Reach | None:
-        navigator = Navigator(system, fixed, min(until, self.deadline), most=most, trips=self.summaries)
+        until = min(until, self.deadline)
+        begun = self._begun()
+        navigator = Navigator(system, fixed, until, most=most, trips=self.summaries, begun=begun)
         found = self._timed("guided search", navigator.run)
         if found.route is not None:
             return self._driven(system, driver, found.route)
@@ -309,6 +312,14 @@ class _Question:
             return self._unreachable("guided search", system)
         self.why = self.why or (found.why if not fixed else "")
         return None
+
+    def _begun(self) -> frozenset[str]:
+        """The globals that hold what the program gives them when a run begins."""
+        module = self.program.source.module
+        called = any(i.callee_name == self.entry for one in module.defined() for i in one.instructions())
+        if called or not begins_at(module, self.entry):
+            return frozenset()
+        return frozenset(name for name, variable in module.globals.items() if is_defined_here(variable))
 
     def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> Reach | None:
         """What a run with the inputs of a path comes to."""

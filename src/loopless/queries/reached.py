@@ -78,6 +78,8 @@ class Inputs:
     ``arguments``: one per parameter; ``nondet``: what input functions return, in the order of calls, ``repeats``: the
     last of them comes again and again; ``uninitialised``: what locals hold that nothing has written, by name;
     ``globals``: scalar globals that hold something else than the program gives them when ``function`` begins.
+    ``words``: of ``main``, the words of argv, the name of the program first, without the zeros at their ends; none:
+    where argv does not matter.
     """
 
     function: str
@@ -86,6 +88,7 @@ class Inputs:
     repeats: bool = False
     uninitialised: Mapping[str, int] = field(default_factory=dict)
     globals: Mapping[str, int] = field(default_factory=dict)
+    words: tuple[tuple[Run, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

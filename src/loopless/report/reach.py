@@ -11,6 +11,8 @@ MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
 _POINTER: Final = 8
 """Bytes of a pointer where a run was replayed."""
+_SHORT_WORD: Final = 60
+"""A word of argv of so many characters is shown as one string."""
 _SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
@@ -62,6 +64,7 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
         "last_input_repeats": inputs.repeats,
         "uninitialised": {name: inputs.uninitialised[name] for name in sorted(inputs.uninitialised)},
         "globals": {name: inputs.globals[name] for name in sorted(inputs.globals)},
+        "words": [_runs_json(word) for word in inputs.words],
     }
 
 
@@ -118,6 +121,9 @@ def counted(count: int, what: str) -> str:
 def inputs_text(inputs: Inputs) -> list[str]:
     """The inputs of a run, one to a line."""
     lines = [f"{inputs.function}({', '.join(one.name for one in inputs.arguments)})"]
+    if inputs.words:
+        lines.append(f"  argc = {len(inputs.words)}, argv = {', '.join(map(_word_text, inputs.words[:MOST]))}")
+        lines[-1] += f" and {len(inputs.words) - MOST:,} more" if len(inputs.words) > MOST else ""
     for one in inputs.arguments:
         if one.memory is None:
             lines.append(f"  {one.name} = {_given_text(one)}")
@@ -131,6 +137,18 @@ def inputs_text(inputs: Inputs) -> list[str]:
         if values:
             lines.append(f"{text}: {', '.join(f'{name} = {value}' for name, value in sorted(values.items()))}")
     return lines
+
+
+def _word_text(word: Sequence[Run]) -> str:
+    """A word of argv, as C writes it where it is short and can be printed."""
+    if sum(run.count for run in word) <= _SHORT_WORD and all(32 <= run.value < 127 for run in word):
+        return quoted("".join(chr(run.value) * run.count for run in word))
+    return f"[{_runs_text(word, 'char')}]"
+
+
+def quoted(text: str) -> str:
+    """Text as a literal of C."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
 
 
 def _given_text(given: Given) -> str:

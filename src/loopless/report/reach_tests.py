@@ -14,10 +14,13 @@ from typing import Final
 from loopless.errors import UsageError
 from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of, unrolled
 from loopless.queries.surroundings import Missing, Passed, Surroundings
+from loopless.report.reach import quoted
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
 _SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
+_LITERAL: Final = 90
+"""Longer strings are written as arrays."""
 _WIDTH: Final = 110
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
@@ -204,7 +207,7 @@ def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
     for name in sorted(inputs.globals):
         yield f"  {name} = {_literal(inputs.globals[name])};"
     if _is_main(inputs):
-        yield f"  {_main_call(program)}"
+        yield from _main_call(inputs, program)
         return
     names: list[str] = []
     for number, given in enumerate(inputs.arguments, 1):
@@ -249,13 +252,21 @@ def _moved(name: str, at: int) -> str:
     return name if at == 0 else f"{name} {'+' if at > 0 else '-'} {abs(at)}"
 
 
-def _main_call(program: Surroundings) -> str:
-    """A call of the program's own ``main``, as without words behind the command."""
+def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
+    """A call of the program's own ``main``, with the words of argv."""
     count = len(program.parameters)
     if count == 0:
-        return "loopless_program_main();"
-    words = '(char *[]){"program", 0}'
-    return f"loopless_program_main({', '.join(['1', words, '(char *[]){0}'][:count])});"
+        yield "  loopless_program_main();"
+        return
+    words = inputs.words or (runs_of(b"program"),)
+    told = []
+    for number, word in enumerate(words):
+        text = _literal_of((*word, Run(1, 0)))
+        if text is None:
+            yield from _array(f"char word_{number}", (*word, Run(1, 0)))
+        told.append(text if text is not None else f"word_{number}")
+    yield from (f"  {line}" for line in _table("char *words[]", [*told, "0"]))
+    yield f"  loopless_program_main({', '.join([str(len(words)), 'words', '(char *[]){0}'][:count])});"
 
 
 def _passed(name: str, given: Given) -> str:
@@ -306,13 +317,17 @@ def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[
 
 def _string(given: Given) -> str | None:
     """The string that an array of characters holds, where it is short and can be printed."""
-    runs = given.elements or ()
-    if given.type not in _CHARACTERS or not 0 < sum(run.count for run in runs) <= 90:
+    return _literal_of(given.elements or ()) if given.type in _CHARACTERS else None
+
+
+def _literal_of(runs: Sequence[Run]) -> str | None:
+    """Characters that end with 0 as a literal of C, where they are few and can be printed."""
+    if not 0 < sum(run.count for run in runs) <= _LITERAL:
         return None
-    *values, last = unrolled(runs)
+    *values, last = unrolled(tuple(runs))
     if last != 0 or not all(32 <= value < 127 for value in values):
         return None
-    return '"' + "".join(map(chr, values)).replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
+    return quoted("".join(map(chr, values)))
 
 
 def _table(head: str, values: Iterator[str] | Sequence[str] | map[str], of: str = " = ") -> Iterator[str]:
@@ -369,8 +384,9 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
         else:
             made.append(f"the_{name} = {_python(given, passed)}")
     if _is_main(inputs) and program.parameters:
-        made = ["words = (ctypes.c_char_p * 2)(b'program', None)"]
-        arguments = ["1", "words", "None"][: len(kinds)]
+        words = [bytes(unrolled(word)) for word in inputs.words] or [b"program"]
+        made = [f"words = (ctypes.c_char_p * {len(words) + 1})({', '.join(map(repr, words))}, None)"]
+        arguments = [str(len(words)), "words", "None"][: len(kinds)]
     result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
     what = _wrapped(purpose).replace("\\", "\\\\").replace('"""', "'''")
     return "\n".join([

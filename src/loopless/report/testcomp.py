@@ -32,6 +32,8 @@ def xml_test(inputs: Inputs) -> str:
     """
     if inputs.arguments or inputs.globals or inputs.function != "main":
         raise UsageError(f"no test in XML: its inputs are what main reads, and {inputs.function} was called")
+    if inputs.words:
+        raise UsageError("no test in XML: its format has no words of argv, only what input functions return")
     if inputs.uninitialised:
         raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
     runs = list(inputs.nondet)

@@ -19,12 +19,16 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Check,
+    Copy,
     End,
+    Fill,
     Flowgraph,
     Havoc,
     Load,
     Origin,
+    Pointer,
     Statement,
+    Store,
 )
 from loopless.graphs import reachable, reverse_postorder
 from loopless.paths.written import Written, numbered, written_objects
@@ -78,10 +82,22 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """A statement that reads or changes memory, over the variables at the source and the inputs of a transition; None:
+    ways meet that differ in what they have done to memory. ``gives``: the inputs that stand for what it reads or
+    returns, of a pointer the offset and the object.
+    """
+
+    statement: Statement | None
+    gives: tuple[Var | None, Var | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Transition:
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
-    from outside that are taken on the way, in their order, also those on which nothing depends.
+    from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
+    does to memory, in its order, where ways go on by themselves (``ways`` of :func:`system_of`).
     """
 
     source: str
@@ -91,6 +107,7 @@ class Transition:
     inputs: tuple[Input, ...]
     loc: Loc | None = None
     taken: tuple[Input, ...] = ()
+    accesses: tuple[Access, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +163,8 @@ def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
     return tuple(label for label in order if label in back)
 
 
-def _assigned(graph: Flowgraph) -> Iterator[Var]:
+def assigned_in(graph: Flowgraph) -> Iterator[Var]:
+    """The variables that statements and edges assign."""
     for block in graph.blocks.values():
         for edge in block.edges:
             yield from (target for target, _ in edge.assigns)
@@ -164,6 +182,7 @@ class _State:
     condition: Condition
     values: dict[Var, Term]
     taken: tuple[Input, ...] = ()
+    accesses: tuple[Access, ...] = ()
 
 
 class _Maker:
@@ -179,7 +198,7 @@ class _Maker:
         self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
         self.ways = ways
         self.written: Written = written_objects(graph, graph.blocks)
-        self.moved = frozenset(_assigned(graph)) if ways > 1 else frozenset[Var]()
+        self.moved = frozenset(assigned_in(graph)) if ways > 1 else frozenset[Var]()
         """The variables that some statement or edge assigns."""
         self.transitions: list[Transition] = []
         self.failing: list[Transition] = []
@@ -219,7 +238,8 @@ class _Maker:
         update = {var: term for var, term in state.values.items() if var in kept and term is not var}
         used = condition.variables.union(*(term.variables for term in update.values()))
         inputs = tuple(one for one in self.inputs if one.var in used)
-        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc, state.taken))
+        made = Transition(self.start, target, condition, update, inputs, loc, state.taken, state.accesses)
+        self.transitions.append(made)
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -231,7 +251,7 @@ class _Maker:
             alike: dict[object, list[_State]] = {}
             for state in states:
                 matters = frozenset((var, term) for var, term in state.values.items() if var in self.live[label])
-                alike.setdefault((matters, state.taken), []).append(state)
+                alike.setdefault((matters, state.taken, state.accesses), []).append(state)
             if len(alike) <= self.ways:
                 return [self._joined(label, group) for group in alike.values()]
         return [self._joined(label, states)]
@@ -252,7 +272,7 @@ class _Maker:
                 term = ite(condition, state.values.get(var, var), term)
             values[var] = term
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
-        return _State(conjunction((*common, disjunction(own))), values, taken)
+        return _State(conjunction((*common, disjunction(own))), values, taken, _together(states))
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -278,7 +298,7 @@ class _Maker:
                 continue
             values = {**state.values, **{v: substitute(term, state.values) for v, term in edge.assigns}}
             following = targets if edge.target in self.cutpoints else self.arrived
-            following.setdefault(edge.target, []).append(_State(condition, values, state.taken))
+            following.setdefault(edge.target, []).append(_State(condition, values, state.taken, state.accesses))
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
@@ -301,17 +321,38 @@ class _Maker:
                     values[statement.target_object] = self._input(
                         state, statement.target_object, Origin.MEMORY, label, index, "object"
                     )
+                self._accessed(statement, state, values[statement.target], statement.target_object)
             case Allocate(target=target):
                 values[target] = self._input(state, target, Origin.MEMORY, label, index)
+                self._accessed(statement, state, values[target])
             case Call():
                 refused = self.calls(statement)
                 if refused is not None:
                     self._opened(refused, state)
+                before = replace(state, values=dict(values))
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
                         values[part] = self._input(state, part, Origin.CALL, label, index, part.name)
+                given = values[statement.target] if statement.target is not None else None
+                self._accessed(statement, state, given, statement.target_object, before.values)
             case _:
-                pass  # what it changes is memory that no variable holds
+                self._accessed(statement, state)  # what it changes is memory that no variable holds
+
+    def _accessed(
+        self,
+        statement: Statement,
+        state: _State,
+        value: Term | None = None,
+        owner: Var | None = None,
+        before: Mapping[Var, Term] | None = None,
+    ) -> None:
+        """Notes what a statement does to memory; ``before``: the values that it is given, where it has changed them."""
+        if self.ways == 1 or (isinstance(statement, Load) and not isinstance(value, Var)):
+            return
+        given = before if before is not None else state.values
+        shown = _over(statement, given)
+        gives = (value if isinstance(value, Var) else None, state.values.get(owner) if owner is not None else None)
+        state.accesses = (*state.accesses, Access(shown, gives))  # type: ignore[arg-type]
 
     def _check(self, check: Check, state: _State) -> None:
         condition = substitute(check.condition, state.values)
@@ -359,6 +400,43 @@ class _Maker:
             return True
         places = numbered(self.graph, load.objects)
         return places is not None and places.isdisjoint(self.written)
+
+
+def _over(statement: Statement, values: Mapping[Var, Term]) -> Statement:
+    """The statement with these values in it."""
+
+    def at(pointer: Pointer) -> Pointer:
+        return Pointer(substitute(pointer.object, values), substitute(pointer.offset, values))
+
+    match statement:
+        case Load(address=address):
+            return replace(statement, address=at(address))
+        case Store(address=address, value=value, value_object=owner):
+            held = substitute(owner, values) if owner is not None else None
+            return replace(statement, address=at(address), value=substitute(value, values), value_object=held)
+        case Fill(address=address, byte=byte, length=length):
+            return replace(
+                statement, address=at(address), byte=substitute(byte, values), length=substitute(length, values)
+            )
+        case Copy(target=target, source=source, length=length):
+            return replace(statement, target=at(target), source=at(source), length=substitute(length, values))
+        case Allocate(size=size):
+            return replace(statement, size=substitute(size, values))
+        case Call(arguments=arguments):
+            given = tuple(at(one) if isinstance(one, Pointer) else substitute(one, values) for one in arguments)
+            return replace(statement, arguments=given)
+        case _:
+            return statement
+
+
+def _together(states: Sequence[_State]) -> tuple[Access, ...]:
+    """What states that meet have all done to memory, up to where they differ."""
+    every = [state.accesses for state in states]
+    common = 0
+    while all(len(one) > common and one[common] == every[0][common] for one in every):
+        common += 1
+    differ = any(len(one) > common for one in every)
+    return (*every[0][:common], *((Access(None),) if differ else ()))
 
 
 def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:

@@ -198,10 +198,8 @@ class _Runner:
         places: list[tuple[int, tuple[int, int]]] = []
         for index, ((kind, ctype), argument) in enumerate(zip(self.params, args, strict=True)):
             if kind == "argv":
-                name = self.buffers[index].place(b"program\0" + bytes(8))
-                vector = _Buffer()
-                self.buffers.append(vector)
-                cells.append(vector.place(name.to_bytes(8, sys.byteorder) + bytes(8)))
+                words = [bytes.fromhex(one) for one in argument["words"]] if argument is not None else [b"program"]
+                cells.append(self._vector(words))
             elif kind == "null":
                 cells.append(0 if argument is None else self._memory(argument) + argument["start"])
             elif kind == "pointer" and argument is None:
@@ -216,6 +214,16 @@ class _Runner:
                 assert ctype is not None
                 cells.append(ctype.wrap(argument))
         return cells, places
+
+    def _vector(self, words: Sequence[bytes]) -> int:
+        """The address of an argv with these words."""
+        places = []
+        for word in words:
+            self.buffers.append(_Buffer())
+            places.append(self.buffers[-1].place(word + b"\0"))
+        self.buffers.append(_Buffer())
+        raw = b"".join(place.to_bytes(8, sys.byteorder) for place in (*places, 0))
+        return self.buffers[-1].place(raw)
 
     def _memory(self, given: dict[str, Any]) -> int:
         """The address of memory as it is described, with what its pointers lead to."""

@@ -48,9 +48,12 @@ __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer",
 Argument = int | Sequence[int] | Mapping[str, Any] | None
 """An integer, or the elements that a pointer points to, or ``None`` for the null pointer. What else a pointer points to
 is given as ``content``, its bytes in hexadecimal digits, and ``pointers``, each the byte where it lies, what it points
-to, likewise, and the byte of that."""
+to, likewise, and the byte of that. The argv of ``main`` is given as its ``words``, in hexadecimal digits, without their
+zeros."""
 
 
+_IN_REGISTERS = ("pointer", "float", "double")
+"""Results that take no memory of the caller's, and so can be left where they are."""
 _OPTIONS = SourceOptions()
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
 
@@ -281,6 +284,8 @@ class NativeOracle:
         self.limits = limits
         self.sides = 0
         """How many sides of branches are told of each run (:func:`loopless.source.targets.telling`)."""
+        self.any_result = False
+        """Whether functions are run whose result is a pointer or a floating-point number, which is not told."""
         self._own_host = host is None
         self._host = host or NativeHost(start_seconds=limits.start_seconds)
         self._host.load(self.prepared)
@@ -331,6 +336,8 @@ class NativeOracle:
             LimitError: if the child process stops answering.
         """
         signature = signature or self.signature(function)
+        if not (self.any_result and isinstance(signature.result, Opaque) and signature.result.name in _IN_REGISTERS):
+            _check_result(function, signature)
         params = _wire_params(function, signature)
         prepared_runs = [self._wire_run(function, signature, run) for run in runs]
         outcomes: list[Outcome] = []
@@ -427,11 +434,14 @@ def _part(path: Path, options: SourceOptions) -> str | bytes:
     return path.read_bytes() if path.suffix == ".bc" else path.read_text(encoding="utf-8")
 
 
+def _check_result(function: str, signature: Signature) -> None:
+    if isinstance(signature.result, Opaque):
+        raise UsageError(f"{function} returns {signature.result.name}, which native runs do not support")
+
+
 def _wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[int, bool, bool] | None]]:
     if len(signature.params) > MAX_ARGUMENTS:
         raise UsageError(f"{function} has more than {MAX_ARGUMENTS} parameters, which native runs do not support")
-    if isinstance(signature.result, Opaque):
-        raise UsageError(f"{function} returns {signature.result.name}, which native runs do not support")
     wired: list[tuple[str, tuple[int, bool, bool] | None]] = []
     for index, param in enumerate(signature.params):
         match param:

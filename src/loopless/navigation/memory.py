@@ -1,0 +1,384 @@
+"""What objects hold along a path: writes, byte by byte, over what they held first.
+
+What an object held first are symbols of the :class:`Store`, and so are pointers that lie in memory that is given: each
+leads to an object of its own, or is null (lazy initialization: Khurshid, Păsăreanu and Visser, Generalized symbolic
+execution for model checking and testing, TACAS 2003). That it may be one of the other objects is tried only where the
+path demands it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, MemoryObject
+from loopless.flowgraph.pointees import STANDING_IN
+from loopless.navigation.store import NotFollowed, Store, size_of
+from loopless.terms import (
+    INTEGERS,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Term,
+    Var,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    greater_equal,
+    ite,
+    not_equal,
+    wrap,
+)
+from loopless.verification.transitions import assigned_in
+
+LONGEST: Final = 1 << 16
+"""More bytes are not filled or copied at once. A guess."""
+_POINTER: Final = 8
+
+
+class NoWay(Exception):
+    """A path ends here: what it does is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A value that was written, of a pointer with its object; ``size`` in bytes."""
+
+    value: Term
+    owner: Term | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The byte that lay in an object first; of objects whose lives begin anew, in the life of that number."""
+
+    array: str
+    offset: int
+
+
+Byte = tuple[Written, int] | First
+"""A byte of what was written, by its place in it, or of what was there first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Where a pointer leads that lies in memory that is given: ``owner`` stands for the number of the object, which is
+    ``number`` if it is one of its own; reads call that ``array``. ``shown``: how C names the place of the pointer.
+    """
+
+    owner: Var
+    number: int
+    array: str
+    shown: str = ""
+
+
+class Memory:
+    """The memory of one search. ``begun``: the globals that hold what the program gives them when the run begins;
+    ``words``: how many argv has, and its object, where the run begins with ``main``.
+    """
+
+    def __init__(
+        self,
+        graph: Flowgraph,
+        store: Store,
+        begun: frozenset[str] = frozenset(),
+        words: tuple[Term, int] | None = None,
+    ) -> None:
+        self.graph, self.store, self.words = graph, store, words
+        self._bytes: dict[tuple[str, int], Byte] = {}
+        self._lives: dict[int, int] = {}
+        self._allocated: dict[int, tuple[str, bool]] = {}
+        self._led: dict[int, Led] = {}
+        self.pointers: dict[tuple[str, int], Led] = {}
+        self._owners: dict[Var, Led] = {}
+        self._tainted: dict[int, frozenset[int] | None] = {}
+        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self.guessed = False
+        """Whether one of several values that memory may hold was chosen."""
+        self._next = max(graph.objects, default=0) + 1
+        self._numbers = {found.symbol: number for number, found in graph.objects.items() if found.symbol}
+        self._begun = {
+            number: found for number, found in graph.objects.items()
+            if found.content is not None and (found.constant or found.symbol in begun)
+        }  # fmt: skip
+        self._holding = {
+            (info.object, info.offset): (var, info.pointer_part)
+            for var, info in graph.variables.items()
+            if info.object is not None and info.kind in (Kind.POINTEE, Kind.GLOBAL) and info.pointer_part != "offset"
+        }
+        self._moved = frozenset(assigned_in(graph))
+        self._names = {number: self._named(number, found) for number, found in graph.objects.items()}
+        self._by_name = {name: number for number, name in self._names.items()}
+
+    def _named(self, number: int, found: MemoryObject) -> str:
+        if found.kind == "local":
+            return f"{found.name}#{number}"
+        if found.holder is not None and found.holder in self._holding:  # as reads call it
+            name = self.graph.pointee_name(self._holding[found.holder][0])
+            return name if name is not None else found.name
+        return found.name
+
+    # -- going back ---------------------------------------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """Where the memory is."""
+        return len(self._undo)
+
+    def back(self, mark: int) -> None:
+        """Forget what came after."""
+        while len(self._undo) > mark:
+            where, key, before = self._undo.pop()
+            if before is None:
+                del where[key]
+            else:
+                where[key] = before
+
+    def _set(self, where: dict[Any, Any], key: Any, value: Any) -> None:
+        self._undo.append((where, key, where.get(key)))
+        where[key] = value
+
+    # -- objects ------------------------------------------------------------------------------------------------------
+
+    def array(self, owner: Term) -> str:
+        """How reads call the object. Raises :class:`NotFollowed`, and :class:`NoWay` where there is none."""
+        if isinstance(owner, Const):
+            return self._array_of(owner.value)
+        if not isinstance(owner, Var):
+            raise NotFollowed
+        forced = self.store.forced(owner)
+        if forced is not None and forced in (self._names.keys() | self._led.keys() | self._allocated.keys() | {0}):
+            return self._array_of(forced)
+        led = self._owners.get(owner)
+        if led is not None:
+            self.guessed = True  # it may be one of the others
+            if not self.store.demand([equal(owner, const(led.number))]):
+                raise NoWay
+            return led.array
+        name = self.graph.pointee_name(owner)
+        if name is None:
+            raise NotFollowed
+        if not self.store.demand([not_equal(owner, const(NULL_OBJECT))]):
+            raise NoWay
+        return name
+
+    def _array_of(self, number: int) -> str:
+        if number == NULL_OBJECT:
+            raise NoWay
+        if number in self._led:
+            return self._led[number].array
+        if number in self._allocated:
+            return self._allocated[number][0]
+        if number not in self._names:
+            raise NotFollowed
+        life = self._lives.get(number, 0)
+        return f"{self._names[number]}.{life}" if life else self._names[number]
+
+    def _number(self, array: str) -> int | None:
+        return self._by_name.get(array)
+
+    def _is_own(self, array: str) -> bool:
+        """Whether the run itself makes the object, so that nothing gives what it holds first."""
+        return "#" in array
+
+    def allocate(self, *, zeroed: bool) -> Term:
+        """A fresh object."""
+        self._next += 1
+        self._set(self._allocated, self._next, (f"heap#{self._next}", zeroed))
+        return const(self._next)
+
+    def expire(self, number: int) -> None:
+        """Let an object be a new one from here on."""
+        self._set(self._lives, number, self._lives.get(number, 0) + 1)
+
+    def taint(self, objects: frozenset[int] | None) -> None:
+        """Something that is not followed may have written these objects; None: any."""
+        self._set(self._tainted, len(self._tainted), objects)
+
+    def _check_taint(self, array: str) -> None:
+        for objects in self._tainted.values():
+            number = self._number(array)
+            formal = number is None or self.graph.objects[number].kind in STANDING_IN
+            if objects is None or formal or number in objects:
+                self.guessed = True  # it is taken to hold what it held before
+
+    # -- writes -------------------------------------------------------------------------------------------------------
+
+    def write(self, array: str, offset: int, size: int, value: Term, owner: Term | None) -> None:
+        """Let an integer, or a pointer, lie there."""
+        written = Written(value, owner, size)
+        for index in range(size):
+            self._set(self._bytes, (array, offset + index), (written, index))
+
+    def write_somewhere(
+        self, array: str, offset: Term, places: Sequence[int], type: IntType, value: Term
+    ) -> None:
+        """Let an integer lie at one of some places that do not overlap. Raises :class:`NotFollowed`."""
+        held = [self.read(array, place, type) for place in places]
+        for place, before in zip(places, held, strict=True):
+            found = ite(equal(offset, const(place)), value, before)
+            if found is not before:
+                self.write(array, place, size_of(type), found, None)
+
+    def choice(self, array: str, offset: Term, places: Sequence[int], type: IntType) -> Term:
+        """The integer that lies at one of some places. Raises :class:`NotFollowed`."""
+        found = self.read(array, places[-1], type)
+        for place in reversed(places[:-1]):
+            found = ite(equal(offset, const(place)), self.read(array, place, type), found)
+        return found
+
+    def fill(self, array: str, offset: int, length: int, byte: Term) -> None:
+        """Let bytes be all the same."""
+        if length > LONGEST:
+            raise NotFollowed
+        written = Written(byte, None, 1)
+        for index in range(length):
+            self._set(self._bytes, (array, offset + index), (written, 0))
+
+    def copy(self, target: tuple[str, int], source: tuple[str, int], length: int) -> None:
+        """Let bytes be those of another place."""
+        if length > LONGEST:
+            raise NotFollowed
+        held = [self._byte(source[0], source[1] + index) for index in range(length)]
+        for index, byte in enumerate(held):
+            self._set(self._bytes, (target[0], target[1] + index), byte)
+
+    def _byte(self, array: str, offset: int) -> Byte:
+        return self._bytes.get((array, offset)) or First(array, offset)
+
+    # -- reads --------------------------------------------------------------------------------------------------------
+
+    def read(self, array: str, offset: int, type: IntType) -> Term:
+        """The integer that lies there. Raises :class:`NotFollowed`."""
+        if type.width == 1:  # a truth value in a byte of its own
+            type = IntType(8, signed=False)
+        if type.width is not None and type.width % 8:
+            raise NotFollowed
+        size = size_of(type)
+        whole = self._whole(array, offset, size)
+        if isinstance(whole, First):
+            return self._first(whole, type)
+        if whole is not None:
+            if whole.owner is not None and whole.owner != ZERO:
+                raise NotFollowed
+            return whole.value if type.width is None else wrap(whole.value, type)
+        value = 0
+        for index in range(size):
+            byte = self._known_byte(array, offset + index)
+            if byte is None:
+                raise NotFollowed
+            value |= byte << (8 * index)
+        return const(type.wrap(value))
+
+    def _known_byte(self, array: str, offset: int) -> int | None:
+        held = self._byte(array, offset)
+        if isinstance(held, First):
+            first = self._first(held, IntType(8, signed=False))
+            return first.value if isinstance(first, Const) else None
+        written, index = held
+        if not isinstance(written.value, Const) or (written.owner is not None and written.owner != ZERO):
+            return None
+        return (written.value.value >> (8 * index)) & 255
+
+    def _whole(self, array: str, offset: int, size: int) -> Written | First | None:
+        """What lies there, if it was written, or was first, as one."""
+        self._check_taint(array)
+        held = self._byte(array, offset)
+        for index in range(1, size):
+            other = self._byte(array, offset + index)
+            match held, other:
+                case First(array=name, offset=at), First() if other == First(name, at + index):
+                    continue
+                case (written, 0), (same, number) if written is same and number == index:
+                    continue
+                case _:
+                    return None
+        if isinstance(held, First):
+            return held
+        written, index = held
+        return written if index == 0 and written.size == size else None
+
+    def _first(self, place: First, type: IntType) -> Term:
+        """The integer that lay somewhere first: a number where that is known."""
+        number = self._number(place.array)
+        size = size_of(type)
+        known = self._begun.get(number) if number is not None else None
+        if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - size:
+            if any(at < place.offset + size and place.offset < at + _POINTER for at, _, _ in known.relocations):
+                raise NotFollowed
+            held = known.content[place.offset : place.offset + size]
+            return const(type.wrap(int.from_bytes(held, "little")))
+        if any(name == place.array and zeroed for name, zeroed in self._allocated.values()):
+            return ZERO
+        holding = self._holding.get((number, place.offset)) if number is not None else None
+        if holding is not None:
+            if holding[1] or self.graph.variables[holding[0]].size != size or holding[0] in self._moved:
+                raise NotFollowed
+            return holding[0] if type.width is None else wrap(holding[0], type)
+        return self.store.cell(place.array, place.offset, type)
+
+    def pointer(self, array: str, offset: int, shown: str = "") -> tuple[Term, Term]:
+        """The object and the offset of the pointer that lies there, which C calls ``shown``.
+
+        Raises:
+            NotFollowed: it is not known.
+        """
+        whole = self._whole(array, offset, _POINTER)
+        if isinstance(whole, Written):
+            if whole.owner is None and whole.value != ZERO:
+                raise NotFollowed
+            return whole.owner or ZERO, whole.value
+        if whole is None:
+            if any(self._known_byte(array, offset + index) != 0 for index in range(_POINTER)):
+                raise NotFollowed
+            return ZERO, ZERO
+        return self._first_pointer(whole, shown)
+
+    def _first_pointer(self, place: First, shown: str) -> tuple[Term, Term]:
+        number = self._number(place.array)
+        known = self._begun.get(number) if number is not None else None
+        if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - _POINTER:
+            for at, symbol, behind in known.relocations:
+                if at == place.offset and symbol in self._numbers:
+                    return const(self._numbers[symbol]), const(behind)
+            if any(at < place.offset + _POINTER and place.offset < at + _POINTER for at, _, _ in known.relocations):
+                raise NotFollowed
+            if any(known.content[place.offset : place.offset + _POINTER]):
+                raise NotFollowed
+            return ZERO, ZERO
+        if any(name == place.array and zeroed for name, zeroed in self._allocated.values()):
+            return ZERO, ZERO
+        if self._is_own(place.array) or (number is not None and (number, place.offset) in self._holding):
+            raise NotFollowed
+        led = self.pointers.get((place.array, place.offset)) or self._lead(place, number, shown)
+        return led.owner, ZERO
+
+    def _lead(self, place: First, number: int | None, shown: str) -> Led:
+        """A pointer that is seen for the first time."""
+        self._next += 1
+        name = f"{place.array}[{place.offset}]"
+        led = Led(Var(f"&{name}", INTEGERS), self._next, name, shown or f"byte {place.offset} of {place.array}")
+        self._set(self.pointers, (place.array, place.offset), led)
+        self._set(self._owners, led.owner, led)
+        self._set(self._led, led.number, led)
+        if self.words is not None and number == self.words[1] and not self.store.demand(self._word(led.owner, place)):
+            raise NoWay
+        return led
+
+    def _word(self, owner: Var, place: First) -> list[Condition]:
+        """Argv has argc words, and a null pointer behind them (C, 5.1.2.2.1)."""
+        assert self.words is not None
+        count = self.words[0]
+        index, rest = divmod(place.offset, _POINTER)
+        if rest or index < 0:
+            raise NoWay
+        there = conjunction((greater_equal(count, const(index + 1)), not_equal(owner, ZERO)))
+        behind = conjunction((equal(count, const(index)), equal(owner, ZERO)))
+        return [disjunction((there, behind))]
+
+    def led(self) -> Mapping[tuple[str, int], Led]:
+        """The pointers that the path found in memory that is given, by the name of the object and their places."""
+        return dict(self.pointers)
