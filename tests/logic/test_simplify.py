@@ -103,3 +103,36 @@ def test_the_text_does_not_depend_on_the_order_of_union(c: Condition) -> None:
     a, b = Region.of(c, PAIR), Region.of(t.less(X, t.const(0)), PAIR)
     assert (a | b).condition() is (a | b).condition()
     assert (a & b).condition().variables <= set(PAIR)
+
+
+@check(60, condition((X, Y)), condition((X, Y), depth=0))
+def test_what_is_implied_goes_without_a_change_of_meaning(c: Condition, context: Condition) -> None:
+    product = t.mul(X, Y)
+    power = t.equal(t.bit_and(X, Y), t.const(2))
+    remainder = t.equal(t.operation("trunc_rem", (X, Y)), t.ONE)
+    for mixed in (
+        t.conjunction((c, t.less(product, t.const(7)), t.less(product, t.const(9)), power)),
+        t.disjunction((t.conjunction((power, c)), t.less(product, t.const(7)), t.conjunction((t.less(product, t.const(3)), c)))),
+        t.conjunction((t.disjunction((c, power)), t.not_zero(Y), remainder)),
+        t.conjunction((t.less_equal(product, t.ONE), t.not_equal(product, t.ONE), c)),
+    ):
+        thin = logic.without_implied(mixed, context)
+        for p in points((X, Y)):
+            if t.holds(context, p):
+                assert t.holds(thin, p) == t.holds(mixed, p)
+
+
+def test_implied_parts_of_nonlinear_conditions_are_left_out() -> None:
+    product = t.mul(X, Y)
+    low, high = t.less_equal(t.const(5), product), t.less_equal(product, t.const(5))
+    assert logic.without_implied(t.conjunction((low, high))) is t.equal(product, t.const(5))
+    assert logic.without_implied(t.conjunction((high, t.less_equal(product, t.const(8))))) is high
+    assert logic.without_implied(t.conjunction((high, t.less(t.const(6), product)))) is t.FALSE
+    days = t.less_equal(t.const(5), X)  # x >= 5 && (x == 6 || x >= 5)
+    assert logic.without_implied(t.conjunction((days, t.disjunction((t.equal(X, t.const(6)), days))))) is days
+
+
+def test_what_a_division_needs_stays_before_it() -> None:
+    remainder = t.less(t.ZERO, t.operation("trunc_rem", (X, Y)))
+    guarded = t.conjunction((t.not_zero(Y), remainder))
+    assert logic.without_implied(guarded) is guarded

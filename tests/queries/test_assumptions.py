@@ -187,6 +187,21 @@ def test_what_is_undefined_for_all_values_is_an_error():
     assert not holds(wraps, {Var("i", IntType(32)): -(2**31)})
 
 
+def test_the_ends_of_types_have_their_names_and_a_power_is_no_exclusive_or():
+    names, found = typed(i=(32, True), n=(32, False), w=(64, True))
+    for text, i, n, w, expected in (
+        ("i == INT_MAX", 2**31 - 1, 0, 0, True),
+        ("i >= INT_MIN + 1", -(2**31), 0, 0, False),
+        ("n == UINT_MAX", 0, 2**32 - 1, 0, True),
+        ("w < INT64_MAX && w > INT64_MIN", 0, 0, 2**63 - 1, False),
+        ("i == (1 ^ 3)", 2, 0, 0, True),
+    ):
+        assert holds(parse_condition(text, found), {names["i"]: i, names["n"]: n, names["w"]: w}) == expected, text
+    with pytest.raises(UsageError, match=re.escape("at column 5 '2^31' is an exclusive or in C; the power of two is 2147483648")):
+        parse_condition("w < 2^31", found)
+    assert names_in("i < INT_MAX") == ("i",)
+
+
 def test_a_summary_under_an_assumption_speaks_of_the_states_that_c_means(tmp_path):
     file = tmp_path / "a.c"
     file.write_text("int f(int i, unsigned n) { while (i < 3 && n != 7) i++; return i + n; }\n")

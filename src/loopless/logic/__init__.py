@@ -15,7 +15,8 @@ Least values and quantifiers
     pieces, and where there is none. ``least`` and ``greatest`` of a term while a variable runs, ``pieces_of`` a term,
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
-    ``simplify(condition, context)``, ``pruned(condition)``, ``expanded(condition, context)``,
+    ``simplify(condition, context)``, ``pruned(condition)``, ``without_implied(condition, context)``,
+    ``expanded(condition, context)``,
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
@@ -56,7 +57,7 @@ from loopless.logic.least import (
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
-from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify
+from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify, without_implied
 from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.logic.witness import has_point
@@ -103,4 +104,5 @@ __all__ = [
     "shortest_where",
     "simplify",
     "valid",
+    "without_implied",
 ]

@@ -10,18 +10,27 @@ from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
 from loopless.logic.translate import is_quasi_affine
 from loopless.terms import (
+    FALSE,
+    ONE,
     TRUE,
+    ZERO,
     And,
     Compare,
     Condition,
     Node,
     Or,
+    Read,
+    add,
+    at_most_zero,
     conjunction,
     conjuncts,
     disjunction,
+    equals_zero,
+    may_lack_value,
     negate,
     text,
     walk,
+    walk_inside,
 )
 
 OPERATIONS: Final = 2_000_000
@@ -49,6 +58,90 @@ def pruned(condition: Condition, *, operations: int = OPERATIONS) -> Condition:
         return condition
     with budget(operations):
         return _pruned(condition, TRUE)
+
+
+def without_implied(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
+    """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, without the parts that
+    its other parts say anyway, and false where it cannot hold.
+
+    Products, reads and named functions are any values of their ranges, the same ones everywhere. What a part needs to
+    have a value, as the range of an index before a read, stays in front of it. What takes more than ``operations``
+    stays as it is.
+    """
+    with budget(operations):
+        if not feasible(conjunction((context, condition)), solver=False):
+            return FALSE
+        return _thinned(condition, tuple(conjuncts(context)))
+
+
+def _thinned(condition: Condition, given: tuple[Condition, ...]) -> Condition:
+    match condition:
+        case And():
+            return _thinned_conjunction(_joined(list(condition.args)), given)
+        case Or():
+            return _thinned_disjunction(list(condition.args), given)
+        case _:
+            return condition
+
+
+def _thinned_conjunction(parts: list[Condition], given: tuple[Condition, ...]) -> Condition:
+    for part in sorted(parts, key=_comparisons)[::-1]:
+        others = [other for other in parts if other is not part]
+        if _follows(part, *_before(part, (*given, *others))):
+            parts = others
+    for index, part in enumerate(parts):
+        if isinstance(part, Or):
+            others = [*parts[:index], *parts[index + 1 :]]
+            parts[index] = _thinned(part, _before(part, (*given, *others)))
+    return conjunction(_joined(parts))
+
+
+def _thinned_disjunction(parts: list[Condition], given: tuple[Condition, ...]) -> Condition:
+    for part in parts[::-1]:
+        others = [other for other in parts if other is not part]
+        rest = disjunction(others)
+        if _follows(rest, part, *_before(rest, given)):
+            parts = others
+    return disjunction(_thinned(part, given) for part in parts)
+
+
+def _before(part: Condition, others: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Those of the others that may make ``part`` superfluous: what always has a value cannot be left out on the word
+    of what may have none.
+    """
+    return tuple(others) if is_partial(part) else tuple(other for other in others if not is_partial(other))
+
+
+def is_partial(condition: Condition) -> bool:
+    """Whether the condition may have no value where other conditions do not hold: it divides, or reads memory."""
+    return may_lack_value(condition) or any(isinstance(node, Read) for node in walk_inside(condition))
+
+
+def _joined(parts: list[Condition]) -> list[Condition]:
+    """The conjuncts with t <= 0 and -t <= 0 as t == 0, and t <= 0 and t != 0 as t < 0."""
+    found: list[Condition] = []
+    for part in parts:
+        for index, other in enumerate(found):
+            both = _both(other, part)
+            if both is not None:
+                found[index] = both
+                break
+        else:
+            found.append(part)
+    return found
+
+
+def _both(first: Condition, second: Condition) -> Condition | None:
+    if not isinstance(first, Compare) or not isinstance(second, Compare):
+        return None
+    signs = {first.relation, second.relation}
+    same, opposite = first.term is second.term, add(first.term, second.term) is ZERO
+    if signs == {"le"} and opposite:
+        return equals_zero(first.term)
+    if signs == {"le", "ne"} and (same or opposite):
+        least = first if first.relation == "le" else second
+        return at_most_zero(add(least.term, ONE))
+    return None
 
 
 def expanded(condition: Condition, context: Condition = TRUE) -> Condition:

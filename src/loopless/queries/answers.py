@@ -12,7 +12,7 @@ from typing import Final
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.logic import feasible, simplify
+from loopless.logic import feasible, simplify, without_implied
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
@@ -288,7 +288,8 @@ def _readable(paths: LoopPaths) -> LoopPaths:
     guards = Guards.of(paths)
 
     def shorter(path: Path) -> Path:
-        return replace(path, condition=guards.arranged(simplify(path.condition, TRUE, operations=_SIMPLIFYING)))
+        short = simplify(path.condition, TRUE, operations=_SIMPLIFYING)
+        return replace(path, condition=guards.arranged(without_implied(short, operations=_SIMPLIFYING)))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 

@@ -42,6 +42,17 @@ _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "
 _SUFFIX: Final = re.compile(r"[uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]")
 _KEYWORDS: Final = frozenset(("char", "short", "int", "long", "signed", "unsigned", "_Bool", "bool"))
 _NAMED_TYPE: Final = re.compile(r"(u?)int(8|16|32|64)_t")
+_LIMITS: Final = {
+    "INT_MAX": (32, True, (1 << 31) - 1),
+    "INT_MIN": (32, True, -(1 << 31)),
+    "UINT_MAX": (32, False, (1 << 32) - 1),
+    "INT64_MAX": (64, True, (1 << 63) - 1),
+    "INT64_MIN": (64, True, -(1 << 63)),
+    "UINT64_MAX": (64, False, (1 << 64) - 1),
+}
+"""The ends of types that answers speak of: how many bits they have, whether they are signed, and the number."""
+_POWER: Final = re.compile(r"(?<![\w.)\]])2\^(\d+)(?![\w.])")
+"""What answers write for a power of two, and C reads as an exclusive or."""
 _MAX_CHARACTER: Final = 127
 """Whether characters beyond are negative, machines do not agree."""
 
@@ -60,6 +71,10 @@ class _Token:
 
 
 def _tokens(text: str) -> list[_Token]:
+    power = _POWER.search(text)
+    if power is not None:
+        meant = 1 << min(int(power[1]), 64)
+        raise _wrong(text, power.start(), f"{power[0]!r} is an exclusive or in C; the power of two is {meant}")
     found: list[_Token] = []
     position = 0
     while position < len(text.rstrip()):
@@ -200,6 +215,9 @@ class _Parser:
         return self.number(token) if token.kind == "number" else self.named(token.text)
 
     def named(self, name: str) -> CValue:
+        if name in _LIMITS:
+            bits, signed, value = _LIMITS[name]
+            return CValue(self.reading.sized(bits, signed=signed), const(value))
         term, type = self.lookup(name)
         return CValue(type, term)
 

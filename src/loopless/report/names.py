@@ -15,6 +15,7 @@ from loopless.terms import (
     Definitions,
     Node,
     Op,
+    Style,
     Term,
     TermTooLarge,
     Var,
@@ -58,7 +59,8 @@ class Names:
             if name != var.name and count[name] == 1 and name not in taken
         }
         self._taken = taken | set(wanted.values()) | set(_SHORT)
-        self._definitions = Definitions(self._taken)
+        self._style = Style(numerals=True, taken=self._taken)
+        self._definitions = Definitions(self._taken, self._style)
 
     def name(self, var: Var) -> str:
         """The name of a variable."""
@@ -69,7 +71,9 @@ class Names:
         return var in self.shown
 
     def text(self, node: Node) -> str:
-        """A term or condition in C syntax; parts of a long one have names, which :meth:`where` explains."""
+        """A term or condition in C syntax with the numerals that people use (``INT_MAX``, ``2^31``); parts of a long
+        one have names, which :meth:`where` explains.
+        """
         shown = self._definitions.text(self._named(node))
         for long, short in self.short.items():
             shown = _replaced(shown, long, short)
@@ -90,7 +94,7 @@ class Names:
         """
         plain = lines(self)
         parts = dict.fromkeys(part for node in nodes for part in walk(node))
-        found = [self.text(part) for part in parts if _has_name(part)]
+        found = [shown for part in parts if _has_name(part) and not (shown := self.text(part)).isidentifier()]
         whole = " ".join(line.strip() for line in plain)
         taken = {self.name(part) for part in parts if isinstance(part, Var)}
         free = (name for name in _SHORT if name not in taken)
@@ -113,7 +117,7 @@ class Names:
     def brief(self, node: Node) -> str:
         """A term or condition in C syntax; only said to be long where that needs names for its parts."""
         named = self._named(node)
-        return text(named) if is_plain(named) else brief(named)
+        return text(named, self._style) if is_plain(named) else brief(named)
 
     def smt(self, node: Node) -> str | None:
         """A term or condition in SMT-LIB; None where there is no counterpart."""

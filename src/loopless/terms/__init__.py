@@ -104,6 +104,7 @@ from loopless.terms.nodes import (
     walk,
     walk_inside,
 )
+from loopless.terms.numerals import Style
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
 from loopless.terms.ranges import range_of
@@ -150,6 +151,7 @@ __all__ = [
     "Or",
     "Read",
     "Reader",
+    "Style",
     "Sum",
     "Term",
     "TermTooLarge",

@@ -33,7 +33,7 @@ def presented(term: Term, closed: Callable[[Op], bool] = _none) -> Term:
     for monomial in atoms:
         if monomial in poly:  # two atoms may have become one
             poly = _best(poly, monomial, alone=alone)
-    return from_polynomial(poly)
+    return from_polynomial(_upright(poly, closed))
 
 
 def presented_comparison(term: Term, relation: str, closed: Callable[[Op], bool] = _none) -> Term:
@@ -52,7 +52,19 @@ def presented_comparison(term: Term, relation: str, closed: Callable[[Op], bool]
             op = _division(monomial)
             if poly.get(monomial, 0) < 0 and op is not None and not closed(op) and op.op == "floor_div":
                 poly = _flipped(poly, monomial, op)
-    return from_polynomial(poly)
+    return from_polynomial(_upright(poly, closed))
+
+
+def _upright(poly: Polynomial, closed: Callable[[Op], bool]) -> Polynomial:
+    """Quotients of what only has minus signs turned around: x - 5*(x / 8), not x + 5*ceil_div(-x, 8)."""
+    for monomial in list(poly):
+        op = _division(monomial)
+        if monomial not in poly or op is None or op.op != "floor_div" or closed(op):
+            continue
+        inside = polynomial(op.args[0])
+        if all(c < 0 for part, c in inside.items() if part) and inside.get((), 0) == _divisor(op) - 1:
+            poly = _flipped(poly, monomial, op)
+    return poly
 
 
 def _division(monomial: Monomial) -> Op | None:

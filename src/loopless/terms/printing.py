@@ -34,6 +34,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk_inside,
 )
+from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, numeral
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
@@ -49,11 +50,11 @@ _PATIENCE = 4
 """How many times as long as the canonical form a form that reads better may be."""
 
 
-def text(node: Node) -> str:
+def text(node: Node, style: Style = PLAIN) -> str:
     """``node`` in C syntax; where that is long, with names for its parts: ``t1 + t1*t1 where t1 = max(0, n - i)``."""
     if is_plain(node):
-        return _written(node, {})
-    parts = Definitions({variable.name for variable in node.variables})
+        return _written(node, {}, style)
+    parts = Definitions({variable.name for variable in node.variables}, style)
     shown = parts.text(node)
     return f"{shown} where {', '.join(f'{name} = {value}' for name, value in parts.values)}" if parts.values else shown
 
@@ -74,8 +75,9 @@ _ENDLESS = 1 << 61
 class Definitions:
     """Names for parts of the expressions that are printed together, and what the names stand for."""
 
-    def __init__(self, taken: Container[str]) -> None:
+    def __init__(self, taken: Container[str], style: Style = PLAIN) -> None:
         """``taken``: names that no part may have."""
+        self.style = style
         self.values: list[tuple[str, str]] = []
         self._names: dict[Node, str] = {}
         self._fresh = FreshNames(taken)
@@ -85,17 +87,17 @@ class Definitions:
         large for that is said to be.
         """
         if is_plain(node):
-            return _written(node, {})
+            return _written(node, {}, self.style)
         if node in self._names:
             return self._names[node]
         size = number_of_parts(node)
         if size > MAX_PARTS:
             return too_large(size)
         for part in parts_to_name(node, known=self._names):
-            shown = _written(part, self._names)
+            shown = _written(part, self._names, self.style)
             self._names[part] = self._fresh(part)
             self.values.append((self._names[part], shown))
-        return _written(node, self._names)
+        return _written(node, self._names, self.style)
 
 
 def too_large(size: int) -> str:
@@ -103,13 +105,13 @@ def too_large(size: int) -> str:
     return f"an expression of {size} parts, too large to be written"
 
 
-def _written(node: Node, names: Mapping[Node, str]) -> str:
+def _written(node: Node, names: Mapping[Node, str], style: Style = PLAIN) -> str:
     """``node`` with the names of its parts; in its canonical form where the one that reads better is much longer."""
     size, _ = measured(node, names)
     try:
-        return _Writer(names, _PATIENCE * size + MAX_BRIEF).text(node)
+        return _Writer(names, _PATIENCE * size + MAX_BRIEF, style).text(node)
     except _TooLong:
-        return _Writer(names, None).text(node)
+        return _Writer(names, None, style).text(node)
 
 
 class _TooLong(Exception):
@@ -117,8 +119,9 @@ class _TooLong(Exception):
 
 
 class _Writer:
-    def __init__(self, names: Mapping[Node, str], left: int | None) -> None:
+    def __init__(self, names: Mapping[Node, str], left: int | None, style: Style) -> None:
         """``left``: how many parts may be written; None: any number, in the canonical form."""
+        self.style = style
         self.names = names
         self.left = left
         self.bound: dict[Var, str] = {}
@@ -138,7 +141,7 @@ class _Writer:
     def _printed(self, node: Node) -> tuple[str, int]:
         match node:
             case Const():
-                return str(node.value), _ATOM if node.value >= 0 else _UNARY
+                return self._constant(node.value)
             case Var():
                 return self.bound.get(node, node.name), _ATOM
             case Aggregate():
@@ -169,6 +172,16 @@ class _Writer:
             case _:
                 raise AssertionError(type(node))
 
+    def _constant(self, value: int) -> tuple[str, int]:
+        shown = self._number(value)
+        if " " in shown:
+            return shown, _PLUS
+        return shown, _UNARY if shown.startswith("-") else _ATOM
+
+    def _number(self, value: int) -> str:
+        """The number by the end of a type or the power of two that it is, or is near to."""
+        return " ".join(numeral(value)) if self.style.numerals else str(value)
+
     def _presented(self, term: Term) -> Term:
         """The term in the form that reads best, as far as no part with a name is opened for that."""
         return term if self.left is None or term in self.names else presented(term, closed=self._is_closed)
@@ -191,9 +204,12 @@ class _Writer:
             items = [items[-1], *items[:-1]]  # 8 - i, not -i + 8
         pieces: list[str] = []
         for monomial, coefficient in items:
+            if not monomial and self.style.numerals:
+                pieces += addend(coefficient, first=not pieces)
+                continue
             shown = self._monomial(monomial, abs(coefficient))
             if not pieces:
-                pieces.append(f"-{shown}" if coefficient < 0 else shown)
+                pieces.append(_signed(shown, coefficient))
             else:
                 pieces.append(f"- {shown}" if coefficient < 0 else f"+ {shown}")
         if len(pieces) == 1:
@@ -201,10 +217,14 @@ class _Writer:
         return " ".join(pieces), _PLUS
 
     def _monomial(self, monomial: Monomial, coefficient: int) -> str:
-        factors = [] if coefficient == 1 and monomial else [str(coefficient)]
+        factors = [] if coefficient == 1 and monomial else [self._factor(coefficient)]
         for atom, exponent in monomial:
             factors.extend([self._within(atom, _UNARY)] * exponent)
         return "*".join(factors)
+
+    def _factor(self, coefficient: int) -> str:
+        shown, level = self._constant(coefficient)
+        return f"({shown})" if level > _ATOM else shown
 
     def _operator(self, node: Op) -> tuple[str, int]:
         op, args = node.op, node.args
@@ -222,8 +242,9 @@ class _Writer:
         if op == "linear_power":
             return self._linear_power(args), _ATOM
         if op == "table":
-            return f"table({self.text(args[0])}; {', '.join(self.text(arg) for arg in args[1:])})", _ATOM
-        return f"{op}({', '.join(self.text(arg) for arg in args)})", _ATOM
+            entries = ", ".join(self.text(arg) for arg in args[1:])
+            return f"{self.style.function(op)}({self.text(args[0])}; {entries})", _ATOM
+        return f"{self.style.function(op)}({', '.join(self.text(arg) for arg in args)})", _ATOM
 
     def _least(self, node: Op) -> str:
         """``least(k: k*k >= n)``: the condition on a k that is no variable of it. Raises :class:`TermTooLarge`."""
@@ -238,7 +259,8 @@ class _Writer:
                 del poly[()]
         left = from_polynomial({monomial: c for monomial, c in poly.items() if c > 0})
         right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
-        return f"least({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
+        least = self.style.function("least")
+        return f"{least}({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
 
     def _aggregate(self, node: Aggregate) -> str:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``."""
@@ -266,16 +288,17 @@ class _Writer:
             starts = ", ".join(f"{name} = {start}" for name, start in zip(names[1:], outside[2:], strict=True))
             steps = ", ".join(f"{name}' = {step}" for name, step in zip(names[1:], inside, strict=True))
             chosen = f".{names[1 + number.value]}" if len(inside) > 1 else ""
-            return f"fold({starts}; {over}: {steps}){chosen}"
+            return f"{self.style.function('fold')}({starts}; {over}: {steps}){chosen}"
         start = f"{outside[1]}; " if len(outside) > 1 else ""
-        return f"{'count' if condition is not None else node.kind}({start}{over}: {inside[0]})"
+        kind = self.style.function("count" if condition is not None else node.kind)
+        return f"{kind}({start}{over}: {inside[0]})"
 
     def _linear_power(self, args: tuple[Term, ...]) -> str:
         size = args[1]
         assert isinstance(size, Const)
         n, shown = size.value, [self.text(arg) for arg in args[2:]]
         groups = [f"[{', '.join(shown[i * n : i * n + n])}]" for i in range(n + 1)]
-        return f"linear_power({self.text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
+        return f"{self.style.function('linear_power')}({self.text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
 
     def _floor_operator(self, op: str, a: Term, b: Term) -> tuple[str, int]:
         low = range_of(a)[0]
@@ -286,11 +309,11 @@ class _Writer:
             upper = constant - b.value + 1
             if (upper == 0 and not natural) or _counts_up(poly, constant, upper):
                 rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
-                return f"ceil_div({self.text(rest)}, {self.text(b)})", _ATOM
+                return f"{self.style.function('ceil_div')}({self.text(rest)}, {self.text(b)})", _ATOM
         if natural and isinstance(b, Const) and b.value > 0:
             sign = "/" if op == "floor_div" else "%"
             return f"{self._within(a, _UNARY)} {sign} {self._within(b, _ATOM)}", _TIMES
-        return f"{op}({self.text(a)}, {self.text(b)})", _ATOM
+        return f"{self.style.function(op)}({self.text(a)}, {self.text(b)})", _ATOM
 
     def _read(self, node: Read) -> str:
         if node.array.endswith(STREAM):
@@ -314,6 +337,10 @@ class _Writer:
         poly = self._polynomial(node.term)
         if self.left is not None and node.term not in self.names:
             poly = polynomial(presented_comparison(node.term, node.relation, closed=self._is_closed))
+        limited = at_a_limit(node.relation, poly) if self.style.numerals else None
+        if limited is not None:
+            term, sign, limit = limited
+            return f"{self._within(term, _PLUS)} {sign} {limit}"
         for monomial, coefficient in poly.items():
             if monomial:
                 (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
@@ -340,8 +367,12 @@ class _Writer:
     def _strict_or_not(self, term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
         """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
         if _roundness(strict_limit) < _roundness(weak_limit):
-            return f"{self._within(term, _PLUS)} {strict} {strict_limit}"
-        return f"{self._within(term, _PLUS)} {weak} {weak_limit}"
+            return f"{self._within(term, _PLUS)} {strict} {self._number(strict_limit)}"
+        return f"{self._within(term, _PLUS)} {weak} {self._number(weak_limit)}"
+
+
+def _signed(shown: str, coefficient: int) -> str:
+    return f"-{shown}" if coefficient < 0 else shown
 
 
 def _is_called(monomial: Monomial, name: str) -> bool:

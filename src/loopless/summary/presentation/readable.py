@@ -19,6 +19,7 @@ from loopless.logic import (
     pruned,
     shortest_where,
     simplify,
+    without_implied,
 )
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
@@ -54,6 +55,8 @@ OPERATIONS: Final = 1_600_000
 little for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
 _OPERATIONS_EACH: Final = 30_000
 """isl's operations for one condition: some 4 ms. A guess."""
+_OPERATIONS_NONLINEAR: Final = 120_000
+"""The same for one that is not Presburger: each of its parts is asked about. A guess."""
 _MOST_REGIONS: Final = 16
 """More regions of one place are not put in plainer words one by one. A guess."""
 _LARGE: Final = 1 << 28
@@ -92,8 +95,12 @@ class _Writer:
         plain = self.plain(with_constants(condition))
         if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
-            return self.guards.arranged(pruned(plain, operations=_OPERATIONS_EACH))
-        return self.guards.arranged(simplify(plain, self.given, operations=_OPERATIONS_EACH))
+            short = pruned(plain, operations=_OPERATIONS_EACH)
+        else:
+            short = simplify(plain, self.given, operations=_OPERATIONS_EACH)
+        if not is_quasi_affine(short):
+            short = without_implied(short, self.given, operations=_OPERATIONS_NONLINEAR)
+        return self.guards.arranged(short)
 
     def case(self, case: Case) -> Case:
         """The case with its terms in the fewest words that its condition allows."""

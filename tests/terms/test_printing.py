@@ -1,0 +1,70 @@
+"""What people read says what the conditions mean: numbers by the ends of types, quotients the right way up."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from loopless import terms as t
+from loopless.terms import INTEGERS, Style, Var
+
+A, B = Var("a", INTEGERS), Var("b", INTEGERS)
+PEOPLE = Style(numerals=True)
+ENDS = {
+    "INT_MAX": 2**31 - 1,
+    "INT_MIN": -(2**31),
+    "UINT_MAX": 2**32 - 1,
+    "INT64_MAX": 2**63 - 1,
+    "INT64_MIN": -(2**63),
+    "UINT64_MAX": 2**64 - 1,
+}
+
+
+def said(text: str, a: int, b: int) -> bool:
+    """What a reader makes of a condition."""
+    return bool(eval(re.sub(r"2\^(\d+)", r"2**\1", text), {**ENDS, "a": a, "b": b, "true": True, "false": False}))
+
+
+def test_a_comparison_near_the_end_of_a_type_says_the_same() -> None:
+    rng = random.Random(1)
+    near = [*ENDS.values(), 2**31, 2**32, 2**61]
+    for _ in range(1500):
+        end = rng.choice(near) + rng.choice((0, 0, 1, -1, 2, -2, -12, 48, -63, 64, -65))
+        left = (t.scale(v, rng.choice((0, 1, 1, -1, -1, 2))) for v in (A, B))
+        condition = rng.choice((t.at_most_zero, t.equals_zero, t.not_zero))(t.add(*left, t.const(end * rng.choice((1, -1)))))
+        shown = t.text(condition, PEOPLE)
+        for _ in range(5):
+            a = rng.choice((0, 1, -1, rng.choice(near) + rng.randint(-2, 2)))
+            b = rng.choice((0, *(s * end + q * a + rng.randint(-1, 1) for s in (1, -1) for q in (1, -1))))
+            assert said(shown, a, b) == t.holds(condition, {A: a, B: b}), shown
+
+
+def test_numbers_that_are_meant_are_named() -> None:
+    n, i = Var("n", t.IntType(32)), Var("i", t.IntType(32))
+    top = t.const(2**31 - 1)
+    for condition, shown in (
+        (t.less_equal(t.sub(n, i), top), "n - i <= INT_MAX"),
+        (t.less(top, t.sub(n, i)), "n - i > INT_MAX"),
+        (t.less(t.add(n, i), t.const(-(2**31))), "i + n < INT_MIN"),
+        (t.less(n, top), "n < INT_MAX"),
+        (t.less_equal(t.add(n, t.const(3)), top), "n <= INT_MAX - 3"),
+        (t.less_equal(t.add(n, i, t.const(-50)), top), "i + n - 50 <= INT_MAX"),
+        (t.less(n, t.const(100)), "n < 100"),
+    ):
+        assert t.text(condition, PEOPLE) == shown
+        assert "MAX" not in t.text(condition)
+    assert t.text(t.sub(t.const(2**31), n), PEOPLE) == "2^31 - n"
+
+
+def test_a_function_is_told_apart_from_a_variable_of_its_name() -> None:
+    x = Var("x", INTEGERS)
+    larger = t.maximum(Var("max", INTEGERS), x)
+    assert t.text(larger, Style(taken={"max", "x"})) == "MAX(max, x)"
+    assert t.text(larger, Style(taken={"max", "MAX", "x"})) == "MAX_(max, x)"
+    assert t.text(larger, Style(taken={"x"})) == "max(max, x)"
+
+
+def test_quotients_stand_upright() -> None:
+    x = Var("x", t.IntType(32, signed=False))
+    rest = t.add(x, t.scale(t.floor_div(t.sub(t.const(65535), x), t.const(65536)), 65535))
+    assert t.text(rest) == "x - 65535*(x / 65536)"
