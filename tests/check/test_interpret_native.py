@@ -57,6 +57,14 @@ u8 uincrements(u8 a) { a--; a *= 3; return a; }
 _Bool boolean(int a, int b) { _Bool x = a; x |= b > 3; return !x; }
 int selects(int a, int b) { int m = a > b ? a : b; return m < 0 ? -m : m; }
 int short_circuit(int a, int b) { return (a != 0 && 100 / a > b) || (b != 0 && a / b == 2); }
+int told_overflow(int a, int b) {
+    int r, q; short s; u8 u; u32 w; s64 v = 0;
+    v = v * 3 + (__builtin_add_overflow(a, b, &r) ? r / 2 : r) + __builtin_sub_overflow((s64)a << 31, (s64)b << 31, &v);
+    v ^= __builtin_mul_overflow(a, (u32)b, &s) * 64 + s;
+    v ^= __builtin_sub_overflow((u32)a, b, &u) * 4096L + u * 8192L;
+    v ^= __builtin_smul_overflow(a, b, &q) ? q % 1000 : q / 3;
+    return (int)(v ^ (__builtin_usub_overflow(a, b, &w) ? w >> 3 : w >> 1));
+}
 int comma(int a) { int b = (a += 2, a * 3); return a - b; }
 
 int count_up(int x, int n) { int c = 0; while (x < n) { x++; c++; } return c; }
@@ -189,7 +197,7 @@ CASES: dict[str, list[tuple[list[object], list[int]]]] = {
     **{name: [([a], []) for a in range(-128, 128, 5)] for name in ["reinterpret", "increments"]},
     **{name: [([a], []) for a in range(0, 256, 3)] for name in ["uincrements", "wrap_loop", "compare_text"]},
     "mixed_compare": [([a, b], []) for a in NUMBERS for b in _unsigned(NUMBERS, 32)],
-    **{name: [([a, b], []) for a, b in PAIRS] for name in ["boolean", "selects", "short_circuit"]},
+    **{name: [([a, b], []) for a, b in PAIRS] for name in ["boolean", "selects", "short_circuit", "told_overflow"]},
     **{name: [([a, b], []) for a in SMALL for b in SMALL] for name in ["count_up", "nested", "ackermann"]},
     **{name: [([a], []) for a in [0, 1, 17, 100, 4999, 2**32 - 1]] for name in ["sum_up", "collatz", "parity"]},
     **{

@@ -409,6 +409,25 @@ def test_pointers(call: tuple[str, ...], expected: int) -> None:
     assert came_out(POINTERS, *call[1:], function=call[0]) == expected
 
 
+@pytest.mark.parametrize("operation", ["add", "sub", "mul"])
+@pytest.mark.parametrize("sign", ["s", "u"])
+def test_operations_that_tell_whether_they_overflow(operation: str, sign: str) -> None:
+    pair = "{ i8, i1 }"
+    text = (
+        f"declare {pair} @llvm.{sign}{operation}.with.overflow.i8(i8, i8)\n"
+        "define i32 @f(i8 signext %a, i8 signext %b) {\n"
+        f"  %p = call {pair} @llvm.{sign}{operation}.with.overflow.i8(i8 %a, i8 %b)\n"
+        f"  %v = extractvalue {pair} %p, 0\n  %o = extractvalue {pair} %p, 1\n"
+        "  %w = zext i8 %v to i32\n  %k = zext i1 %o to i32\n"
+        "  %s = shl i32 %k, 8\n  %r = or i32 %w, %s\n  ret i32 %r\n}\n"
+    )
+    compute = {"add": int.__add__, "sub": int.__sub__, "mul": int.__mul__}[operation]
+    for a, b in product((-128, -100, -3, 0, 1, 2, 16, 100, 127), repeat=2):
+        exact = compute(a, b) if sign == "s" else compute(unsigned(a), unsigned(b))
+        kept = fits(exact) if sign == "s" else 0 <= exact <= 255
+        assert came_out(text, a, b) == unsigned(exact) + (0 if kept else 256), (a, b)
+
+
 SELECTED = """
 @a = global i32 3
 @b = global [2 x i32] [i32 0, i32 4]

@@ -50,6 +50,8 @@ def test_numbers_that_are_meant_are_named() -> None:
         (t.less_equal(t.add(n, t.const(3)), top), "n <= INT_MAX - 3"),
         (t.less_equal(t.add(n, i, t.const(-50)), top), "i + n - 50 <= INT_MAX"),
         (t.less(n, t.const(100)), "n < 100"),
+        (t.less_equal(top, n), "n == INT_MAX"),
+        (t.less_equal(Var("u", t.IntType(8, signed=False)), t.ZERO), "u == 0"),
     ):
         assert t.text(condition, PEOPLE) == shown
         assert "MAX" not in t.text(condition)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from loopless.flowgraph.access import alive, only_object, surely_there
@@ -61,6 +62,7 @@ from loopless.terms import (
 
 BINARY = frozenset(["add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor"])
 CASTS = frozenset(("zext", "sext", "trunc", "ptrtoint", "inttoptr", "bitcast", "addrspacecast", "freeze"))
+_OVERFLOWING = re.compile(r"llvm\.([su])(add|sub|mul)\.with\.overflow\.i(\d+)")
 _BITWISE: dict[str, Callable[[Term, Term], Term]] = {"and": bit_and, "or": bit_or, "xor": bit_xor}
 _RING: dict[str, Callable[[Term, Term], Term]] = {"add": add, "sub": sub, "mul": mul}
 
@@ -419,6 +421,39 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
         unbounded = signed and any(number.type.width is None for number in (numbers[0], numbers[1]))
         return Number(make(a, b), INTEGERS if unbounded else IntType(bits, signed))
     return None
+
+
+def overflowing(t: Translator, instruction: ir.Instruction, name: str) -> bool:
+    """An addition, subtraction or multiplication that tells whether it overflowed (``__builtin_add_overflow``): its two
+    results, of which ``extractvalue`` takes one. Whether it is one that is followed.
+    """
+    found = _OVERFLOWING.match(name)
+    if found is None or instruction.result is None:
+        return False
+    left, right = (t.number(operand) for operand in instruction.operands)
+    bits = int(found[3])
+    if left is None or right is None or None in (left.type.width, right.type.width):
+        return False
+    type = IntType(bits, signed=found[1] == "s")
+    try:
+        exact = _RING[found[2]](left.read(signed=type.signed), right.read(signed=type.signed))
+        low, high = type.min, type.max
+        assert low is not None
+        assert high is not None
+        value, outside = Number(wrap(exact, type), type), Flag(negate(between(low, exact, high)))
+    except TermTooLarge:
+        return False
+    # Whatever changes until they are used, they are what they were here.
+    t.overflowing[instruction.result] = t.saved(instruction.result, value), t.saved(instruction.result, outside)
+    return True
+
+
+def extracted(t: Translator, instruction: ir.Instruction) -> Value | None:
+    """What ``extractvalue`` takes out of a pair as :func:`overflowing` makes it, None for others."""
+    (whole,) = instruction.operands
+    if not isinstance(whole, ir.Local) or whole.name not in t.overflowing or len(instruction.indices) != 1:
+        return None
+    return t.overflowing[whole.name][instruction.indices[0]]
 
 
 def truth_of(t: Translator, operand: ir.Value, loc: ir.Loc | None) -> Condition:

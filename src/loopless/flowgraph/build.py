@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store, with_objects
-from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, select, truth_of
+from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, extracted, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
 from loopless.flowgraph.effects import with_points
@@ -260,6 +260,8 @@ class _Builder:
                 lifetime(t, instruction)
             case "fence":
                 pass
+            case "extractvalue" if (part := extracted(t, instruction)) is not None:
+                t.define(instruction, part)
             case _:
                 self._unsupported(instruction)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless.flowgraph.access import alive, is_constant, nowhere, null_check, writable
-from loopless.flowgraph.arithmetic import intrinsic
+from loopless.flowgraph.arithmetic import intrinsic, overflowing
 from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
@@ -422,7 +422,7 @@ def _intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> None:
     if name in ("llvm.trap", "llvm.ubsantrap", "llvm.debugtrap"):
         t.end = End("abort", None, None, loc)
         return
-    if instruction.result is None:
+    if instruction.result is None or overflowing(t, instruction, name):
         return
     value = intrinsic(t, instruction, name)
     if value is None:

@@ -79,6 +79,8 @@ class Translator:
         self.accesses: list[tuple[Load | Store | Fill | Copy, ir.Value]] = []
         """Accesses to memory, and the pointers that they go through."""
         self.edges: list[Edge] = []
+        self.overflowing: dict[str, tuple[Value, Value]] = {}
+        """By result: what operations that tell whether they overflow come to, and whether they did."""
         self.addresses: dict[int, Var] = {}
         self._finished: dict[str, Block] = {}
         self._parts = 0

@@ -18,7 +18,7 @@ _LIMITS: Final = {
     "UINT64_MAX": (1 << 64) - 1,
 }
 """The ends of types, by the names of C; ``int`` has 32 bits."""
-_NEAR: Final = 64
+_NEAR: Final = 1000
 """A number that is no further from the end of a type is told by it. A guess."""
 _FIRST_POWER: Final = 31
 """Powers of two from here on are told as such; smaller ones people know."""

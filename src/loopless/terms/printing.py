@@ -337,7 +337,8 @@ class _Writer:
         poly = self._polynomial(node.term)
         if self.left is not None and node.term not in self.names:
             poly = polynomial(presented_comparison(node.term, node.relation, closed=self._is_closed))
-        limited = at_a_limit(node.relation, poly) if self.style.numerals else None
+        relation = "eq" if self.style.numerals and _is_at_the_end(node.relation, poly) else node.relation
+        limited = at_a_limit(relation, poly) if self.style.numerals else None
         if limited is not None:
             term, sign, limit = limited
             return f"{self._within(term, _PLUS)} {sign} {limit}"
@@ -346,8 +347,8 @@ class _Writer:
                 (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
         constant = poly.get((), 0)
         left, right = from_polynomial(positive), from_polynomial(negative)
-        if node.relation != "le":
-            sign = "==" if node.relation == "eq" else "!="
+        if relation != "le":
+            sign = "==" if relation == "eq" else "!="
             if not positive:
                 left, right, constant = right, left, -constant
             return self._sides(left, sign, right, -constant)
@@ -369,6 +370,14 @@ class _Writer:
         if _roundness(strict_limit) < _roundness(weak_limit):
             return f"{self._within(term, _PLUS)} {strict} {self._number(strict_limit)}"
         return f"{self._within(term, _PLUS)} {weak} {self._number(weak_limit)}"
+
+
+def _is_at_the_end(relation: str, poly: Polynomial) -> bool:
+    """Whether what is compared with a number cannot be beyond it: u <= 0 of an unsigned u is u == 0."""
+    left = {monomial: c for monomial, c in poly.items() if monomial}
+    if relation != "le" or len({c > 0 for c in left.values()}) != 1:
+        return False
+    return range_of(from_polynomial(left))[0] == -poly.get((), 0)
 
 
 def _signed(shown: str, coefficient: int) -> str:
