@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import pytest
 
 from loopless.bounds.induction import Counted, induction_counts
@@ -30,9 +32,18 @@ ENDLESS = {
     "at the end, with": ("u8", "u8", "do i++; while (i <= n);", lambda i, n: n == 255),
     "far away": ("u8", "u16", "while (i + 300 < n) i++;", lambda i, n: n > 555),
     "negative limit": ("u8", "short", "while (i > n) i--;", lambda i, n: n < 0),
+    # In larger steps values go round the type, and meet what their residues allow.
+    "steps of 2": ("u8", "u16", "while (i < n) i += 2;", lambda i, n: n > 255 or (n == 255 and i % 2 == 0)),
+    "steps of 6, at the end": ("u8", "u8", "do i += 6; while (i < n);", lambda i, n: n == 255 and i % 2 == 0),
+    "steps of 4 down": ("i8", "i8", "while (i > n) i -= 4;", lambda i, n: i % 4 > n + 128),
+    "to what is unequal": ("u8", "u8", "while (i != n) i += 12;", lambda i, n: (n - i) % 4 != 0),
+    "by what does not change": ("u8", "u8", "do i -= n; while (i);", lambda i, n: i % gcd(n, 256) != 0),
+    "the lowest bits": ("u8", "u16", "while ((i & 7) != n) i += 3;", lambda i, n: n > 7),
+    "a remainder": ("u8", "u8", "while (i % 16 < n) i += 2;", lambda i, n: n > 15 or (n == 15 and i % 2 == 0)),
+    "a narrower type": ("int", "i8", "while ((i8)i != n) i += 6;", lambda i, n: (i - n) % 2 != 0),
+    "unequal beyond the type": ("u8", "u16", "while (i != (n & 511)) i++;", lambda i, n: (n & 511) > 255),
 }
 NEITHER = {
-    "steps of 2": ("u8", "u16", "while (i < n) i += 2;"),
     "another way out": ("u8", "u16", "u8 k = n & 15; while (i < n) { if (k == 3) break; k++; i++; }"),
     "a limit that moves": ("u8", "u16", "while (i < n) { i++; n--; }"),
     "two limits": ("u8", "u16", "while (i < n && i < 1000 - n) i++;"),
@@ -40,8 +51,8 @@ NEITHER = {
 
 
 def _states(alone: LoopAlone, first: str, second: str) -> list[dict[Var, int]]:
-    least = {"u8": 0, "i8": -128}[first]
-    low, high = {"u8": (0, 255), "u16": (0, 65535), "short": (-32768, 32767)}[second]
+    least = {"u8": 0, "i8": -128, "int": -200}[first]
+    low, high = {"u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "short": (-32768, 32767)}[second]
     near = (*range(-131, 600, 37), *range(-130, -125), *range(125, 130), *range(253, 258), 554, 555, 556)
     ends = sorted({v for v in (*near, low, high) if low <= v <= high})
     return [{v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry} for i in range(least, least + 256, 5) for n in ends]

@@ -11,6 +11,7 @@ from loopless.bounds.model import LARGE, size
 from loopless.bounds.slacks import fallen
 from loopless.bounds.whole import Whole
 from loopless.terms import (
+    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -35,6 +36,7 @@ from loopless.terms import (
     maximum,
     mod,
     neg,
+    negate,
     polynomial,
     range_of,
     replace_terms,
@@ -66,14 +68,14 @@ class Fact:
 class Count:
     """A bound on the iterations in which a fact holds from the first one on; ``exact``: it fails right behind them.
 
-    ``endless``: where ``when`` does not hold, the fact always does: its limit is the end of the type, or beyond.
+    ``never``: where the fact always holds, as where its limit is the end of the type, or beyond.
     """
 
     term: Term
     fact: Fact
     exact: bool = False
     when: Condition = TRUE
-    endless: bool = False
+    never: Condition = FALSE
 
 
 class Counts:
@@ -139,7 +141,7 @@ class Counts:
     def _at_the_end(self, fact: Fact) -> Iterator[Count]:
         """Where a fact speaks of what a variable will be, and of nothing else that changes."""
         becomes: dict[Term, Term] = {
-            t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self._named(t)
+            t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self.is_named(t)
         }
         changing = frozenset(self.whole.after) | self.whole.changed
         there = replace_terms(fact.linear, becomes)
@@ -166,7 +168,7 @@ class Counts:
         """Whether an iteration that is not completed, of which no fact need hold, makes a linear term fall by no more
         than others do: each part falls by a number, and where one wraps around the term only grows.
         """
-        changing = ((m[0][0], c) for m, c in polynomial(slack).items() if not self._is_same(m))
+        changing = ((m[0][0], c) for m, c in polynomial(slack).items() if not self.is_same(m))
         for atom, coefficient in changing:
             after = self._after(atom, self.whole.after)
             if not isinstance(after, Wrap) or not isinstance(atom, Var | Wrap) or after.type != atom.type:
@@ -176,11 +178,11 @@ class Counts:
                 return False
         return True
 
-    def _is_same(self, monomial: Monomial) -> bool:
+    def is_same(self, monomial: Monomial) -> bool:
         """Whether no iteration changes it."""
         return all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial)
 
-    def _named(self, term: Term) -> bool:
+    def is_named(self, term: Term) -> bool:
         """Whether a term speaks of no symbols."""
         return term.variables.isdisjoint(self.whole.intervals.symbols)
 
@@ -230,7 +232,7 @@ class Counts:
         except TermTooLarge:
             return None
         by = sub(moved, atom.arg)
-        known = by.variables <= self.whole.intervals.symbols and self._named(atom)
+        known = by.variables <= self.whole.intervals.symbols and self.is_named(atom)
         known = known and (atom.variables & self.whole.changed) <= values.keys()
         return Wrap(add(atom, by), atom.type) if known else None
 
@@ -241,7 +243,7 @@ class Counts:
         changed: list[Term] = []
         when: list[Condition] = []
         for monomial, coefficient in polynomial(slack).items():
-            if self._is_same(monomial):
+            if self.is_same(monomial):
                 continue
             var = monomial[0][0]
             after = self._after(var) if len(monomial) == 1 and monomial[0][1] == 1 else None
@@ -287,11 +289,11 @@ class Counts:
         start = substitute(slack, first) if first else slack
         exact = sharp and low == high
         # In single steps a variable is within the limit or at the end of its type, which is no further.
-        yield Count(fallen(start, -high), fact, exact, when, endless=exact and high == -1 and when is not TRUE)
+        yield Count(fallen(start, -high), fact, exact, when, negate(when) if exact and high == -1 else FALSE)
 
     def _around(self, fact: Fact, slack: Term, first: Mapping[Var, Term], *, sharp: bool) -> Iterator[Count]:
         """A variable is at most a limit in every iteration and falls, until it wraps around to beyond the limit."""
-        changing = [(m, c) for m, c in polynomial(slack).items() if not self._is_same(m)]
+        changing = [(m, c) for m, c in polynomial(slack).items() if not self.is_same(m)]
         if len(changing) != 1 or len(changing[0][0]) != 1 or changing[0][1] != -1:
             return
         ((var, power),) = changing[0][0]
@@ -315,14 +317,14 @@ class Counts:
 
     def _unequal(self, fact: Fact, term: Term, first: Mapping[Var, Term]) -> Iterator[Count]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
-        if not self._named(term):
+        if not self.is_named(term):
             return
         # Behind an iteration that is not completed, facts need not hold by which values were shown not to wrap around.
         values = self.whole.after if first else self.after
         steps = 0
         widths = set()
         for monomial, coefficient in polynomial(term).items():
-            if self._is_same(monomial):
+            if self.is_same(monomial):
                 continue
             var = monomial[0][0]
             if len(monomial) > 1 or monomial[0][1] > 1 or not isinstance(var, Var) or var not in values:
@@ -350,15 +352,15 @@ class Counts:
         where the term is 0.
         """
         values = self.whole.after if first else self.after
-        moving = [(m, c) for m, c in polynomial(term).items() if not self._is_same(m)]
-        if not self._named(term) or len(moving) != 1 or len(moving[0][0]) != 1 or abs(moving[0][1]) != 1:
+        moving = [(m, c) for m, c in polynomial(term).items() if not self.is_same(m)]
+        if not self.is_named(term) or len(moving) != 1 or len(moving[0][0]) != 1 or abs(moving[0][1]) != 1:
             return
         (((var, power),), sign) = moving[0]
         if power != 1 or not isinstance(var, Var) or var not in values:
             return
         value = values[var]
         by = sub(value.arg if isinstance(value, Wrap) and value.type == var.type else value, var)
-        same = self._named(by) and by.variables.isdisjoint(self.whole.changed)
+        same = self.is_named(by) and by.variables.isdisjoint(self.whole.changed)
         met, (least, most) = sub(var, scale(term, sign)), (var.type.min, var.type.max)
         low, high = self.whole.intervals.range_of(met)
         inside = least is None or (low is not None and low >= least)
@@ -370,7 +372,7 @@ class Counts:
             fastest, farthest = range_of(stride)[1], range_of(length)[1]
             if (fastest is None or fastest >= 1) and (farthest is None or farthest >= 0):
                 when = [greater_equal(stride, ONE), greater_equal(length, ZERO), equal(mod(length, stride), ZERO)]
-                yield Count(floor_div(length, stride), fact, when=conjunction(when))
+                yield Count(floor_div(length, stride), fact, exact=True, when=conjunction(when))
 
     def _quotient(self, fact: Fact) -> Iterator[Count]:
         """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""
@@ -387,7 +389,8 @@ class Counts:
             to_zero = value.op == "trunc_div"
             start = maximum(var, neg(var)) if to_zero else var
             # What is negative stays so where it is rounded down, and never is 0.
-            yield Count(log(start, by), fact, True, TRUE if to_zero else greater_equal(var, ZERO), endless=not to_zero)
+            when = TRUE if to_zero else greater_equal(var, ZERO)
+            yield Count(log(start, by), fact, True, when, negate(when))
 
     def _shrinking(self, fact: Fact, slack: Term) -> Iterator[Count]:
         """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""

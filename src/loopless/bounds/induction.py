@@ -24,6 +24,7 @@ from loopless.bounds.left_behind import left_behind
 from loopless.bounds.loop_effects import LoopEffect
 from loopless.bounds.meetings import Meetings, ways
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
+from loopless.bounds.modular_counts import modular_counts
 from loopless.bounds.moves import Entered
 from loopless.bounds.nested import raised
 from loopless.bounds.one_iteration import whole_iteration
@@ -58,7 +59,6 @@ from loopless.terms import (
     minimum,
     mul,
     neg,
-    negate,
     not_zero,
     scale,
     sub,
@@ -176,9 +176,9 @@ def induction_counts(
 
 
 def _is_open(counts: Counted) -> bool:
-    """Whether no bound is known but the end of a type."""
+    """Whether no bound is known but the end of a type, and no exact number."""
     most = least(counts.bounds)
-    return most is None or by_types(most)
+    return (most is None or by_types(most)) and (counts.exact is None or counts.endless is not FALSE)
 
 
 def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
@@ -319,12 +319,19 @@ def counted(whole: Whole) -> Counted:
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     exact_ones = [count for count in counts if count.exact and count.when is TRUE]
-    completed = _exact(whole, whole.exits, exact_ones)
+    completed, round_a_modulus = _exact(whole, whole.exits, exact_ones), list[Count]()
+    if completed is None:
+        round_a_modulus = list(modular_counts(all_counts, counts))
+        exact_ones += [count for count in round_a_modulus if count.when is TRUE]
+        completed = _exact(whole, whole.exits, exact_ones)
     exact = _exact(whole, (*whole.exits, *whole.ended), exact_ones) if whole.ended else completed
     if completed is None:
-        return _unless_endless(whole, counts, Counted(bounds, completed=completed))
+        return _unless_endless(whole, (*counts, *round_a_modulus), Counted(bounds, completed=completed))
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
-    return Counted(bounds if exact is None else (Bound(exact, method=NAME),), exact, completed=completed)
+    if exact is not None:
+        told = Bound(exact, method=NAME)
+        bounds = kept((told, *bounds)) if by_types(exact) else (told,)
+    return Counted(bounds, exact, completed=completed)
 
 
 def on_its_only_way(whole: Whole) -> Whole | None:
@@ -342,13 +349,11 @@ def on_its_only_way(whole: Whole) -> Whole | None:
 
 
 def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:
-    """What is known, with the count of a fact that each way out contradicts, and that holds for ever where the count
-    does not.
-    """
+    """What is known, with the count of a fact that each way out contradicts, and that may hold for ever."""
     for count in counts:
-        if count.endless and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
+        if count.never is not FALSE and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
             exact = None if whole.ended else count.term
-            return replace(known, exact=exact, completed=count.term, endless=negate(count.when))
+            return replace(known, exact=exact, completed=count.term, endless=count.never)
     return known
 
 
