@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import gc
 import importlib
 import itertools
@@ -12,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -36,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
     "fuzz": "loopless.cli.fuzz",
+    "help": "loopless.cli.help",
 }
 """The module of each command, imported when it is called; it has a click command named ``command``."""
 
@@ -53,10 +55,13 @@ Flags for clang stand after --, as in: loopless summarize a.c -- -DN=10 -Iinclud
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What stands outside a command's own options: its start (``time.monotonic``) and the flags for clang."""
+    """What stands outside a command's own options: its start (``time.monotonic``), the flags for clang on the command
+    line, and those of a file (:mod:`loopless.cli.configuration`).
+    """
 
     started: float
     flags: tuple[str, ...]
+    of_file: tuple[str, ...] = ()
 
     @property
     def elapsed_ms(self) -> float:
@@ -73,8 +78,27 @@ class _Group(click.Group):
     def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
-        return command
+        return command_of(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(no_command(name), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def command_of(name: str) -> click.Command:
+    """The command of that name."""
+    command: click.Command = importlib.import_module(COMMANDS[name]).command
+    return command
+
+
+def no_command(name: str) -> str:
+    """That there is no such command, and which one may be meant."""
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"No such command {name!r}{f'; did you mean {near[0]}?' if near else ''}"
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: object) -> None:
@@ -95,9 +119,9 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: object) -> None:
     no_args_is_help=True,
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+    "-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
-def _loopless() -> None:
+def group() -> None:
     """Tells what a loop in C does without running it.
 
     \b
@@ -108,13 +132,21 @@ def _loopless() -> None:
 
 def run(argv: list[str]) -> int:
     """Carry out one command line; the exit status. Nothing but the answer goes to standard output."""
+    started = time.monotonic()
     own, flags = _split(argv)
+    said = list(own)  # and what files say
     command = next((word for word in own if word in COMMANDS), "")
     try:
         _check_flags(command, flags)
         _check_output()
+        defaults, given = _configured(command)
+        own_defaults = (defaults or {}).get(command, {})
+        said += ["--unknown-ok"] * bool(own_defaults.get("unknown_ok"))
+        if "--format" not in own and not any(word.startswith("--format=") for word in own):
+            said.append(f"--format={own_defaults.get('format_', 'text')}")
         with _seldom_collecting():
-            status = _loopless.main(own, "loopless", standalone_mode=False, obj=Request(time.monotonic(), flags))
+            request = Request(started, flags, given)
+            status = group.main(own, "loopless", standalone_mode=False, obj=request, default_map=defaults)
         sys.stdout.flush()
         return status if isinstance(status, int) else ANSWERED
     except click.exceptions.Exit as done:
@@ -125,15 +157,15 @@ def run(argv: list[str]) -> int:
     except click.UsageError as error:
         hint = f"loopless {command} --help" if command else "loopless --help"
         message = error.format_message().removesuffix(".")
-        return _fail(own, command, "usage", f"{message} (see {hint})", BAD_INPUT)
+        return _fail(said, command, "usage", f"{message} (see {hint})", BAD_INPUT)
     except click.ClickException as error:
-        return _fail(own, command, "usage", error.format_message(), BAD_INPUT)
+        return _fail(said, command, "usage", error.format_message(), BAD_INPUT)
     except UsageError as error:
-        return _fail(own, command, "usage", str(error), BAD_INPUT)
+        return _fail(said, command, "usage", str(error), BAD_INPUT)
     except LimitError as error:
-        return _fail(own, command, "limit", str(error), ANSWERED if "--unknown-ok" in own else UNKNOWN)
+        return _fail(said, command, "limit", str(error), ANSWERED if "--unknown-ok" in said else UNKNOWN)
     except LooplessError as error:
-        return _fail(own, command, "source", str(error), BAD_INPUT)
+        return _fail(said, command, "source", str(error), BAD_INPUT)
     except BrokenPipeError:
         _drop_output()
         return ANSWERED
@@ -150,7 +182,23 @@ def run(argv: list[str]) -> int:
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         message = f"an error inside Loopless ({what}); please report it; LOOPLESS_DEBUG=1 shows the traceback"
-        return _fail(own, command, "internal", message, INTERNAL)
+        return _fail(said, command, "internal", message, INTERNAL)
+
+
+_WITHOUT_SOURCES: Final = ("explain", "fuzz", "help")
+
+
+def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The defaults of options and the flags for clang that a file has. Raises :class:`UsageError`."""
+    if not command or command in ("help", "explain"):
+        return None, ()
+    from loopless.cli.configuration import nearest, read
+
+    found = nearest()
+    if found is None:
+        return None, ()
+    known = read(*found, {name: command_of(name) for name in COMMANDS if name != "help"})
+    return {name: dict(own) for name, own in known.defaults.items()}, () if command in _WITHOUT_SOURCES else known.flags
 
 
 _OBJECTS_BETWEEN: Final = 100_000
@@ -184,7 +232,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 
 def _check_flags(command: str, flags: Sequence[str]) -> None:
     """Flags are for what compiles; other tools take negative numbers behind ``--``. Raises :class:`UsageError`."""
-    if flags and command in ("explain", "fuzz"):
+    if flags and command in _WITHOUT_SOURCES:
         raise UsageError(f"{command} does not compile what you name, and has no use for flags behind --")
     number = next((flag for flag in flags if _NUMBER.fullmatch(flag)), None)
     if number is not None:

@@ -14,6 +14,7 @@ from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
 from loopless.errors import UsageError
 from loopless.queries.deadline import in_time
+from loopless.source.compile import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from loopless.queries.calls import Calls
@@ -51,6 +52,8 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
 
     if args and options["stream"]:
         raise click.UsageError(f"--stream reads the arguments of calls from standard input; leave out {args[0]}")
+    if options["stream"] and file == STANDARD_INPUT:
+        raise click.UsageError("- is the program on standard input, and --stream has calls there; leave out one")
     if options["stream"] and options["nondet"] is not None:
         raise click.UsageError('--stream reads inputs as {"args": [], "nondet": [1]}; leave out --nondet')
     arguments = [parse_argument(word) for word in args]

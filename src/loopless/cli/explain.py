@@ -12,19 +12,29 @@ from loopless.cli.options import format_option
 
 
 @click.command("explain", short_help="What a refusal means, and what to do about it.")
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="[CODE]", required=False)
 @format_option("text", "json")
 @click.pass_obj
-def command(request: Request, /, code: str, format_: str, color: str) -> int:
-    """What the refusal CODE means, with an example, and what to do about it.
+def command(request: Request, /, code: str | None, format_: str, color: str) -> int:
+    """What the refusal CODE means, with an example, and what to do about it; without CODE, all there are.
 
     \b
     Examples:
+      loopless explain
       loopless explain L204
       loopless explain floating-point
     """
-    from loopless.report.explanations import explain, explanation_text
+    from loopless.report.explanations import explain, explanation_list, explanation_text, explanations
 
+    if code is None:
+        if format_ == "json":
+            from loopless.report.document import document, dump
+
+            pages = [{"code": reason.code, "reason": reason.label} for reason in explanations()]
+            click.echo(dump(document("explain", refusals=pages, time_ms=request.elapsed_ms)))
+        else:
+            show(explanation_list(), color)
+        return ANSWERED
     page = explain(code)
     if format_ == "json":
         from loopless.report.document import document, dump

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -13,7 +14,7 @@ import click
 from loopless.cli.app import Request
 from loopless.cli.colour import CHOICES
 from loopless.queries.settings import LONGEST_S, Settings
-from loopless.source.compile import SourceOptions
+from loopless.source.compile import STANDARD_INPUT, SourceOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _MOST_MB: Final = 1 << 40
@@ -62,6 +63,8 @@ def reading(function: _F) -> _F:
     return _all(
         click.option("-p", "database", metavar="BUILD_DIR", type=click.Path(path_type=Path),
                      help="Take flags from BUILD_DIR/compile_commands.json."),
+        click.option("-x", "language", type=click.Choice(["c", "c++"]), default="c", show_default=True,
+                     help="What standard input is, where FILE is -."),
         click.option("--clang", metavar="PATH", help="Compile with this clang instead of the one that is shipped."),
         click.option("--data-model", type=click.Choice(["ILP32", "LP64"]), help="Sizes of types; default: the host's."),
         click.option("--integers", type=click.Choice(["machine", "mathematical"]), default="machine",
@@ -125,10 +128,12 @@ def settings_of(request: Request, options: Mapping[str, Any]) -> Settings:
     source = SourceOptions(
         data_model=options["data_model"],
         clang=options["clang"],
-        flags=request.flags,
+        flags=(*request.of_file, *request.flags),
         compile_database=options["database"],
         timeout_s=timeout if timeout is not None else SourceOptions().timeout_s,
         stubs=tuple(options["stubs"]),
+        standard_input=_standard_input(),
+        language=options["language"],
     )
     return Settings(
         source=source,
@@ -141,6 +146,27 @@ def settings_of(request: Request, options: Mapping[str, Any]) -> Settings:
         timeout_s=timeout,
         workers=options["jobs"],
     )
+
+
+def _standard_input() -> bytes | None:
+    """The text of standard input, where it is one of the files; read when it is first asked for."""
+    ctx = click.get_current_context()
+    given = [value for name in ("files", "file", "paths") for value in _each(ctx.params.get(name, ()))]
+    if STANDARD_INPUT not in given:
+        return None
+    if given.count(STANDARD_INPUT) > 1:
+        raise click.UsageError("- is standard input, which is read once: name it once")
+    if _READ not in ctx.meta:
+        ctx.meta[_READ] = b"" if sys.stdin is None else sys.stdin.buffer.read()
+    found: bytes = ctx.meta[_READ]
+    return found
+
+
+_READ: Final = "loopless.standard-input"
+
+
+def _each(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def names_of(text: str | None) -> tuple[str, ...] | None:

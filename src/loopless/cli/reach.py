@@ -173,9 +173,9 @@ def _is_balanced(text: str) -> bool:
 
 def _check_line(file: Path, target: Target) -> None:
     """Raises ``UsageError`` for a line that a file of C does not have; what else is missing shows when it is read."""
-    from loopless.source.compile import check_file
+    from loopless.source.compile import STANDARD_INPUT, check_file
 
-    if file.suffix in _IR:
+    if file.suffix in _IR or file == STANDARD_INPUT:
         return
     count = len(check_file(file).read_bytes().splitlines())
     if target.line is None or not 1 <= target.line <= count:

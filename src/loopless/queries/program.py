@@ -22,7 +22,7 @@ from loopless.queries.loop_name import LoopName, split_place
 from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.source.compile import IR_SUFFIXES, check_file
+from loopless.source.compile import IR_SUFFIXES, check_source
 from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
     import importlib
 
     for path in paths:
-        check_file(Path(path))
+        check_source(Path(path), settings.source)
 
     def fetch() -> None:
         for module in modules:

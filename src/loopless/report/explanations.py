@@ -73,7 +73,20 @@ def way_out(reason: Reason) -> str:
     page = explanations().get(reason)
     if page is None or not page.what_to_do:
         return ""
-    return re.split(r"(?<=[.)])\s+(?=[A-Z])", page.what_to_do)[0]
+    return _first_sentence(page.what_to_do)
+
+
+def explanation_list() -> str:
+    """All refusals, one line each: the code, the name, and the first sentence of what it means."""
+    widest = max(len(reason.label) for reason in explanations())
+    return "\n".join(
+        f"{reason.code}  {reason.label:{widest}}  {_first_sentence(page.meaning)}"
+        for reason, page in explanations().items()
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.)])\s+(?=[A-Z])", text)[0]
 
 
 def explanation_text(page: Explanation) -> str:

@@ -62,6 +62,7 @@ class SourceOptions:
     inlined module; ``timeout_s`` the limit for each compilation and for LLVM's work, in seconds; ``traps`` makes
     undefined operations trap (for running the code, not for reading it). ``stubs`` are C files that say what functions
     do which the program only declares (:mod:`loopless.source.stubs`). ``target``: a place that runs are to get to.
+    ``standard_input``: the text of the file ``-``, and ``language`` whether it is C or C++; None where there is none.
     """
 
     data_model: DataModel | None = None
@@ -73,7 +74,12 @@ class SourceOptions:
     traps: bool = False
     stubs: tuple[Path, ...] = ()
     target: Target | None = None
+    standard_input: bytes | None = None
+    language: Literal["c", "c++"] = "c"
 
+
+STANDARD_INPUT: Final = Path("-")
+"""How standard input is named where files are."""
 
 _compiled: dict[object, str] = {}
 """Modules of files of which several targets are asked, as they were compiled."""
@@ -94,6 +100,8 @@ def compile_ir(
         LimitError: the compiler took too long.
     """
     options = options or SourceOptions()
+    if instead is None and source == STANDARD_INPUT:
+        instead = options.standard_input
     target = options.target
     if target is not None:
         if target.when and isinstance(source, Path) and target.is_in(source):
@@ -102,7 +110,10 @@ def compile_ir(
         if target.when or not isinstance(source, Path):
             text = compile_ir(source, plain, command, instead)
             return text if target.when else marked(text, target)
-        key = (check_file(source).resolve(), source.stat().st_mtime_ns, source.stat().st_size, plain, str(command))
+        stamp = None
+        if check_source(source, options) != STANDARD_INPUT:
+            stamp = (source.stat().st_mtime_ns, source.stat().st_size)
+        key = (source.resolve(), stamp, plain, str(command))
         if key not in _compiled:
             _compiled[key] = compile_ir(source, plain, command, instead)
         return marked(_compiled[key], target)
@@ -111,11 +122,20 @@ def compile_ir(
             folder = Path(scratch)
             if isinstance(source, Path):
                 cwd = command.directory if command is not None else None
-                return _compile(check_file(source), folder, cwd, options, command, instead)
+                return _compile(check_source(source, options), folder, cwd, options, command, instead)
             (folder / "input.c").write_text(source, encoding="utf-8")
             return _compile(Path("input.c"), folder, folder, options, command)
     except OSError as e:
         raise SourceError(f"cannot compile {source if isinstance(source, Path) else 'text'}: {e}") from None
+
+
+def check_source(path: Path, options: SourceOptions) -> Path:
+    """``path``, if there is something in it to read, or it is standard input; else raises ``SourceError``."""
+    if path != STANDARD_INPUT or options.standard_input is None:
+        return check_file(path)
+    if not options.standard_input.strip():
+        raise SourceError("standard input is empty")
+    return path
 
 
 def check_file(path: Path) -> Path:
@@ -129,7 +149,7 @@ def check_file(path: Path) -> Path:
         with path.open("rb"):
             pass
     except FileNotFoundError:
-        if str(path) == "-":
+        if path == STANDARD_INPUT:
             raise SourceError("standard input is not read: write it to a file first, and name that") from None
         raise SourceError(f"there is no file {path}") from None
     except OSError as e:
@@ -190,7 +210,7 @@ def _compile(
     instead: bytes | None = None,
 ) -> str:
     """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
-    language = _language(file, command)
+    language = options.language if file == STANDARD_INPUT else _language(file, command)
     arguments = _words(options, command, language)
     named = str(file.absolute()) if command is not None else _no_option(file)
     here = folder / file if cwd == folder else file
@@ -294,13 +314,16 @@ def _language(path: Path, command: CompileCommand | None) -> str:
 
 
 def _explain(err: str, shown: Path, status: int) -> str:
-    """One sentence from clang's messages: its first error, with its place."""
-    if m := _DIAGNOSTIC.search(err):
-        name, line, column, message = m.groups()
-        same = Path(name).absolute() == shown.absolute()
-        if same:
-            return f"cannot compile {shown}:{line}:{column}: {message}"
-        return f"cannot compile {shown}: {name}:{line}:{column}: {message}"
+    """What clang's messages say: its first error in one sentence, with its place, and the others a line each."""
+
+    def placed(found: tuple[str, ...]) -> str:
+        name, line, column, message = found
+        return f"{shown if Path(name).absolute() == shown.absolute() else name}:{line}:{column}: {message}"
+
+    if found := list(dict.fromkeys(_DIAGNOSTIC.findall(err))):
+        first, *others = map(placed, found)
+        same = first.startswith(f"{shown}:")
+        return "\n  ".join([f"cannot compile {first}" if same else f"cannot compile {shown}: {first}", *others])
     if m := _BARE_ERROR.search(err):
         return f"cannot compile {shown}: {m.group(1)}"
     lines = [s for s in err.splitlines() if s.strip()]

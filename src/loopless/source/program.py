@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopless.errors import SourceError, UsageError
-from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_source, compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
@@ -87,7 +87,7 @@ def _shown(file: Path, options: SourceOptions) -> str:
 
 def _content(file: Path, options: SourceOptions, database: CompileDatabase | None) -> str | bytes:
     """The IR of one file: compiled, or as it stands."""
-    check_file(file)
+    check_source(file, options)
     if file.suffix not in IR_SUFFIXES:
         command = database.command(file) if database is not None else None
         return compile_ir(file, options, command)
