@@ -94,7 +94,8 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
     """The answers as text, each as soon as it is found."""
     from loopless.cli.asking import tell_as_found
 
-    complete = tell_as_found(request, files, options, _Paragraph(options["traces"], options["paths"], options["all_states"]), _without)
+    paragraph = _Paragraph(options["traces"], options["paths"], options["all_states"])
+    complete = tell_as_found(request, files, options, paragraph, _without)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
 
