@@ -156,3 +156,34 @@ def test_a_run_is_exact_only_where_all_that_it_reads_is_known():
     assert not exact(f"{array} int b[4]; __builtin_memcpy(b, a, sizeof b); int s = 0; for (int i = 0; i < 4; i++) s += b[i];")
     assert not exact("int a[4]; int s = 0; for (int i = 0; i < 4; i++) s += a[i];")
     assert not exact("extern int unknown(int *); int x = 1; unknown(&x); while (x > 5) x--;")
+
+
+COFACTORS = """int main(void) {{
+    int x = __VERIFIER_nondet_short(), y = __VERIFIER_nondet_short();
+    if (x < 1 || y < 1) return 0;
+    long long a = x, b = y, p = 1, q = 0, r = 0, s = 1;
+    while (a != b) {{ if (a > b) {{ a -= b; p -= q; r -= s; }} else {{ b -= a; q -= p; s -= r; }} }}
+    if (p * s - q * r != {}) reach_error();
+    return 0;
+}}"""
+HALVED = """int main(void) {{
+    int n = __VERIFIER_nondet_short(), m = __VERIFIER_nondet_uchar();
+    if (n < 1 || m < 1) return 0;
+    int d = m, p = 1;
+    while (n >= d) {{ d = 2 * d; p = 2 * p; }}
+    while (p != 1) {{ d = d / 2; p = p / 2; }}
+    if (d != m + {}) reach_error();
+    return 0;
+}}"""
+
+
+@pytest.mark.parametrize(("source", "right", "seconds"), [(COFACTORS, 1, 0.0), (HALVED, 0, 10.0)], ids=["cofactors", "powers"])
+def test_products_are_proved_by_equations_and_case_by_case(source, right, seconds):
+    """The determinant stays 1; p is a power of two, for each of which d = m * p is linear."""
+    made = search(source.format(right))
+    made.sampled(0.3)
+    made.by_candidates(seconds)
+    assert proves(made, made.by_equations(20.0, 2))
+    wrong = search(source.format(right + 1))
+    assert isinstance(wrong.sampled(0.3), Suspect)
+    assert wrong.by_equations(1.0, 2) is None

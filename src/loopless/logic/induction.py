@@ -8,10 +8,20 @@ from typing import Any, Final
 
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
-from loopless.terms import Condition, conjunction, negate, substitute
+from loopless.terms import Compare, Condition, Term, conjunction, negate, substitute
+from loopless.terms.ideals import (
+    Combinations,
+    cases_of_constants,
+    degree_of,
+    equations,
+    excluded_by_equations,
+    has_products,
+)
 
 CHECK_MS: Final = 400
 """Milliseconds for one question to the solver. A guess."""
+CASES: Final = 6
+"""So much longer may a question take that falls into many. A guess."""
 
 
 def inductive_subset(
@@ -48,13 +58,22 @@ def entailed(step: Step, given: Sequence[Condition], wanted: Condition, check_ms
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
     import z3
 
-    goal = conjunction((*given, step.condition, negate(substitute(wanted, step.update))))
-    context = z3.Context()
-    translated = IntegerTranslation(z3, context)
-    solver = z3.SimpleSolver(ctx=context)
-    solver.set(timeout=check_ms, random_seed=1)
-    solver.add(translated.condition(goal), *translated.facts)
-    return bool(solver.check() == z3.unsat)
+    parts = (*given, step.condition, negate(substitute(wanted, step.update)))
+    if excluded_by_equations(parts):
+        return True
+    until = time.monotonic() + check_ms / 1000
+    for case in cases_of_constants(conjunction(parts)):
+        left = int(1000 * (until - time.monotonic()))
+        if left <= 0:
+            return False
+        context = z3.Context()
+        translated = IntegerTranslation(z3, context)
+        solver = z3.SimpleSolver(ctx=context)
+        solver.set(timeout=left, random_seed=1)
+        solver.add(translated.condition(case), *translated.facts)
+        if solver.check() != z3.unsat:
+            return False
+    return True
 
 
 class _Asked:
@@ -70,12 +89,17 @@ class _Asked:
         self.given: dict[Condition, Any] = {}
         self.wanted: dict[Condition, Any] = {}
         self.after: dict[Condition, Any] = {}
+        self.products: dict[Condition, Term] = {}
+        """What is to be 0 behind the step, where that is an equation with products."""
         for index, condition in enumerate(kept.get(step.source, ())):
             flag = self.given[condition] = z3.Bool(f"given {index}", context)
             self.solver.add(z3.Implies(flag, translated.condition(condition)))
         for index, condition in enumerate(kept[step.target]):
             flag = self.wanted[condition] = z3.Bool(f"wanted {index}", context)
-            self.after[condition] = translated.condition(substitute(condition, step.update))
+            behind = substitute(condition, step.update)
+            if isinstance(behind, Compare) and behind.relation == "eq" and has_products(behind.term):
+                self.products[condition] = behind.term
+            self.after[condition] = translated.condition(behind)
             self.solver.add(z3.Implies(flag, z3.Not(self.after[condition])))
         self.solver.add(*translated.facts)
 
@@ -83,6 +107,7 @@ class _Asked:
         """The candidates at the target that need not hold behind the step."""
         given = [flag for condition, flag in self.given.items() if condition in kept.get(self.step.source, ())]
         open_ = [condition for condition in self.wanted if condition in kept[self.step.target]]
+        open_ = self._not_by_equations(open_, kept)
         lost: list[Condition] = []
         while open_:
             found, model = self._check([*given], self.z3.Or(*(self.wanted[condition] for condition in open_)))
@@ -98,13 +123,28 @@ class _Asked:
                 return lost + open_
         return lost
 
+    def _not_by_equations(
+        self, open_: list[Condition], kept: Mapping[str, Mapping[Condition, None]]
+    ) -> list[Condition]:
+        """What of this is no combination of the equations that are known: products are hard for the solver."""
+        hard = {c: self.products[c] for c in open_ if c in self.products}
+        if not hard:
+            return open_
+        known = equations((*(c for c in self.given if c in kept.get(self.step.source, ())), self.step.condition))
+        combined = Combinations(known, 1 + max(map(degree_of, (*known, *hard.values()))))
+        return [c for c in open_ if c not in hard or not combined.has(hard[c])]
+
     def _one_by_one(self, given: list[Any], open_: Sequence[Condition], deadline: float) -> list[Condition]:
         """What cannot be proved together is proved alone, or dropped."""
         dropped = []
         for condition in open_:
             late = time.monotonic() > deadline
-            if late or self._check([*given], self.wanted[condition])[0] != self.z3.unsat:
+            if late:
                 dropped.append(condition)
+            elif self._check([*given], self.wanted[condition])[0] != self.z3.unsat:
+                known = [one for one, flag in self.given.items() if any(flag is other for other in given)]
+                by_cases = condition in self.products and entailed(self.step, known, condition, CASES * self.check_ms)
+                dropped += [] if by_cases else [condition]
         return dropped
 
     def _check(self, assumptions: list[Any], goal: Any) -> tuple[Any, Any]:

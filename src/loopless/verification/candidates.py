@@ -55,6 +55,8 @@ MAX_CANDIDATES: Final = 260
 MAX_VALUES: Final = 6
 MAX_STATES: Final = 40
 """So many different values of one variable, and states of all, are few. Guesses."""
+POWERS: Final = (2, 3, 4, 10)
+"""Of these bases powers are looked for."""
 MAX_PARTS: Final = 120
 """So many conditions are proposed of parts of the states. A guess."""
 SMALL: Final = 1 << 20
@@ -144,7 +146,8 @@ class Proposals:
                     if len(variables) <= 6 and self._held(condition, states):
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
-        return [*self._few(variables, states), *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
+        few = [*self._powers(variables, states), *self._few(variables, states)]
+        return [*few, *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
                 *self._remainders(variables, states)]  # fmt: skip
 
     def _rests(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
@@ -251,6 +254,22 @@ class Proposals:
         for vector in relations([[1, *(s[v] for v in variables)] for s in distinct]):
             terms = [scale(var, c) for c, var in zip(vector[1:], variables, strict=True) if c]
             found.append(equals_zero(add(const(vector[0]), *terms)))
+        return found
+
+    def _powers(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
+        """That a variable is a power, of those of its type: under each of these its products are linear."""
+        found: list[Condition] = []
+        for var in variables:
+            values = {state[var] for state in states}
+            high = var.type.max
+            if len(values) < 3 or high is None or min(values) < 1:
+                continue
+            for base in POWERS:
+                powers = [1]
+                while powers[-1] * base <= high:
+                    powers.append(powers[-1] * base)
+                if values.issubset(powers):
+                    found.append(disjunction(equal(var, const(value)) for value in powers))
         return found
 
     def _few(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:

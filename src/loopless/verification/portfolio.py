@@ -31,6 +31,7 @@ def safety_methods(
         ("no invariant needed", search.trivially),
         ("single runs", lambda: search.sampled(0.3)),
         ("Houdini", proof(lambda: search.by_candidates(2.0))),
+        ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
         ("Spacer", lambda: horn(1.0)),
         ("paths", lambda: search.by_paths(1.0)),
         ("native runs", lambda: native(1.0)),

@@ -74,6 +74,7 @@ class Search:
         self.returned: dict[str, list[Mapping[Var, int]]] = {}
         """By function, what held when calls returned."""
         self.is_sampled = False
+        self.multiplies = multiplies(system.transitions)
         self._proposals: Proposals | None = None
 
     # -- single runs --------------------------------------------------------------------------------------------------

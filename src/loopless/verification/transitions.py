@@ -451,8 +451,8 @@ def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:
 
 
 def multiplies(transitions: Iterable[Transition]) -> bool:
-    """Whether values are products of variables."""
-    nodes = (part for t in transitions for term in t.update.values() for part in walk(term))
+    """Whether there are products of variables, in what is assigned or in what is asked of them."""
+    nodes = (part for t in transitions for term in (t.condition, *t.update.values()) for part in walk(term))
     return any(isinstance(n, Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
 
 

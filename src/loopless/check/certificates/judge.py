@@ -33,6 +33,7 @@ from loopless.terms import (
     negate,
     substitute,
 )
+from loopless.terms.ideals import cases_of_constants, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]
 Follows = Callable[[Call], bool]
@@ -194,6 +195,14 @@ class _Judge:
 
 def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> bool:
     """Whether a condition has no solution, by one of the theories, whose name is added to ``used``."""
+    if excluded_by_equations((goal,)):
+        used["equations"] = None
+        return True
+    cases = cases_of_constants(goal)
+    if cases != [goal]:
+        until = time.monotonic() + milliseconds / 1000
+        left = (int(1000 * (until - time.monotonic())) for _ in cases)
+        return all(each > 0 and impossible(case, each, used) for case, each in zip(cases, left, strict=True))
     for kind in THEORIES:
         theory = kind.wide((goal,), z3.Context())
         if theory is None:

@@ -1,0 +1,160 @@
+"""Equations that follow from equations: a polynomial that is a combination of others is zero where all of them are.
+
+Solvers for arithmetic have no method for products of unknowns that ends surely and soon; linear algebra over the
+monomials decides what most equational invariants need (Müller-Olm and Seidl, Computing polynomial program invariants,
+Inf. Process. Lett. 91, 2004; the ideal membership problem with multipliers of bounded degree).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Final
+
+from loopless.terms.build import const, polynomial
+from loopless.terms.conditions import conjunction, conjuncts
+from loopless.terms.nodes import FALSE, Compare, Condition, Monomial, Or, Sum, Term, Var, walk
+from loopless.terms.substitute import substitute
+
+MAX_ROWS: Final = 400
+"""So many products of equations are combined. A guess."""
+MAX_SIZE: Final = 200
+"""Equations with more monomials are left alone. A guess."""
+
+
+class Combinations:
+    """The polynomials that are combinations of given ones, times monomials so that no degree is above ``degree``."""
+
+    def __init__(self, given: Iterable[Term], degree: int) -> None:
+        self._rows: dict[Monomial, dict[Monomial, Fraction]] = {}
+        """By the leading monomial: rows that begin with it, in the order of monomials."""
+        polynomials = [p for term in given if (p := polynomial(term)) and len(p) <= MAX_SIZE]
+        atoms = list(dict.fromkeys(atom for p in polynomials for m in p for atom, _ in m))
+        multipliers: list[Monomial] = [()]
+        for size in range(1, degree):
+            for some in combinations_with_replacement(range(len(atoms)), size):
+                multipliers.append(_product((), tuple((atoms[i], some.count(i)) for i in dict.fromkeys(some))))
+                if len(multipliers) > MAX_ROWS:
+                    break
+        left = MAX_ROWS
+        for multiplier in multipliers:  # the simple products first
+            for p in polynomials:
+                if left and _degree(multiplier) + max(map(_degree, p)) <= degree:
+                    self._add({_product(multiplier, m): Fraction(c) for m, c in p.items()})
+                    left -= 1
+
+    def has(self, term: Term) -> bool:
+        """Whether the term is one of the combinations, so that it is 0 where all that was given is."""
+        return not self._rest({m: Fraction(c) for m, c in polynomial(term).items()})
+
+    def _add(self, row: dict[Monomial, Fraction]) -> None:
+        rest = self._rest(row)
+        if rest:
+            leading = max(rest, key=_order)
+            self._rows[leading] = {m: c / rest[leading] for m, c in rest.items()}
+
+    def _rest(self, row: dict[Monomial, Fraction]) -> dict[Monomial, Fraction]:
+        """What is left of a row once the rows that are there are subtracted."""
+        left, rest = dict(row), {}
+        while left:
+            leading = max(left, key=_order)
+            found = self._rows.get(leading)
+            if found is None:
+                rest[leading] = left.pop(leading)
+                continue
+            factor = left[leading]
+            for m, c in found.items():
+                value = left.get(m, Fraction(0)) - factor * c
+                if value:
+                    left[m] = value
+                else:
+                    left.pop(m, None)
+        return rest
+
+
+def equations(conditions: Iterable[Condition]) -> list[Term]:
+    """The terms that the conditions say are 0."""
+    parts = (part for condition in conditions for part in conjuncts(condition))
+    return [part.term for part in parts if isinstance(part, Compare) and part.relation == "eq"]
+
+
+def has_products(term: Term) -> bool:
+    """Whether a term is a polynomial of a degree above 1."""
+    return degree_of(term) > 1
+
+
+def degree_of(term: Term) -> int:
+    """The degree of a term as a polynomial over what is no sum in it."""
+    return max(map(_degree, polynomial(term)), default=0)
+
+
+def excluded_by_equations(parts: Sequence[Condition]) -> bool:
+    """Whether conditions cannot hold together since one says that something is not 0 which the equations make 0.
+
+    Only where something is multiplied: linear equations are what solvers are good at.
+    """
+    flat = [part for condition in parts for part in conjuncts(condition)]
+    refused = [part.term for part in flat if isinstance(part, Compare) and part.relation == "ne"]
+    given = equations(flat)
+    if not refused or not given or not any(map(has_products, (*refused, *given))):
+        return False
+    found = Combinations(given, 1 + max(map(degree_of, (*refused, *given))))
+    return any(len(polynomial(term)) <= MAX_SIZE and found.has(term) for term in refused)
+
+
+def cases_of_constants(condition: Condition) -> list[Condition]:
+    """The condition once for each of the constants that it says a factor of a product is one of: linear in that factor
+    each. The condition itself where there is none.
+    """
+    parts = conjuncts(condition)
+    for part in parts:
+        values = _values(part)
+        if values is None:
+            continue
+        var = values[0]
+        others = [other for other in parts if other is not part]
+        if any(_multiplies(other, var) for other in others):
+            cases = (conjunction(substitute(other, {var: const(value)}) for other in others) for value in values[1])
+            return [case for case in cases if case is not FALSE]
+    return [condition]
+
+
+def _values(condition: Condition) -> tuple[Var, list[int]] | None:
+    """The variable that a disjunction says has one of some values, and these."""
+    if not isinstance(condition, Or):
+        return None
+    found: dict[Var, list[int]] = {}
+    for part in condition.args:
+        if not isinstance(part, Compare) or part.relation != "eq":
+            return None
+        p = polynomial(part.term)
+        atoms = [m for m in p if m]
+        if len(atoms) != 1 or len(atoms[0]) != 1 or atoms[0][0][1] != 1 or abs(p[atoms[0]]) != 1:
+            return None
+        atom = atoms[0][0][0]
+        if not isinstance(atom, Var):
+            return None
+        found.setdefault(atom, []).append(-p.get((), 0) * p[atoms[0]])
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def _multiplies(condition: Condition, var: Var) -> bool:
+    sums = (node for node in walk(condition) if isinstance(node, Sum))
+    return any(_degree(m) > 1 and any(atom is var for atom, _ in m) for node in sums for m, _ in node.items)
+
+
+def _degree(monomial: Monomial) -> int:
+    return sum(exponent for _, exponent in monomial)
+
+
+def _product(a: Monomial, b: Monomial) -> Monomial:
+    powers: dict[Term, int] = {}
+    for atom, exponent in (*a, *b):
+        powers[atom] = powers.get(atom, 0) + exponent
+    return tuple(sorted(powers.items(), key=lambda one: one[0].key))
+
+
+def _order(monomial: Monomial) -> tuple[int, tuple[tuple[object, int], ...]]:
+    """Higher degrees lead."""
+    return _degree(monomial), tuple((atom.key, exponent) for atom, exponent in monomial)
