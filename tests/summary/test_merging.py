@@ -216,5 +216,5 @@ def test_a_readable_summary_keeps_what_was_assumed_out() -> None:
 def test_what_divides_by_a_variable_is_shown_behind_what_keeps_it_from_zero():
     x, y = t.variable("x", t.IntType(8)), t.variable("y", t.IntType(8))
     quotient, guard = t.less(t.floor_div(x, y), x), t.greater(y, t.ZERO)
-    guards = Guards((quotient, guard), frozenset())
+    guards = Guards.ordered((quotient, guard), ())
     assert t.conjuncts(guards.arranged(t.conjunction((quotient, guard)))) == (guard, quotient)

@@ -7,6 +7,7 @@ Translations are exact for values of the variables within their types' ranges. T
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import prod
 from typing import Final
 
@@ -372,6 +373,7 @@ class Frame:
         return total
 
 
+@lru_cache(_CACHE_LIMIT)
 def is_quasi_affine(node: Term | Condition) -> bool:
     """Whether :meth:`Frame.function` or :meth:`Frame.points` accepts the node; asks isl nothing."""
     return not any(isinstance(part, Term) and _obstacle(part) is not None for part in walk(node))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final
 
@@ -44,6 +45,8 @@ _PARTS: Final = 32
 """Of more parts than this the search would see too little. A guess."""
 _OTHERS: Final = (0, 1, 2, 3, 8, 32)
 """Values that are tried where a term is not linear. A guess."""
+_REMEMBERED: Final = 10_000
+"""Conditions of which it is remembered whether they speak of what loops find. A guess."""
 _NAMED: Final = 4
 """So many of the constants in a term are tried there too. A guess."""
 
@@ -71,6 +74,7 @@ def is_found(group: Condition, known: Intervals) -> bool:
     return any(search.climbs_to_one(point) for point in search.starts())
 
 
+@lru_cache(_REMEMBERED)
 def _sweeps(group: Condition) -> bool:
     """Whether it speaks of what loops find in memory, which may be much: that is not worked out at points."""
     return any(isinstance(node, Aggregate) for node in walk(group))

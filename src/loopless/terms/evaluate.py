@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from loopless.terms import powers
@@ -84,6 +85,11 @@ class Valuation:
             return self._with_missing.truth(condition)
 
 
+_REMEMBERED: Final = 10_000
+"""Nodes of which it is remembered whether they may lack a value. A guess."""
+
+
+@lru_cache(_REMEMBERED)
 def may_lack_value(node: Node) -> bool:
     """Whether ``node`` divides by, or shifts or raises to the power of, what might be 0 or negative: where it does not
     hold that it is not, it has no value.

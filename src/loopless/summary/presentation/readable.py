@@ -6,8 +6,9 @@ context holds), every term has the same value where its case applies. What would
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, assert_never
 
 from loopless.logic import (
@@ -59,6 +60,8 @@ _OPERATIONS_NONLINEAR: Final = 120_000
 """The same for one that is not Presburger: each of its parts is asked about. A guess."""
 _MOST_REGIONS: Final = 16
 """More regions of one place are not put in plainer words one by one. A guess."""
+_REMEMBERED: Final = 10_000
+"""Conditions of which it is remembered whether they are ends of types. A guess."""
 _LARGE: Final = 1 << 28
 """Constants from here on come from the ends of types. A guess."""
 
@@ -188,10 +191,18 @@ def _number(part: Condition) -> list[tuple[Var, Term]]:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The comparisons that a loop makes, in the order of its source; ``checks`` are those that guard operations."""
+    """The comparisons that a loop makes, in the order of its source; ``checks`` are those that guard operations.
+
+    ``places``: the first place in the order of each, and of what it excludes; ``alike``, ``near``: the first place of a
+    comparison of just these variables, and of one that has this variable. ``arranging``: what was arranged already.
+    """
 
     order: tuple[Condition, ...]
     checks: frozenset[Condition]
+    places: Mapping[Condition, int]
+    alike: Mapping[frozenset[Var], int]
+    near: Mapping[Var, int]
+    arranging: dict[Condition, Condition] = field(default_factory=dict, compare=False)
 
     @staticmethod
     def of(paths: LoopPaths) -> Guards:
@@ -205,40 +216,59 @@ class Guards:
                 for one in disjuncts(part):
                     order.setdefault(one)
                     (failing if undefined else decided).add(one)
-        return Guards(tuple(order), frozenset(failing - decided))
+        return Guards.ordered(order, failing - decided)
+
+    @staticmethod
+    def ordered(order: Collection[Condition], checks: Collection[Condition]) -> Guards:
+        """Those in this order."""
+        places: dict[Condition, int] = {}
+        alike: dict[frozenset[Var], int] = {}
+        near: dict[Var, int] = {}
+        for place, guard in enumerate(order):
+            places.setdefault(guard, place)
+            places.setdefault(negate(guard), place)
+            alike.setdefault(guard.variables, place)
+            for var in guard.variables:
+                near.setdefault(var, place)
+        return Guards(tuple(order), frozenset(checks), places, alike, near)
 
     def arranged(self, condition: Condition) -> Condition:
         """``condition`` with its conjuncts in the order of the source, then what bounds the types' ends, and last what
         divides by what the others keep from 0.
         """
-        match condition:
-            case And():
-                return conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
-            case Or():
-                return disjunction(self.arranged(part) for part in condition.args)
-            case _:
-                return condition
+        found = self.arranging.get(condition)
+        if found is None:
+            match condition:
+                case And():
+                    found = conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
+                case Or():
+                    found = disjunction(self.arranged(part) for part in condition.args)
+                case _:
+                    found = condition
+            self.arranging[condition] = found
+        return found
 
     def _rank(self, part: Condition) -> tuple[bool, int, int, int, int, str]:
         if may_lack_value(part):
             return True, 0, 0, 0, 0, ""  # in their order: one may be what another one needs
-        exact = [i for i, guard in enumerate(self.order) if guard is part or negate(guard) is part]
+        exact = self.places.get(part)
         check = part in self.checks or (isinstance(part, Compare) and negate(part) in self.checks)
-        alike = [i for i, guard in enumerate(self.order) if guard.variables == part.variables]
-        near = [i for i, guard in enumerate(self.order) if guard.variables & part.variables]
-        large = _has_large(part)
         last = len(self.order)
-        if exact and not check:
-            tier, place = 0, exact[0]
+        near = min((self.near[var] for var in part.variables if var in self.near), default=last)
+        nearest = self.alike.get(part.variables, near)
+        large = _has_large(part)
+        if exact is not None and not check:
+            tier, place = 0, exact
         elif large or check:
-            tier, place = 3, (alike or near or [last])[0]
+            tier, place = 3, nearest
         elif isinstance(part, Or):
             tier, place = 2, last
         else:
-            tier, place = 1, (alike or near or [last])[0]
+            tier, place = 1, nearest
         return False, tier, place, _shape(part), len(part.variables), part.key
 
 
+@lru_cache(_REMEMBERED)
 def _has_large(part: Condition) -> bool:
     """Whether the part is a bound that comes from the ends of types."""
     terms = [node.term for node in walk(part) if isinstance(node, Compare) and node.relation != "eq"]

@@ -8,6 +8,7 @@ on an accumulator is kept on the side.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from loopless.graphs import reachable
@@ -28,6 +29,7 @@ from loopless.terms import (
     ZERO,
     And,
     Condition,
+    Node,
     Or,
     Term,
     Var,
@@ -43,7 +45,11 @@ from loopless.terms import (
     polynomial,
     scale,
     sub,
+    walk,
 )
+
+_REMEMBERED: Final = 10_000
+"""Conditions of which it is remembered what stands in them. A guess."""
 
 MAX_WRAP_BRANCHES: Final = 4
 """A step that may wrap around in more different ways than this is left as it is. A guess."""
@@ -144,9 +150,12 @@ def place_of(paths: LoopPaths) -> str:
 
 def mentions(condition: Condition, part: Condition) -> bool:
     """Whether ``part`` stands in ``condition``, by itself or in conjunctions and disjunctions."""
-    if condition is part:
-        return True
-    return isinstance(condition, And | Or) and any(mentions(arg, part) for arg in condition.args)
+    return part in _standing_in(condition)
+
+
+@lru_cache(_REMEMBERED)
+def _standing_in(condition: Condition) -> frozenset[Node]:
+    return frozenset(walk(condition, lambda below: not isinstance(below, Condition)))
 
 
 def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
