@@ -10,7 +10,7 @@ import pytest
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph
-from loopless.terms import evaluate, holds
+from loopless.terms import TRUE, evaluate, holds
 from loops_in_c import graph
 
 TYPES = "typedef unsigned char u8; typedef signed char i8;\n"
@@ -73,3 +73,10 @@ def test_what_is_left_behind_holds_at_the_top(name: str) -> None:
     g, (found,) = counts(f"int f(u8 i, u8 n) {{ {AT_THE_BOTTOM[name]} return i; }}")
     assert found.bounds or not name.startswith("what is left")
     assert judged(g, found, product(range(0, 256, 3), range(0, 256, 5))) or not found.bounds
+
+
+def test_from_the_second_iteration_on_the_limit_holds_whatever_the_first_one_begins_with() -> None:
+    _, (found,) = counts(f"int f(u8 i, u8 n) {{ {AT_THE_BOTTOM['steps of what is left']} return i; }}")
+    (always,) = (bound for bound in found.bounds if bound.when is TRUE)
+    # The second iteration begins at i < 100, and no fewer than 0.
+    assert evaluate(always.term, {}) == 101

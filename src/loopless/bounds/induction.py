@@ -158,6 +158,7 @@ def induction_counts(
                 there = replace(beyond, holding=holding)
                 again = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=there)
                 counts = _where(when, counts, again)
+                counts = _from_the_second(whole, counts, again) if slack == 0 else counts
         found[loop.name] = counts
         effects[loop.header] = _effect(whole, counts, live[loop.header])
         if least(counts.bounds) is not None or loop.name in (given or {}):
@@ -187,6 +188,30 @@ def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
         return known
     more = [Bound(bound.term, conjunction((bound.when, when)), NAME) for bound in counted(again).bounds]
     return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
+
+
+def _from_the_second(whole: Whole, known: Counted, again: Whole | Refused) -> Counted:
+    """What is known, with bounds that hold from the second iteration on, over the values that the first one leaves."""
+    if isinstance(again, Refused) or least(known.bounds) is not None:
+        return known
+    bounds = list(known.bounds)
+    for bound in counted(again).bounds:
+        if bound.when is not TRUE or by_types(bound.term):
+            continue
+        try:
+            there = substitute(bound.term, whole.after)
+            most = raised(there, frozenset(whole.intervals.symbols), lambda part: _at_most(whole, part))
+        except TermTooLarge:
+            continue
+        if most is not None:
+            bounds.append(Bound(add(positive(most), ONE), method=NAME))
+    return replace(known, bounds=kept(bounds))
+
+
+def _at_most(whole: Whole, part: Term) -> Term | None:
+    """What a linear term never exceeds behind a completed iteration."""
+    most = whole.facts.most_of(part, whole.intervals)
+    return None if most is None or most >= LARGE else const(most)
 
 
 def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
