@@ -142,6 +142,20 @@ def test_a_limit_of_what_the_lowest_bits_are() -> None:
     assert [str(bound.term) for bound in found.bounds] == ["min(mod(-i, 8), n)"]
 
 
+@pytest.mark.parametrize("null", ["", "if (!p) return 0;"])
+def test_a_pointer_that_goes_on_to_where_it_is_aligned(null: str) -> None:
+    body = "u32 c = 0; while (n && (unsigned long)p & 7) { c += *p++; n--; } return c;"
+    _, (found,) = counts(f"int f(const u8 *p, u32 n) {{ {null} {body} }}")
+    assert found.exact is not None
+    given = {"p": 2, "p.object": 1, "n": 9}
+    # From an address of the form 8k + 3 five steps lead to the next multiple of 8, from a multiple none does.
+    for address, steps in ((0x1001, 5), (0x1006, 0), (0x1007, 7), (0x1005, 1)):
+        assert value(found.exact, {**given, "&p": address}) == steps
+        assert value(found.exact, {**given, "&p": address, "n": 3}) == min(3, steps)
+    if null:
+        assert value(found.exact, {"p": 0, "p.object": 0, "n": 9, "&p": 0x1001}) == 0
+
+
 def test_a_limit_that_any_value_meets_gives_nothing_for_it() -> None:
     _, (found,) = counts("int f(u8 i, u8 n) { while (i <= n) i++; return i; }")
     assert found.exact is None or holds(found.endless, dict.fromkeys(found.endless.variables, 255))

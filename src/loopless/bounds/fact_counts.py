@@ -83,6 +83,7 @@ class Counts:
 
     def __init__(self, whole: Whole) -> None:
         self.whole = whole
+        self.changed = whole.changed - whole.steady
         self.after = {v: whole.intervals.unwrapped(t, whole.facts) for v, t in whole.after.items()}
 
     def all(self) -> Iterator[Count]:
@@ -143,7 +144,7 @@ class Counts:
         becomes: dict[Term, Term] = {
             t: v for v, t in self.whole.after.items() if isinstance(t, Wrap) and self.is_named(t)
         }
-        changing = frozenset(self.whole.after) | self.whole.changed
+        changing = frozenset(self.whole.after) | self.changed
         there = replace_terms(fact.linear, becomes)
         if there is fact.linear or not isinstance(there, Term):
             return
@@ -180,7 +181,7 @@ class Counts:
 
     def is_same(self, monomial: Monomial) -> bool:
         """Whether no iteration changes it."""
-        return all(atom.variables.isdisjoint(self.whole.changed) for atom, _ in monomial)
+        return all(atom.variables.isdisjoint(self.changed) for atom, _ in monomial)
 
     def is_named(self, term: Term) -> bool:
         """Whether a term speaks of no symbols."""
@@ -192,7 +193,7 @@ class Counts:
         """A term of variables, and of what does not change, that is at least as great as ``term``; and whether it is
         the same. None where there is none.
         """
-        changing = frozenset(self.whole.after) | self.whole.changed
+        changing = frozenset(self.whole.after) | self.changed
         symbols = self.whole.intervals.symbols
         parts: dict[Monomial, int] = {}
         beside, sharp = 0, True
@@ -233,7 +234,7 @@ class Counts:
             return None
         by = sub(moved, atom.arg)
         known = by.variables <= self.whole.intervals.symbols and self.is_named(atom)
-        known = known and (atom.variables & self.whole.changed) <= values.keys()
+        known = known and (atom.variables & self.changed) <= values.keys()
         return Wrap(add(atom, by), atom.type) if known else None
 
     def _step(self, slack: Term, facts: Facts, *, held: bool) -> tuple[Term, Condition] | None:
@@ -265,7 +266,7 @@ class Counts:
         if by.variables - self.whole.intervals.symbols or abs(coefficient) != 1:
             return None
         rest = sub(slack, scale(var, coefficient))
-        if not rest.variables.isdisjoint(self.whole.changed) or var.type.max is None or var.type.min is None:
+        if not rest.variables.isdisjoint(self.changed) or var.type.max is None or var.type.min is None:
             return None
         if coefficient < 0 and low is not None and low >= 0 and high is not None:  # var ≤ rest
             return less_equal(add(rest, const(high)), const(var.type.max))
@@ -360,7 +361,7 @@ class Counts:
             return
         value = values[var]
         by = sub(value.arg if isinstance(value, Wrap) and value.type == var.type else value, var)
-        same = self.is_named(by) and by.variables.isdisjoint(self.whole.changed)
+        same = self.is_named(by) and by.variables.isdisjoint(self.changed)
         met, (least, most) = sub(var, scale(term, sign)), (var.type.min, var.type.max)
         low, high = self.whole.intervals.range_of(met)
         inside = least is None or (low is not None and low >= least)

@@ -159,5 +159,5 @@ def _moved(counts: Counts, atom: Term, coefficient: int, modulus: int) -> Term |
             return None
         value = value.arg
     by = sub(value, atom)
-    same = counts.is_named(by) and by.variables.isdisjoint(counts.whole.changed)
+    same = counts.is_named(by) and by.variables.isdisjoint(counts.changed)
     return scale(by, coefficient) if same else None

@@ -198,10 +198,12 @@ class _Walk:
         end = self._joined(self.live[start], self.back)
         kept = self.live[start] - self.beyond.constants.keys()
         after_all = {v: t for v, t in end.values.items() if t is not v and v in kept}
+        tracked = changed & kept & self.wanted
+        steady = frozenset(var for var in tracked if end.values.get(var, var) is var)
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return Whole(
             loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended,
-            granted=granted, called=self.called,
+            granted=granted, called=self.called, steady=steady,
         )  # fmt: skip
 
     def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:

@@ -36,7 +36,7 @@ class Whole:
     ``game``: finds out whether what is read anew in each iteration alone decides how long the loop runs.
     ``meetings``: what symbols stand for on each way. For a function as a whole, without a ``loop``, there are no
     iterations; ``returned``: its returns. ``granted``: what is taken for granted of calls; ``called``: whether it is
-    known what some call does.
+    known what some call does. ``steady``: what the iteration assigns, and leaves as it was.
     """
 
     loop: LoopInfo | None
@@ -52,6 +52,7 @@ class Whole:
     returned: tuple[Returned, ...] = ()
     granted: tuple[str, ...] = ()
     called: bool = False
+    steady: frozenset[Var] = frozenset()
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from loopless.flowgraph.access import alive, only_object, surely_there
-from loopless.flowgraph.model import End, Origin
+from loopless.flowgraph.model import NULL_OBJECT, End, Origin
 from loopless.flowgraph.same_objects import Order
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
@@ -289,7 +289,7 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
         # Integers made of pointers, null ones too, may be subtracted; clang has a name of its own for pointers.
         subtracted = instruction.result in t.uses.subtracted and (instruction.result or "").startswith("sub.ptr")
         address = surely_there(t, operand, instruction.loc) if subtracted else t.address(operand, instruction.loc)
-        return _address_number(t, address, instruction.type.bits)
+        return _address_number(t, operand, address, instruction.type.bits)
     if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
         refused = t.refused("a number is made a pointer", instruction.loc, Reason.POINTER)
         return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
@@ -358,15 +358,23 @@ def _zero_extended(instruction: ir.Instruction, value: Number, bits: int) -> Num
     return Number(value.converted(instruction.operands[0].type.bits, signed=False), IntType(bits, signed=True))
 
 
-def _address_number(t: Translator, address: Address, bits: int) -> Number:
-    """A pointer as a number: the unknown address of its object plus the offset."""
-    if not isinstance(address.object, Const):
+def _address_number(t: Translator, operand: ir.Value, address: Address, bits: int) -> Number:
+    """A pointer as a number: the unknown address of its object plus the offset; 0 where it is null."""
+    base = _base_number(t, operand, address.object)
+    if base is None:
         found = t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, "address", None, t.refused("an address is used", None))
         assert isinstance(found, Number)
         return found
-    base = t.object_address(address.object.value)
     type = IntType(bits, signed=False)
     return Number(wrap(add(base, address.offset), type), type)
+
+
+def _base_number(t: Translator, operand: ir.Value, owner: Term) -> Term | None:
+    """The address of the object ``owner`` that a pointer points into; None where that may be one of several."""
+    if isinstance(owner, Const):
+        return t.object_address(owner.value)
+    number = only_object(t, operand)
+    return None if number is None else ite(equal(owner, const(NULL_OBJECT)), ZERO, t.object_address(number))
 
 
 def select(t: Translator, instruction: ir.Instruction) -> Value:
