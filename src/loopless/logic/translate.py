@@ -373,9 +373,14 @@ class Frame:
         return total
 
 
-@lru_cache(_CACHE_LIMIT)
 def is_quasi_affine(node: Term | Condition) -> bool:
     """Whether :meth:`Frame.function` or :meth:`Frame.points` accepts the node; asks isl nothing."""
+    # Conditions grow by a conjunct at a time.
+    return all(map(_is_affine, node.args)) if isinstance(node, And) else _is_affine(node)
+
+
+@lru_cache(_CACHE_LIMIT)
+def _is_affine(node: Term | Condition) -> bool:
     return not any(isinstance(part, Term) and _obstacle(part) is not None for part in walk(node))
 
 

@@ -56,9 +56,9 @@ _Change = tuple[int, "Var | Read", int, set[int]]
 
 def is_near_ends(group: Condition, bounds: Mapping[Var, Range]) -> bool:
     """Whether the condition holds at one of a few points, or near one. ``bounds``: where some variables lie."""
-    if _sweeps(group):
-        return False
     parts = conjuncts(group)
+    if any(map(_sweeps, parts)):
+        return False
     search = _Search(parts, {v: bounds.get(v, (v.type.min, v.type.max)) for v in group.variables})
     return any(search.leads_to_one(point) for point in search.starts())
 
@@ -68,16 +68,16 @@ def is_found(group: Condition, known: Intervals) -> bool:
     part holds and as few others as possible do not any more. ``known``: what follows from the condition by intervals.
     """
     parts = conjuncts(group)
-    if len(parts) > _PARTS or _sweeps(group):
+    if len(parts) > _PARTS or any(map(_sweeps, parts)):
         return False
     search = _Search(parts, {v: known.range_of(v) for v in group.variables})
     return any(search.climbs_to_one(point) for point in search.starts())
 
 
 @lru_cache(_REMEMBERED)
-def _sweeps(group: Condition) -> bool:
+def _sweeps(part: Condition) -> bool:
     """Whether it speaks of what loops find in memory, which may be much: that is not worked out at points."""
-    return any(isinstance(node, Aggregate) for node in walk(group))
+    return any(isinstance(node, Aggregate) for node in walk(part))
 
 
 def has_point(condition: Condition) -> bool:
