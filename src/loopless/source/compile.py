@@ -16,7 +16,7 @@ from loopless.errors import SourceError
 from loopless.source import folding, marks, scopes
 from loopless.source.database import CompileCommand
 from loopless.source.targets import Target, asked, marked
-from loopless.source.toolchain import clang_command, run, zig_target
+from loopless.source.toolchain import clang_command, run, system_clang, zig_target
 
 DataModel = Literal["ILP32", "LP64"]
 
@@ -99,7 +99,7 @@ def compile_ir(
         SourceError: the file is missing, empty, not C or C++, or does not compile.
         LimitError: the compiler took too long.
     """
-    options = options or SourceOptions()
+    options = with_compiler(options or SourceOptions())
     if instead is None and source == STANDARD_INPUT:
         instead = options.standard_input
     target = options.target
@@ -127,6 +127,12 @@ def compile_ir(
             return _compile(Path("input.c"), folder, folder, options, command)
     except OSError as e:
         raise SourceError(f"cannot compile {source if isinstance(source, Path) else 'text'}: {e}") from None
+
+
+def with_compiler(options: SourceOptions) -> SourceOptions:
+    """The options, with the system's clang where nobody named one and the wheel that has ours is not installed."""
+    found = system_clang() if options.clang is None else None
+    return options if found is None else replace(options, clang=found)
 
 
 def check_source(path: Path, options: SourceOptions) -> Path:
@@ -167,6 +173,7 @@ def syntax_tree(file: Path, text: bytes, options: SourceOptions, command: Compil
         SourceError: there is no tree.
         LimitError: the compiler took too long.
     """
+    options = with_compiler(options)
     with tempfile.TemporaryDirectory(prefix="loopless-") as scratch:
         folder = Path(scratch)
         named = _no_option(file)

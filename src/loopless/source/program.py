@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopless.errors import SourceError, UsageError
-from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_source, compile_ir
+from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_source, compile_ir, with_compiler
 from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
@@ -43,7 +43,7 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
         SourceError: a file is missing, or does not compile, or the files do not go together.
         LimitError: the compiler or LLVM took too long.
     """
-    options = options or SourceOptions()
+    options = with_compiler(options or SourceOptions())
     files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     if not files:
         raise UsageError("no file to read")

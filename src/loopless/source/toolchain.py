@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import os
 import re
 import shutil
@@ -13,6 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from loopless.errors import LimitError, SourceError, UsageError
+
+OLDEST, NEWEST = 16, 22
+"""Which versions of the system's clang are used without being named. That of our LLVM is the newest whose modules it is
+sure to read; older ones than 16 were not tried.
+"""
+_VERSION = re.compile(r"^(?!Apple).*?clang version (\d+)\.")
 
 TARGETS: Mapping[str, str] = {"ILP32": "x86-linux-musl", "LP64": "x86_64-linux-musl"}
 
@@ -24,13 +31,39 @@ def zig() -> str:
         import ziglang  # type: ignore[import-untyped]
     except ImportError:
         raise SourceError(
-            "no C compiler: the package ziglang is not installed; install it or name a clang with --clang"
+            f"no C compiler: there is neither the package ziglang (pip install 'loopless[zig]') nor a clang of version "
+            f"{OLDEST} to {NEWEST}; install one, or name another with --clang"
         ) from None
     folder = Path(ziglang.__file__).parent
     for name in ("zig", "zig.exe"):
         if (folder / name).is_file():
             return str(folder / name)
     raise SourceError(f"no zig binary in {folder}; reinstall the package ziglang or name a clang with --clang")
+
+
+@functools.cache
+def system_clang() -> str | None:
+    """The newest clang of the system that can stand for the one in the wheel; None where that is there, or no such one.
+
+    The wheel goes first: what it makes is the same everywhere, and it takes nothing to ask for it.
+    """
+    if importlib.util.find_spec("ziglang") is not None:
+        return None
+    for name in (*(f"clang-{version}" for version in range(NEWEST, OLDEST - 1, -1)), "clang"):
+        found = shutil.which(name)
+        if found is not None and OLDEST <= (_version(found) or 0) <= NEWEST:
+            return found
+    return None
+
+
+def _version(clang: str) -> int | None:
+    """The major version of LLVM's clang; None for what is another one, or says nothing."""
+    try:
+        said = subprocess.run([clang, "--version"], capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = _VERSION.match(said.stdout)
+    return int(found[1]) if found else None
 
 
 def clang_command(clang: str | None, data_model: str | None, *, cxx: bool) -> list[str]:
