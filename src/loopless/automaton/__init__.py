@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from loopless.automaton.components import Component, Execution, Pattern, execution
 from loopless.automaton.conditions import LoopCondition, loop_conditions
-from loopless.automaton.drawing import dot
+from loopless.automaton.drawing import dot, number_of_edges
 from loopless.automaton.model import Automaton, State, Transition
 from loopless.automaton.pda import build_automaton
 from loopless.automaton.types import Classification, LoopType, classify
@@ -39,4 +39,5 @@ __all__ = [
     "dot",
     "execution",
     "loop_conditions",
+    "number_of_edges",
 ]

