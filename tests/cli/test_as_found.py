@@ -46,6 +46,7 @@ def slow(*given):
 module.FUNCTION = slow
 sys.exit(main(sys.argv[1:]))
 """
+OF_BOUNDS = ("loopless.queries.bounds", "bound_function", "given[0].name == 'g'")
 OF_SUMMARIES = ("loopless.queries.answers", "summarize", "given[0].loop.line == 6")
 
 
@@ -100,7 +101,7 @@ class _Started:
 
 def test_the_first_answer_does_not_wait_for_a_slow_one(tmp_path):
     with _Started(tmp_path, OF_SUMMARIES, "summarize", "program.c", "-j", "1") as started:
-        first = started.read(until=b"paths")
+        first = started.read(until=b"program.c:f")
         assert first.startswith("program.c:f:2:5: exact, complete")
         assert "program.c:g" not in first
         (tmp_path / "go").touch()
@@ -111,9 +112,52 @@ def test_the_first_answer_does_not_wait_for_a_slow_one(tmp_path):
     assert b"0 of 3 answered; working on f:2:5" in started.err
 
 
+def test_the_first_bounds_do_not_wait_for_slow_ones(tmp_path):
+    with _Started(tmp_path, OF_BOUNDS, "bound", "program.c", "-j", "1") as started:
+        first = started.read(until=b"program.c:f")
+        assert "program.c:g" not in first
+        (tmp_path / "go").touch()
+        names = [line.split(":")[1] for line in started.read().splitlines() if line.startswith("program.c")]
+        assert (started.process.wait(60), names) == (0, ["f", "g", "h"])
+
+
+CALLS = """int f(int n) { int i = 0; while (i < n) i++; return i; }
+int g(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= f(i); return s; }
+int h(int n) { while (n > 0) if (n < 9) n--; return n; }
+int k(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= h(i); return s; }
+"""
+SAME = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from loopless.queries.bounds import answer_bounds, bounds_as_found
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.report.bounds import bound_text
+
+settings = Settings(workers=2)
+functions = load(Path(sys.argv[1]), settings, inline=False).functions
+found = dict(bounds_as_found(functions, "all", settings))
+assert sorted(found) == [0, 1, 2, 3]
+names = [loop.name for function in functions for loop in function.loops]
+one, other = (bound_text(some, names, {}) for some in ([found[at] for at in range(4)], answer_bounds(functions, "all", settings)))
+assert one == other, (one, other)
+assert "calls of h need not return" in one and "calls of f" not in one
+"""
+
+
+def test_bounds_that_come_one_by_one_know_what_is_called(tmp_path):
+    (tmp_path / "calls.c").write_text(CALLS, encoding="utf-8")
+    command = [sys.executable, "-c", SAME, str(tmp_path / "calls.c")]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_an_interruption_leaves_what_was_found(tmp_path):
     with _Started(tmp_path, OF_SUMMARIES, "summarize", "program.c", "-j", "1") as started:
-        started.read(until=b"paths")
+        started.read(until=b"program.c:f")
         started.process.send_signal(signal.SIGINT)
         found = started.read()
         assert started.process.wait(60) == 130

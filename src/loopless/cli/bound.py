@@ -99,7 +99,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
         asked = list(dict.fromkeys([*(named or functions), *own]))
         check_values(given, asked, names_in_reach(asked))
-    if not entry and costly is None and options["at"] is None and _is_text(options):
+    if not entry and costly is None and not given and _is_text(options):
         return _tell_as_found(request, options, functions, [loop.name for loop in loops])
     runs: Sequence[RunBound] = ()
     of_run: FunctionBound | None = None
