@@ -173,31 +173,36 @@ class _Work:
 
     def one_by_one(self) -> None:
         """A search for each side that is still open."""
-        for number in list(self.open):
-            left = self.deadline - time.monotonic()
-            if number not in self.open:
-                continue
-            if left <= 0:
-                self.unknown[number] = "the time was over (--timeout raises it)"
-                continue
-            side = self.sides[number]
-            self._told(f"line {side.line}")
-            target = Target(within=self.entry, branch=(side.number, side.side))
-            until = time.monotonic() + min(left, max(LEAST_S, SHARE * left))
-            try:
-                found = reach(self.files, target, self.entry, self.settings, until, summaries=self.summaries)
-            except LooplessError as error:
-                self.unknown[number] = str(error)
-                continue
-            if found.verdict == "reached" and found.inputs is not None:
-                test = self.driver.taken(found.inputs)
-                self._keep(test)
-                if number in self.open:
-                    self.unknown[number] = f"a run gets there, and ends so that nothing is told of it: {test.ends}"
-            elif found.verdict == "unreachable":
-                self.refuted[number] = found
-            else:
-                self.unknown[number] = found.reason
+        for again in (False, True):
+            for number in list(self.open):
+                left = self.deadline - time.monotonic()
+                if number not in self.open or number in self.refuted:
+                    continue
+                if left <= 0:
+                    self.unknown.setdefault(number, "the time was over (--timeout raises it)")
+                    continue
+                share = SHARE * left if again else left / len(self.open)
+                self._look_for(number, time.monotonic() + min(left, max(LEAST_S, share)))
+
+    def _look_for(self, number: int, until: float) -> None:
+        """A search for one side."""
+        side = self.sides[number]
+        self._told(f"line {side.line}")
+        target = Target(within=self.entry, branch=(side.number, side.side))
+        driver = _SideDriver(self.driver, number) if self.driver.trapped else None
+        try:
+            found = reach(
+                self.files, target, self.entry, self.settings, until, summaries=self.summaries, driver=driver
+            )
+        except LooplessError as error:
+            self.unknown[number] = str(error)
+            return
+        if found.verdict == "reached" and found.inputs is not None:
+            self._keep(self.driver.taken(found.inputs))
+        elif found.verdict == "unreachable":
+            self.refuted[number] = found
+        if number in self.open:
+            self.unknown[number] = found.reason or _NOT_FOUND
 
     def answer(self, started: float) -> Coverage:
         """The tests that are needed, and what became of each side."""
@@ -238,6 +243,8 @@ class CoveringDriver(Driver):
         super().__init__(files, options, function, deadline)
         plain = _module(files, options, traps=False)
         self.sides: Sequence[Side] = sides(plain, function)
+        self.trapped = True
+        """Whether runs end where they meet undefined behaviour."""
 
     @property
     def oracle(self) -> Any:
@@ -247,6 +254,7 @@ class CoveringDriver(Driver):
             text, found = telling(_module(self.files, self.options, traps=True), self.function)
             if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
                 text, found = telling(_module(self.files, self.options, traps=False), self.function)
+                self.trapped = False
             self._oracle = NativeOracle(text, options=self.options, limits=Limits(seconds=2.0), ir=True)
             self._oracle.sides = len(found)
             self._oracle.any_result = True
@@ -291,6 +299,27 @@ class CoveringDriver(Driver):
             return cast("Sequence[Outcome]", self.oracle.run_many(self.function, runs))
         finally:
             self.oracle.limits = kept
+
+
+class _SideDriver(Driver):
+    """The same runs, asked whether they take one side."""
+
+    def __init__(self, covering: CoveringDriver, number: int) -> None:
+        super().__init__(covering.files, covering.options, covering.function, covering.deadline)
+        self.covering, self.number = covering, number
+
+    @property
+    def oracle(self) -> Any:
+        return self.covering.oracle
+
+    def close(self) -> None:
+        self.covering.close()
+
+    def by_chance(self, *_: object) -> None:
+        return None  # the whole function had its random inputs
+
+    def is_there(self, outcome: Outcome) -> bool:
+        return self.number in outcome.covered
 
 
 def _ends(outcome: Outcome) -> str:

@@ -319,7 +319,11 @@ class Driver:
     def replay(self, inputs: Inputs) -> tuple[bool, str, Inputs]:
         """Whether a run with these inputs gets to the target, how it ends, and the inputs that it was given."""
         outcome, longer = self.long_enough(inputs)
-        return is_reached(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
+        return self.is_there(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
+
+    def is_there(self, outcome: Outcome) -> bool:
+        """Whether a native run came to the target."""
+        return bool(outcome.status == "error-reached" and outcome.detail == "target")
 
     def long_enough(self, inputs: Inputs) -> tuple[Outcome, Inputs]:
         """How a run ends, with inputs whose arrays are as long as it needs them: paths know these as far as the target
@@ -361,7 +365,7 @@ class Driver:
             outcomes = self.oracle.run_many(self.function, [self._run(one) for one in drawn])
         finally:
             self.oracle.limits = kept
-        found = next((one for one, outcome in zip(drawn, outcomes, strict=True) if is_reached(outcome)), None)
+        found = next((one for one, outcome in zip(drawn, outcomes, strict=True) if self.is_there(outcome)), None)
         return None if found is None else self._with_fewer(found)
 
     def _with_fewer(self, inputs: Inputs) -> Inputs:
@@ -372,7 +376,7 @@ class Driver:
             replace(self._run(one), nondet=values[:count]) for one, count in zip(fewer, PREFIXES, strict=True)
         ]
         outcomes = self.oracle.run_many(self.function, runs)
-        return next((one for one, outcome in zip(fewer, outcomes, strict=True) if is_reached(outcome)), inputs)
+        return next((one for one, outcome in zip(fewer, outcomes, strict=True) if self.is_there(outcome)), inputs)
 
     def drawn(self, graph: Flowgraph, numbers: Sequence[int], count: int, seed: int = 1) -> list[Inputs]:
         """Inputs drawn at random, small ones and such as conditions compare with among them."""
@@ -448,10 +452,5 @@ def lengthened(inputs: Inputs) -> Iterator[Inputs]:
 def leaves_arrays(outcome: Any) -> bool:
     """Whether a native run ended because it left an object."""
     return outcome.status == "crashed" or (outcome.status == "undefined" and "outside of the object" in outcome.detail)
-
-
-def is_reached(outcome: Any) -> bool:
-    """Whether a native run came to the target."""
-    return bool(outcome.status == "error-reached" and outcome.detail == "target")
 
 

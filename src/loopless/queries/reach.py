@@ -54,6 +54,12 @@ DEFAULT_S: Final = 60.0
 """Seconds for one target where nobody says otherwise."""
 WAYS: Final = 24
 """Ways between two cutpoints that are told apart. A guess."""
+SHORT: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
+"""Lengths of runs that are tried first, in their order: most steps of a long run are steps of a search."""
+SHORT_MS: Final = 500
+"""Milliseconds for the question whether the constraints have a solution of such a length. A guess."""
+SMALL_S: Final = 2.0
+"""Seconds in which small values are looked for. A guess."""
 CHANCES: Final = 150
 """Runs with inputs drawn at random. A guess."""
 CHANCE_S: Final = 0.02
@@ -68,7 +74,7 @@ PROOF_S: Final = 3.0
 """Seconds for a proof with a certificate of what the counters refute. A guess."""
 
 
-def reach(
+def reach(  # noqa: PLR0913
     files: Sequence[Path],
     target: Target,
     function: str | None,
@@ -77,10 +83,12 @@ def reach(
     *,
     summaries: bool = True,
     minimize: str = "",
+    driver: Driver | None = None,
 ) -> Reach:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
     a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
+    ``driver``: for native runs, where there is one that can tell whether they get to the target.
 
     Raises:
         UsageError: there is no such function, or no code at the target.
@@ -90,7 +98,7 @@ def reach(
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
-    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries)
+    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries, driver)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -156,6 +164,7 @@ class _Question:
     deadline: float
     minimize: str = ""
     summaries: bool = True
+    driver: Driver | None = None
     tried: dict[str, float] = field(default_factory=dict)
     why: str = ""
 
@@ -171,7 +180,7 @@ class _Question:
         made = system_of(graph, violates(Property.UNREACH_CALL), functools.partial(self._calls, follows), ways=WAYS)
         if isinstance(made, Refused):
             return self._unknown(str(made))
-        driver = Driver(self.program.files, self.settings.source, self.entry, self.deadline)
+        driver = self.driver or Driver(self.program.files, self.settings.source, self.entry, self.deadline)
         try:
             return self._searched(without_wraps(made), driver)
         finally:
@@ -227,7 +236,10 @@ class _Question:
         """Searches with small values to begin with, and then with none that are fixed; some runs by chance between."""
         most = self._least_length(general) if self.minimize == "run" and isinstance(general, CounterSystem) else None
         if isinstance(general, CounterSystem) and general.scalars:
-            short = [] if most is None else [less_equal(general.length, const(most))]
+            limit = most
+            if self.minimize == "":
+                limit = self._timed("counters", functools.partial(self._short, general))
+            short = [] if limit is None else [less_equal(general.length, const(limit))]
             blocked: list[Condition] = []
             for attempt in range(ATTEMPTS):
                 if attempt == 1 and (chance := self._by_chance(system, driver)) is not None:
@@ -239,6 +251,8 @@ class _Question:
                 answer = self._search(system, driver, fixed, share, most)
                 if answer is not None:
                     return answer
+                if attempt == 0 and most is None:
+                    short = []  # the shortest runs may be none
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
         if most is not None and self.why == "":
             answer = self._search(system, driver, {}, time.monotonic() + 2.0, most)
@@ -247,6 +261,19 @@ class _Question:
         free = self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
+    @staticmethod
+    def _short(general: CounterSystem) -> int | None:
+        """A length, not much more than the least one, with which the constraints have a solution; None where that is
+        not found at once.
+        """
+        for length in SHORT:
+            found = general.solve([less_equal(general.length, const(length))], SHORT_MS)
+            if isinstance(found, Plan):
+                return length
+            if found is Answer.UNKNOWN:
+                return None
+        return None
+
     def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
         """Small values to begin with for which the constraints have a solution; no negative ones where it can be."""
         infos = general.system.graph.variables
@@ -254,9 +281,10 @@ class _Question:
             var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")
         ]
         natural = [(0, high) for high in LADDER[:8]]
+        until = min(self.deadline, time.monotonic() + SMALL_S)
         for least, most in (*natural, *((low, high) for high in LADDER for low in (0, -high))):
-            if time.monotonic() > self.deadline:
-                return None
+            if time.monotonic() > until:
+                least, most = -LADDER[-1], LADDER[-1]
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
             found = general.solve([*small, *blocked], 500)
             if isinstance(found, Plan):
@@ -266,6 +294,8 @@ class _Question:
                     Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars if var in found.values
                 }  # fmt: skip
+            if time.monotonic() > until:
+                return None
         return None
 
     @staticmethod

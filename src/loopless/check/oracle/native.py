@@ -290,6 +290,14 @@ class NativeOracle:
         self._host = host or NativeHost(start_seconds=limits.start_seconds)
         self._host.load(self.prepared)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process has a child of its own."""
+        return {**self.__dict__, "_host": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._own_host, self._host = True, NativeHost(start_seconds=self.limits.start_seconds)
+
     @property
     def assumed(self) -> tuple[str, ...]:
         """Functions without a body that runs take as inputs, and external variables that start as zero."""
