@@ -151,6 +151,31 @@ def test_the_words_of_argv_are_found_and_written(asked, tmp_path):
         assert ran.stdout == "the error function was called\n"
 
 
+BACK = """extern int puts(const char *);
+struct st;
+struct zs { int a; struct st *state; };
+struct st { int mode; struct zs *owner; };
+double f(const char *s, struct zs *z) {
+    if (z && z->state && z->state->owner == z && z->state->mode == 13 && s[1] == 'q')
+        return puts("there") * 1.5;
+    return 0;
+}
+"""
+
+
+def test_a_pointer_back_is_found_and_written(asked, tmp_path):
+    status, found, said = asked(BACK, "--line", 7, "--write-test", tmp_path / "tests")
+    assert (status, found["verdict"], said) == (0, "reached", "")
+    (state,) = found["inputs"]["arguments"][1]["memory"]["pointers"]
+    (owner,) = state["memory"]["pointers"]
+    assert (owner["same"], owner["at"], owner["memory"]) == ("z", 0, None)
+    folder = tmp_path / "tests"
+    subprocess.run(["cc", "-w", "test.c", "-o", "test"], cwd=folder, check=True)
+    for command in (["./test"], [sys.executable, "test.py"]):
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        assert "there" in ran.stdout.splitlines()
+
+
 def test_behind_the_words_of_argv_is_a_null_pointer(asked):
     status, found, _ = asked(WORDS, "--line", 9, "--when", "argv[argc]", "--timeout", "4", "--unknown-ok")
     assert (status, found["verdict"]) == (0, "unknown")

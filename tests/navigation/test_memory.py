@@ -74,6 +74,12 @@ REACHED = {
         if (long_ones == 2) reach_error(); }""",
         {"n": 3},
     ),
+    "a pointer back": (
+        """struct st; struct zs { int a; struct st *state; }; struct st { int mode; struct zs *owner; };
+        void f(struct zs *z) { if (z && z->state && z->state->owner == z && z->state->mode == 13 && z->a == 4)
+            reach_error(); }""",
+        {},
+    ),
 }
 
 

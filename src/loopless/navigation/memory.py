@@ -8,7 +8,7 @@ path demands it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -378,6 +378,24 @@ class Memory:
         there = conjunction((greater_equal(count, const(index + 1)), not_equal(owner, ZERO)))
         behind = conjunction((equal(count, const(index)), equal(owner, ZERO)))
         return [disjunction((there, behind))]
+
+    def given(self) -> Iterator[tuple[Condition, Condition]]:
+        """Of each pointer that is a variable and of which something is demanded, that it is null or leads to an object,
+        and that it leads to the beginning of that.
+        """
+        for var, info in self.graph.variables.items():
+            if info.pointer_part == "offset" and info.object is not None:
+                owner, part = self._holding.get((info.object, info.offset), (var, ""))
+                if part == "object" and (self.store.is_used(owner) or self.store.is_used(var)):
+                    begins = equal(var, ZERO)
+                    yield disjunction((not_equal(owner, const(NULL_OBJECT)), begins)), begins
+
+    def aliases(self) -> Mapping[Var, int]:
+        """The pointers in memory that is given that must lead where a parameter or another pointer leads."""
+        named = {n for n, found in self.graph.objects.items() if found.kind in ("parameter", *STANDING_IN)}
+        halves = [owner for owner, part in self._holding.values() if part == "object"]
+        forced = {owner: self.store.forced(owner) for owner in (*halves, *self._owners)}
+        return {owner: number for owner, number in forced.items() if number is not None and number in named}
 
     def led(self) -> Mapping[tuple[str, int], Led]:
         """The pointers that the path found in memory that is given, by the name of the object and their places."""

@@ -23,7 +23,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Route:
     """A path to the goal: its steps, the values of symbols, elements that are alike, and where ``pointers`` lead that
-    lie in memory that is given, by the name of the object and their places.
+    lie in memory that is given, by the name of the object and their places. ``aliases``: the objects of pointers that
+    must lead to one that has another name, too, by their numbers.
     """
 
     steps: tuple[Step, ...]
@@ -32,6 +33,7 @@ class Route:
     runs: tuple[Cells, ...]
     begin: Mapping[Var, Term]
     pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
+    aliases: Mapping[Var, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -37,6 +37,7 @@ from loopless.terms import (
     const,
     equal,
     equals_zero,
+    greater_equal,
     less_equal,
     mod,
     range_of,
@@ -156,12 +157,15 @@ class Navigator:
                 continue
             label, values, course = following
             if label == VIOLATION:
+                self._prefer()
                 model = self.store.model()
                 if model is None:
                     self.complete = False
                     continue
                 cells, runs = dict(self.store.cells), tuple(self.store.runs)
-                self.done.route = Route(tuple(self.path), model, cells, runs, dict(begin), self.memory.led())
+                self.done.route = Route(
+                    tuple(self.path), model, cells, runs, dict(begin), self.memory.led(), self.memory.aliases()
+                )
                 return self.done
             point = self._arrive(label, values, course)
             if point is not None:
@@ -169,6 +173,19 @@ class Navigator:
         self.done.exhausted = self.complete
         self.done.why = self.done.why or "every way that the counters leave was tried"
         return self.done
+
+    def _prefer(self) -> None:
+        """Of the inputs that the path leaves open, such as can be given: pointers that are null or lead to an object,
+        to its beginning where that can be, and an argc that counts the name of the program.
+        """
+        wanted = [part for condition in self.memory.given() for part in condition]
+        words = self.memory.words
+        if words is not None:
+            wanted.append(greater_equal(words[0], const(1)))
+        for condition in wanted:
+            mark = self.store.mark()
+            if condition is not TRUE and not self.store.demand([condition]):
+                self.store.back(mark)
 
     # -- one step -----------------------------------------------------------------------------------------------------
 

@@ -25,13 +25,11 @@ from loopless.terms import (
     Term,
     Truth,
     Var,
-    add,
     conjunction,
     const,
     equal,
     not_equal,
     replace_terms,
-    sub,
     substitute,
     walk,
 )
@@ -234,18 +232,25 @@ class Store:
         self.pinned[symbol] = value
         return others
 
+    def is_used(self, symbol: Var) -> bool:
+        """Whether something is demanded of a symbol."""
+        return bool(self._by_symbol.get(symbol))
+
     def forced(self, symbol: Var) -> int | None:
-        """The value that a symbol must have, where it has one or that is demanded in so many words."""
+        """The value that a symbol must have, where an equation is demanded of it that leaves one."""
         if symbol in self.pinned:
             return self.pinned[symbol]
-        for index in self._by_symbol.get(symbol, ()):
-            part = self._parts[index]
-            if isinstance(part, Compare) and part.relation == "eq" and part.variables == {symbol}:
-                rest = sub(part.term, symbol), add(part.term, symbol)
-                for sign, found in zip((-1, 1), rest, strict=True):
-                    if isinstance(found, Const):
-                        return sign * found.value
-        return None
+        equations = [self._parts[index] for index in self._by_symbol.get(symbol, ())]
+        equations = [part for part in equations if isinstance(part, Compare) and part.relation == "eq"]
+        if not equations:
+            return None
+        group = self._group(symbol, set())
+        alike, names = _alike(group)
+        found = small_model(alike)
+        value = found.get(names[symbol]) if found is not None else None
+        if value is None or feasible(conjunction((*group, not_equal(symbol, const(value))))):
+            return None
+        return value
 
     def model(self) -> dict[Var, int] | None:
         """Values for all symbols of which something is demanded; None where there are none, or none are found."""

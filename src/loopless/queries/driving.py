@@ -7,7 +7,7 @@ are given in order.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -203,11 +203,7 @@ class _Image:
                     fields.append(Field(info.shown, info.offset, info.size, value))
             for (holder, offset), halves in self.halves.items():
                 if holder == number and "object" in halves and not self._is_null(halves["object"]):
-                    behind = self._behind(number, offset)
-                    name = self.graph.pointee_name(halves["object"])
-                    inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
-                    shown = self.graph.variables[halves["object"]].shown.removesuffix(".object")
-                    pointers.append(Pointed(shown, offset, inner, inner.start + self.at_begin(halves.get("offset"))))
+                    pointers.append(self._half(number, offset, halves, depth))
                     image.put(offset, 8, 0)
         for (array, offset), led in self.route.pointers.items():
             if array in names:
@@ -217,12 +213,37 @@ class _Image:
         named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
         return Memory(bytes(image.content), moved, named, image.before)
 
+    def _half(self, number: int, offset: int, halves: Mapping[str, Var], depth: int) -> Pointed:
+        """What a pointer leads to that is a variable."""
+        owner = halves["object"]
+        behind = self._behind(number, offset)
+        shown = self.graph.variables[owner].shown.removesuffix(".object")
+        alias = self.route.aliases.get(owner, behind)
+        if alias is not None and alias != behind:
+            return Pointed(shown, offset, Memory(b""), self.at_begin(halves.get("offset")), self._called(alias))
+        name = self.graph.pointee_name(owner)
+        inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
+        return Pointed(shown, offset, inner, inner.start + self.at_begin(halves.get("offset")))
+
+    def _called(self, number: int) -> str:
+        """The name of the pointer that leads to an object."""
+        found = self.graph.objects[number]
+        if found.parameter is not None:
+            return self.graph.parameters[found.parameter].name
+        owner = self.halves.get(found.holder, {}).get("object") if found.holder is not None else None
+        if owner is None:
+            raise NotDriven(f"a pointer leads to {found.name} that is told as another one")
+        return self.graph.variables[owner].shown.removesuffix(".object")
+
     def _led(self, led: Led, offset: int, depth: int) -> Iterator[Pointed]:
         """What a pointer that the path found at a byte leads to; nothing where it is null."""
         number = self.at_begin(led.owner) if led.owner in self.route.values else led.number
         if number == NULL_OBJECT:
             return
-        if number != led.number:
+        if led.owner in self.route.aliases:
+            yield Pointed(led.shown, offset, Memory(b""), 0, self._called(number))
+            return
+        if number != led.number and number in {one.number for one in self.route.pointers.values()}:
             raise NotDriven(f"{led.shown} points into the same memory as another pointer")
         yield Pointed(led.shown, offset, self.memory(None, [led.array], depth + 1))
 
@@ -341,7 +362,8 @@ class Driver:
     def _run(self, inputs: Inputs) -> Any:
         from loopless.check.oracle.native import Run as Native
 
-        arguments: list[Any] = [_wired(given) for given in inputs.arguments]
+        places = {given.name: number for number, given in enumerate(inputs.arguments)}
+        arguments: list[Any] = [_wired(given, places) for given in inputs.arguments]
         if inputs.words:
             words = {"words": [bytes(unrolled(word)).hex() for word in inputs.words]}
             arguments = [len(inputs.words), words, None][: len(self.signature.params)]
@@ -420,14 +442,20 @@ class Driver:
         return Inputs(graph.source_name, tuple(arguments), runs_of(nondet), repeats=True, words=words)
 
 
-def _wired(given: Given) -> Any:
+def _wired(given: Given, places: Mapping[str, int]) -> Any:
     if given.memory is not None:
-        return _wired_memory(given.memory)
+        return _wired_memory(given.memory, places)
     return given.listed if given.value is None else given.value
 
 
-def _wired_memory(memory: Memory) -> dict[str, Any]:
-    behind = [[one.offset, _wired_memory(one.memory), one.at] for one in memory.pointers]
+def _wired_memory(memory: Memory, places: Mapping[str, int]) -> dict[str, Any]:
+    """Memory for the process of native runs; ``places``: the numbers of arguments by their names."""
+    behind: list[list[Any]] = []
+    for one in memory.pointers:
+        if one.same:
+            behind.append([one.offset, {"same": places.get(one.same, one.same)}, one.at])
+        else:
+            behind.append([one.offset, {**_wired_memory(one.memory, places), "name": one.name}, one.at])
     return {"content": memory.content.hex(), "pointers": behind, "start": memory.start}
 
 
@@ -438,7 +466,9 @@ def _longer(given: Given, more: int) -> Given:
 
 
 def _longer_memory(memory: Memory, more: int) -> Memory:
-    pointers = tuple(replace(one, memory=_longer_memory(one.memory, more)) for one in memory.pointers)
+    pointers = tuple(
+        one if one.same else replace(one, memory=_longer_memory(one.memory, more)) for one in memory.pointers
+    )
     return replace(memory, content=memory.content + bytes(more), pointers=pointers)
 
 

@@ -29,12 +29,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """A pointer that lies at byte ``offset`` of a memory and leads to byte ``at`` of another one; its ``name`` in C."""
+    """A pointer that lies at byte ``offset`` of a memory and leads to byte ``at`` of another one; its ``name`` in C.
+    ``same``: the name of the argument, or of another of these pointers, whose memory it leads to, to the byte ``at``
+    counted from the ``start`` of that; ``memory`` is empty then.
+    """
 
     name: str
     offset: int
     memory: Memory
     at: int = 0
+    same: str = ""
 
 
 @dataclass(frozen=True, slots=True)

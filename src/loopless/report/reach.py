@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.queries.reached import Given, Inputs, Memory, Reach, Run, runs_of
+from loopless.queries.reached import Given, Inputs, Memory, Pointed, Reach, Run, runs_of
 
 MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
@@ -76,7 +76,13 @@ def _memory_json(memory: Memory) -> dict[str, Any]:
             {"name": one.name, "offset": one.offset, "size": one.size, "value": one.value} for one in memory.fields
         ],
         "pointers": [
-            {"name": one.name, "offset": one.offset, "memory": _memory_json(one.memory), "at": one.at}
+            {
+                "name": one.name,
+                "offset": one.offset,
+                "memory": None if one.same else _memory_json(one.memory),
+                "at": one.at,
+                "same": one.same or None,
+            }
             for one in memory.pointers
         ],
     }
@@ -170,8 +176,15 @@ def _memory_text(name: str, memory: Memory, at: int) -> list[str]:
         parts += _nameless_text(memory, at)
     where = f"byte {at} of " if at and not named else ""  # names and numbers of bytes are as seen from there
     shown = f"{name} -> {where}{', '.join(parts)}" if parts else f"{name} -> nothing but pointers and zeros"
-    inner = [line for one in memory.pointers for line in _memory_text(one.name, one.memory, one.at)]
+    inner = [line for one in memory.pointers for line in _pointed_text(one)]
     return [shown, *(f"  {line}" for line in inner)]
+
+
+def _pointed_text(one: Pointed) -> list[str]:
+    if not one.same:
+        return _memory_text(one.name, one.memory, one.at)
+    moved = f" {'+' if one.at > 0 else '-'} {abs(one.at)} bytes" if one.at else ""
+    return [f"{one.name} = {one.same}{moved}"]
 
 
 def _nameless_text(memory: Memory, at: int) -> list[str]:

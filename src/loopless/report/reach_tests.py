@@ -7,12 +7,12 @@ import re
 import struct
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Memory, Run, runs_of, unrolled
+from loopless.queries.reached import Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
 from loopless.queries.surroundings import Missing, Passed, Surroundings
 from loopless.report.reach import quoted
 
@@ -213,23 +213,46 @@ def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
     for number, given in enumerate(inputs.arguments, 1):
         fine = _IDENTIFIER.fullmatch(given.name) and given.name not in (*names, program.function, "main")
         names.append(given.name if fine else f"argument_{number}")
-    taken = [*names, program.function, "main"]
+    made = _Made([*names, program.function, "main"])
     for name, given in zip(names, inputs.arguments, strict=True):
         if given.memory is not None:
-            yield from _blocks(name, given.memory, taken)
+            yield from _blocks(name, given.memory, made)
+            made.places[given.name] = _moved(name, given.memory.start)
         else:
             yield from _argument(name, given)
+            made.places[given.name] = f"(char *){name}"
+    for name, pointer in made.later:
+        yield _leading(name, pointer, _moved(made.places[pointer.same], pointer.at))
     given_names = [_passed(name, given) for name, given in zip(names, inputs.arguments, strict=True)]
     yield f"  {program.function}({', '.join(given_names)});"
 
 
-def _blocks(name: str, memory: Memory, taken: list[str]) -> Iterator[str]:
+@dataclass(slots=True)
+class _Made:
+    """What a test has declared: the names that are ``taken``, the ``places`` where arguments and pointers lead, by
+    their names, and the pointers that are set ``later``, with the names of the arrays in which they lie.
+    """
+
+    taken: list[str]
+    places: dict[str, str] = field(default_factory=dict)
+    later: list[tuple[str, Pointed]] = field(default_factory=list)
+
+
+def _leading(name: str, pointer: Pointed, place: str) -> str:
+    return f"  *(void **)({name} + {pointer.offset}) = {place}; /* {_safe(pointer.name)} */"
+
+
+def _blocks(name: str, memory: Memory, made: _Made) -> Iterator[str]:
     """The bytes of a memory, those that its pointers lead to, and the assignments of these pointers."""
     yield from _array(f"unsigned char {name}", runs_of(_whole(memory)), f" __attribute__((aligned({_ALIGNED})))")
     for pointer in memory.pointers:
-        inner = _inner_name(name, pointer.offset, taken)
-        yield from _blocks(inner, pointer.memory, taken)
-        yield f"  *(void **)({name} + {pointer.offset}) = {_moved(inner, pointer.at)}; /* {_safe(pointer.name)} */"
+        if pointer.same:
+            made.later.append((name, pointer))
+            continue
+        inner = _inner_name(name, pointer.offset, made.taken)
+        made.places[pointer.name] = _moved(inner, pointer.memory.start)
+        yield from _blocks(inner, pointer.memory, made)
+        yield _leading(name, pointer, _moved(inner, pointer.at))
 
 
 def _whole(memory: Memory) -> bytes:
@@ -376,13 +399,16 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
     command += [_relative(other, folder) for other in program.others]
     kinds, arguments = list(map(_ctype, program.parameters)), [f"the_{name}" for name in names]
     made: list[str] = []
-    taken = [*names, "words"]
+    told = _Made([*names, "words"])
     for name, given, passed in zip(names, inputs.arguments, program.parameters, strict=False):
         if given.memory is not None:
-            made += _python_blocks(f"of_{name}", given.memory, taken)
+            made += _python_blocks(f"of_{name}", given.memory, told)
             made.append(f"the_{name} = {_python_address(f'of_{name}', given.memory.start)}")
+            told.places[given.name] = f"the_{name}"
         else:
             made.append(f"the_{name} = {_python(given, passed)}")
+            told.places[given.name] = f"ctypes.addressof(the_{name})"
+    made += [_python_leading(name, one, _moved(told.places[one.same], one.at)) for name, one in told.later]
     if _is_main(inputs) and program.parameters:
         words = [bytes(unrolled(word)) for word in inputs.words] or [b"program"]
         made = [f"words = (ctypes.c_char_p * {len(words) + 1})({', '.join(map(repr, words))}, None)"]
@@ -439,7 +465,11 @@ def _python(given: Given, passed: Passed) -> str:
     return f"({element} * {total})(*({values}))"
 
 
-def _python_blocks(name: str, memory: Memory, taken: list[str]) -> Iterator[str]:
+def _python_leading(name: str, pointer: Pointed, address: str) -> str:
+    return f"ctypes.c_void_p.from_buffer({name}, {pointer.offset}).value = {address}  # {pointer.name}"
+
+
+def _python_blocks(name: str, memory: Memory, made: _Made) -> Iterator[str]:
     """The same in Python as :func:`_blocks` in C; all of it must live as long as it is pointed to, so it has names."""
     content = _whole(memory)
     told = content.rstrip(b"\0")
@@ -448,10 +478,13 @@ def _python_blocks(name: str, memory: Memory, taken: list[str]) -> Iterator[str]
     text = " + ".join(f"{bytes([run.value])!r} * {run.count}" for run in runs) if shorter else repr(told)
     yield f"{name} = ctypes.create_string_buffer({text}, {len(content)})"
     for pointer in memory.pointers:
-        inner = _inner_name(name, pointer.offset, taken)
-        yield from _python_blocks(inner, pointer.memory, taken)
-        address = _python_address(inner, pointer.at)
-        yield f"ctypes.c_void_p.from_buffer({name}, {pointer.offset}).value = {address}  # {pointer.name}"
+        if pointer.same:
+            made.later.append((name, pointer))
+            continue
+        inner = _inner_name(name, pointer.offset, made.taken)
+        made.places[pointer.name] = _python_address(inner, pointer.memory.start)
+        yield from _python_blocks(inner, pointer.memory, made)
+        yield _python_leading(name, pointer, _python_address(inner, pointer.at))
 
 
 def _python_address(name: str, at: int) -> str:

@@ -196,6 +196,8 @@ class _Runner:
     def _arguments(self, args: list[Any]) -> tuple[list[int], list[tuple[int, tuple[int, int]]]]:
         cells: list[int] = []
         places: list[tuple[int, tuple[int, int]]] = []
+        self.named: dict[int | str, int] = {}  # where arguments, by their numbers, and pointers in memory lead
+        self.led_back: list[tuple[int, int | str, int]] = []  # pointers that lead there, too, and how many bytes behind
         for index, ((kind, ctype), argument) in enumerate(zip(self.params, args, strict=True)):
             if kind == "argv":
                 words = [bytes.fromhex(one) for one in argument["words"]] if argument is not None else [b"program"]
@@ -213,6 +215,9 @@ class _Runner:
             else:
                 assert ctype is not None
                 cells.append(ctype.wrap(argument))
+            self.named[index] = cells[-1]
+        for place, same, at in self.led_back:
+            ctypes.memmove(place, (self.named[same] + at).to_bytes(8, sys.byteorder), 8)
         return cells, places
 
     def _vector(self, words: Sequence[bytes]) -> int:
@@ -230,10 +235,16 @@ class _Runner:
         raw = bytearray.fromhex(given["content"])
         raw.extend(bytes(-len(raw) % 16))  # aligned for all that may lie in it
         for offset, inner, at in given["pointers"]:
-            raw[offset : offset + 8] = (self._memory(inner) + at).to_bytes(8, sys.byteorder)
+            if "same" not in inner:
+                place = self._memory(inner)
+                self.named[inner["name"]] = place + inner["start"]
+                raw[offset : offset + 8] = (place + at).to_bytes(8, sys.byteorder)
         buffer = _Buffer()
         self.buffers.append(buffer)
-        return buffer.place(bytes(raw))
+        place = buffer.place(bytes(raw))
+        back = [(offset, inner["same"], at) for offset, inner, at in given["pointers"] if "same" in inner]
+        self.led_back += [(place + offset, same, at) for offset, same, at in back]
+        return place
 
     def _output(self, index: int, place: tuple[int, int]) -> tuple[int, ...]:
         ctype = self.params[index][1]

@@ -48,8 +48,9 @@ __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer",
 Argument = int | Sequence[int] | Mapping[str, Any] | None
 """An integer, or the elements that a pointer points to, or ``None`` for the null pointer. What else a pointer points to
 is given as ``content``, its bytes in hexadecimal digits, and ``pointers``, each the byte where it lies, what it points
-to, likewise, and the byte of that. The argv of ``main`` is given as its ``words``, in hexadecimal digits, without their
-zeros."""
+to, likewise, and the byte of that; instead of what is there, ``same`` says which argument, by its number, or which
+pointer, by its ``name``, leads there, too. The argv of ``main`` is given as its ``words``, in hexadecimal digits,
+without their zeros."""
 
 
 _IN_REGISTERS = ("pointer", "float", "double")
