@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+
+from loopless.errors import UsageError
+from loopless.queries.inputs import given_values
 
 NEST = """int f(int n, int m) {
     int c = 0;
@@ -93,7 +98,7 @@ def test_options_for_cbmc(run, nest):
     assert "no number for" in done.stderr
 
 
-@pytest.mark.parametrize("at", ["n", "n=x", "=3"])
+@pytest.mark.parametrize("at", ["n", "a=[1,x]"])
 def test_wrong_values(run, nest, at):
     done = run("bound", nest, "--at", at)
     assert done.returncode == 2
@@ -145,6 +150,7 @@ def test_comparison(run, tmp_path, nest):
     texts = {
         "old": NEST,
         "worse": NEST.replace("j < 7", "j < n"),
+        "better": NEST.replace("j < 7", "j < 3"),
         "moved": "\n\n" + NEST,
     }
     for name, text in texts.items():
@@ -157,8 +163,11 @@ def test_comparison(run, tmp_path, nest):
     assert worse.returncode == 1
     assert worse.stdout.startswith("worse: ")
     assert "O(n^2)" in worse.stdout
-    better = run("bound", "--compare", tmp_path / "worse.json", tmp_path / "old.json")
-    assert better.returncode == 0
+    assert "at n=100, now 10000 (14.3 times as many)" in worse.stdout
+    better = run("bound", "--compare", tmp_path / "old.json", tmp_path / "better.json")
+    assert (better.returncode, "worse" in better.stdout) == (0, False)
+    where = run("bound", "--compare", tmp_path / "worse.json", tmp_path / "old.json")
+    assert where.returncode == 1  # from n to 7 of an entry is more up to n = 6
     assert run("bound", "--compare", tmp_path / "old.json").returncode == 2
 
 
@@ -178,7 +187,7 @@ def test_comparison_of_runs(run, tmp_path):
     worse = run("bound", "--compare", *both)
     assert worse.returncode == 1
     (line,) = [line for line in worse.stdout.splitlines() if "in a run" in line]
-    assert ":g:3:" in line and "[O(n)], now" in line and line.endswith("[O(n^2)]")
+    assert ":g:3:" in line and "[O(n)], now" in line and "[O(n^2)]: 100 at n=100, now 10100" in line
     assert "in a run" not in run("bound", "--compare", *reversed(both)).stdout
 
 
@@ -391,3 +400,68 @@ unsigned f(unsigned m, int p) {
 """
     )
     assert "one entry: never ends, over the values there, when p <= 0" in run("bound", str(file)).stdout
+
+
+AT = """int nd(void);
+int product(int n, int m) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s ^= i; return s; }
+int stuck(int n) { if (n > 5) while (1) { } int k = 0; for (int i = 0; i < n; i++) k++; return k; }
+int rows(int n, const int *a) { int k = 0; for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) k++; return k; }
+int read(void) { int k = 0; for (int n = nd(); n > 0; n--) k++; return k; }
+"""
+
+
+def at_line(text: str, start: str) -> str:
+    """What the paragraph that begins so says of given values."""
+    paragraph = next(part for part in text.split("\n\n") if part.startswith(start))
+    return next(line for line in paragraph.splitlines() if line.startswith("  at n="))
+
+
+def test_numbers_for_given_values(run, tmp_path):
+    (tmp_path / "a.c").write_text(AT, encoding="utf-8")
+    done = run("bound", "a.c", "--at", "n=3", "--at", "m=2^3-4,nd()=9,a=[3,0,4]", cwd=tmp_path)
+    head = "  at n=3, m=4, nd()=9, a=[3,0,4]: "
+    wanted = {"product": "15", "rows": "10", "stuck": "3", "read": "9"}
+    assert {start: at_line(done.stdout, f"{start}: ") for start in wanted} == {k: head + v for k, v in wanted.items()}
+    done = run("bound", "a.c", "--at", "n=6,a[0]=1", cwd=tmp_path)
+    head = "  at n=6, a[0]=1: "
+    assert at_line(done.stdout, "product: ") == head + "not known; it depends on m"
+    assert at_line(done.stdout, "stuck: ") == head + "never ends"
+    assert at_line(done.stdout, "rows: ") == head + "not known; it depends on elements of a"
+
+
+def test_values_that_no_input_has(run, tmp_path):
+    (tmp_path / "a.c").write_text(AT, encoding="utf-8")
+    words = {
+        "a=3": "a of rows is a pointer",
+        "n=[1,2]": "n is one number",
+        "a=[2147483648]": "2147483648 is not in the range",
+        "b[1]=1": "no input b[1]",
+    }
+    for at, said in words.items():
+        done = run("bound", "a.c", "--function", "rows", "--at", at, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
+def test_why_a_loop_has_no_number_for_cbmc(run, tmp_path):
+    (tmp_path / "a.c").write_text(
+        AT + "int by_type(void) { int k = 0; while (nd()) k++; return k; }\n"
+        "unsigned collatz(unsigned n) { unsigned k = 0; while (n != 1) { n = n % 2 ? 3 * n + 1 : n / 2; k++; } return k; }\n",
+        encoding="utf-8",
+    )
+    said = run("bound", "a.c", "--unwindset", "--at", "n=6", cwd=tmp_path).stderr
+    why = dict(re.findall(r"no number for a\.c:(\w+:\d+):\d+: (.*)", said))
+    assert why["product:2"] == "it depends on m; --at gives values to inputs"
+    assert why["stuck:3"] == "it never ends for these values; --at does not help"
+    assert why["by_type:6"] == "only the end of a type bounds it; --at does not help"
+    assert why["collatz:7"] == "no bound is known for these values"
+
+
+def test_values_are_numbers_elements_or_strings():
+    given = given_values(["n=-3, m=0x10", 's[1]=INT_MAX,t="a,]",p->len=2^31 - 1', "a=[1, 2],b=[]"])
+    assert given == {
+        "n": -3, "m": 16, "s[1]": 2**31 - 1, "t": (97, 44, 93, 0), "p->len": 2**31 - 1, "a": (1, 2), "b": (),
+    }  # fmt: skip
+    for wrong in (["n"], ["n=x"], ["=3"], ["n=1,n=2"], ["n=1", "n=1"], ["a=[1,x]"], ['s="a'], ["n=1,,m=2"], [""]):
+        with pytest.raises(UsageError, match="--at"):
+            given_values(wrong)

@@ -76,3 +76,71 @@ def test_runs_from_other_functions_are_not_compared():
     n, square = row("n", "O(n)"), row("n*n", "O(n^2)")
     assert worse(run_of((n, n)), run_of((square, square), entry="other")) == []
     assert worse(document(n), run_of((square, square))) == []
+
+
+def smt(upper: str, when: str = "true", big_o: str = "O(n)", **inputs: tuple[int, bool]) -> dict:
+    """A row with a bound, and where it holds, in SMT-LIB; ``inputs``: bits and sign of what it speaks of."""
+    told = {name: {"bits": bits, "signed": signed} for name, (bits, signed) in inputs.items()}
+    shown = {"upper": {"text": upper, "smt": upper}, "valid_when": {"text": when, "smt": when}}
+    return {**shown, "big_o": big_o, "value": None, "inputs": told}
+
+
+def only(old: dict, new: dict):
+    found = compare(document(old), document(new))
+    assert len(found) == 1
+    return found[0]
+
+
+N = "(ite (>= 0 n) 0 n)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "was", "now"),
+    [
+        pytest.param(smt(N), smt(f"(* 10 {N})"), 100, 100, 1000, id="ten times as many, of the same class"),
+        pytest.param(
+            smt("(div (* n (- n 1)) 2)", "(>= n 0)", "O(n^2)"), smt("(* (- n 1) (- n 1))", "(>= n 0)", "O(n^2)"),
+            100, 4950, 9801, id="99*100/2 and 99*99",
+        ),
+        pytest.param(smt(N), smt(N, "(< n 5)"), 100, 100, None, id="none any more from 5 on"),
+        pytest.param(smt(N), smt(f"(ite (= n 123456789) 123456790 {N})"), 123456789, 123456789, 123456790,
+                     id="at one input only, which a solver finds"),
+        pytest.param(smt("(let ((m n)) (* m m))", "(>= n 0)"), smt("(+ 1 (* n n))", "(>= n 0)"), 100, 10000, 10001,
+                     id="one more"),
+    ],
+)  # fmt: skip
+def test_a_bound_that_is_larger_at_some_inputs_is_worse(old, new, at, was, now):
+    change = only(old, new)
+    assert change.worse is True
+    assert change.growth is not None
+    assert (dict(change.growth.at), change.growth.old, change.growth.new) == ({"n": at}, was, now)
+    assert f"{was} at n={at}, now {'no bound' if now is None else now}" in change.what
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(smt(N, n=(32, False)), smt("n", n=(32, False)), id="the same of an unsigned number"),
+        pytest.param(smt(f"(* 10 {N})"), smt(N), id="fewer"),
+        pytest.param(smt(N), smt("n"), id="below 0 neither is anything"),
+        pytest.param(smt("(* 3 n)", n=(8, True)), smt("(ite (> n 127) (* 9 n) (* 2 n))", n=(8, True)),
+                     id="more only beyond the type's end"),
+    ],
+)  # fmt: skip
+def test_a_bound_that_is_nowhere_larger_is_not_worse(old, new):
+    assert only(old, new).worse is False
+
+
+@pytest.mark.parametrize("text", ["(bvadd n 1)", "(+ n", "((n))", "(ite n 1 2)", "(div n m)", ")"])
+def test_of_what_is_not_read_it_is_not_known_whether_it_is_larger(text):
+    change = only(smt(N), smt(text))
+    assert change.worse is None
+    assert "not known" in change.what
+    assert only(smt(N), smt(text, big_o="O(n^2)")).worse is True
+
+
+def test_a_bound_on_an_entry_is_compared_where_calls_have_none():
+    lost = {"upper": None, "big_o": None, "value": None}
+    old, new = ({**lost, "per_entry": smt(upper)} for upper in (N, f"(+ 1 {N})"))
+    assert only(old, new).name.endswith(" in an entry")
+    assert (only(old, new).worse, only(new, old).worse) == (True, False)

@@ -285,8 +285,8 @@ def _print_for_tools(
     else:
         text, missing = unwindset(answers, names, given)
     click.echo(text, nl=bool(text))
-    for name in missing:
-        warn(f"no number for {name}; --at gives values to inputs")
+    for sentence in missing:
+        warn(sentence)
     return not missing and _all_is_counted(of_run)
 
 
@@ -315,7 +315,7 @@ def _without_compare() -> list[str]:
 
 def _compare(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
     """What got worse from one JSON answer to another."""
-    from loopless.report.comparison import compare, read_answer
+    from loopless.report.comparison import change_json, change_text, compare, read_answer
 
     exclude("--compare", "reads two answers and asks nothing new", *_without_compare())
     if request.flags:
@@ -326,9 +326,10 @@ def _compare(request: Request, files: tuple[Path, ...], options: dict[str, Any])
     if options["format_"] == "json":
         from loopless.report.document import document, dump
 
-        rows = [{"name": change.name, "what": change.what, "worse": change.worse} for change in changes]
-        click.echo(dump(document("bound", loops=[], functions=[], changes=rows)))
+        click.echo(dump(document("bound", loops=[], functions=[], changes=list(map(change_json, changes)))))
     else:
-        shown = [f"{'worse' if change.worse else 'changed'}: {change.name}: {change.what}" for change in changes]
-        show("\n".join(shown) if shown else "no changes", options["color"])
-    return VIOLATED if any(change.worse for change in changes) else ANSWERED
+        show("\n".join(map(change_text, changes)) if changes else "no changes", options["color"])
+    if any(change.worse for change in changes):
+        return VIOLATED
+    unknown = any(change.worse is None for change in changes)
+    return UNKNOWN if unknown and not options["unknown_ok"] else ANSWERED

@@ -4,14 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument
+
+
+_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
+_POWER: Final = re.compile(r"(-?)2\^(\d{1,3})(?:([+-])(\d+))?")
+_NAMED: Final = {
+    f"{prefix}{end}": value
+    for signed, bits in (("SCHAR", 8), ("SHRT", 16), ("INT", 32), ("LLONG", 64))
+    for prefix, end, value in (
+        (signed, "_MIN", -(1 << (bits - 1))),
+        (signed, "_MAX", (1 << (bits - 1)) - 1),
+        ("U" + signed.removeprefix("S") if signed == "SCHAR" else "U" + signed, "_MAX", (1 << bits) - 1),
+    )
+}
+"""The limits of types that are the same in every data model."""
+
+
+def number_of(word: str) -> int | None:
+    """A number as answers and C write it: decimal, hexadecimal, ``2^31 - 1``, ``INT_MAX``; None for what is none."""
+    plain = word.replace(" ", "")
+    if _NUMBER.fullmatch(plain):
+        return int(plain, 16 if "x" in plain.lower() else 2 if "b" in plain.lower() else 10)
+    if plain in _NAMED:
+        return _NAMED[plain]
+    power = _POWER.fullmatch(plain)
+    if power is None:
+        return None
+    value = 1 << int(power[2])
+    return (-value if power[1] else value) + (int(power[3] + power[4]) if power[3] else 0)
 
 
 def characters(text: str) -> list[int]:

@@ -13,7 +13,7 @@ from loopless.bounds import Claim
 from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.arguments import characters
+from loopless.queries.arguments import characters, number_of
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.program import Function
 from loopless.refusals import Refused
@@ -189,7 +189,7 @@ def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
     nodes = (claim.upper, claim.when)
     missing = {var for node in nodes for var in node.variables if var not in here.values}
     reads = [part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)]
-    contents = [name for array in reads if (name := array.removeprefix("*")) not in here.memory]
+    contents = [array.removeprefix("*") for array in reads]
     return AtValues(needs=tuple(sorted(missing, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
 
 
@@ -283,20 +283,21 @@ def parse_values(text: str) -> list[tuple[str, Value]]:
 
 def _parsed(part: str) -> tuple[str, Value]:
     name, _, word = (side.strip() for side in part.partition("="))
-    try:
-        value = _value(word) if name else None
-    except ValueError:
-        value = None
+    value = _value(word) if name else None
     if value is None:
         raise UsageError(f"--at takes values like n=10,m=3, not {part.strip()!r}")
     return name, value
 
 
-def _value(word: str) -> Value:
-    """A number, elements in brackets, or a string. Raises ``ValueError``."""
+def _value(word: str) -> Value | None:
+    """A number, elements in brackets, or a string."""
     if word.startswith("[") and word.endswith("]"):
         inside = word[1:-1].strip()
-        return tuple(int(number.strip(), 0) for number in inside.split(",")) if inside else ()
+        numbers = [number_of(part) for part in inside.split(",")] if inside else []
+        return None if None in numbers else tuple(number for number in numbers if number is not None)
     if len(word) >= 2 and word.startswith('"') and word.endswith('"'):
-        return tuple(characters(json.loads(word)))
-    return int(word, 0)
+        try:
+            return tuple(characters(json.loads(word)))
+        except ValueError:
+            return None
+    return number_of(word)

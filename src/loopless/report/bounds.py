@@ -150,7 +150,12 @@ def claim_words(claim: Claim, names: Names) -> str:
     """How many iterations, in words."""
     if claim.upper is None:
         return "no bound on the iterations" if claim.never is not TRUE else "never ends"
-    return f"{'exactly' if claim.exact else 'at most'} {names.text(claim.upper)} iterations"
+    return f"{'exactly' if claim.exact else 'at most'} {iterations(names.text(claim.upper))}"
+
+
+def iterations(count: object) -> str:
+    """So many iterations, in words."""
+    return f"{count} iteration{'' if str(count) == '1' else 's'}"
 
 
 _MOST_WORDS: Final = 100
@@ -183,17 +188,22 @@ def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Na
     """What a claim comes to at the values that are given."""
     if not given or (claim.upper is None and claim.never is FALSE):
         return []
-    return [f"  at {_given(given)}: {_at(at_values(found, claim, given), names)}"]
+    return [f"  at {_given(given)}: {at_words(at_values(found, claim, given), names)}"]
 
 
-def _at(here: AtValues, names: Names) -> str:
+def at_words(here: AtValues, names: Names) -> str:
     """The number of iterations, or why there is none."""
     if here.never:
         return "never ends"
     if here.value is not None:
         return f"at most {here.value}, whatever it reads" if here.whatever else str(here.value)
-    needs = [names.name(var) for var in here.needs] + [f"what {name} holds" for name in here.contents]
-    return f"not known; it depends on {', '.join(needs)} too" if needs else "no bound is known for these values"
+    needs = needed(here, names)
+    return f"not known; it depends on {' and '.join(needs)}" if needs else "no bound is known for these values"
+
+
+def needed(here: AtValues, names: Names) -> list[str]:
+    """What else a claim depends on, in words."""
+    return [*map(names.name, here.needs), *(f"elements of {name}" for name in here.contents)]
 
 
 def _given(given: Values) -> str:
@@ -278,6 +288,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "big_o": _text(class_of_claim(call, found.shown)),
         "value": number_at(found, call.upper, call.when, given) if given else None,
         "at": _at_json(found, call, given, names),
+        "inputs": _inputs_json(call, names),
         "per_entry": {
             "upper": _maybe(entry.upper, names),
             "lower": expression(entry.lower, names),
@@ -314,6 +325,15 @@ def _at_json(found: FunctionBound, claim: Claim, given: Values | None, names: Na
     return {"never_ends": here.never, "whatever_it_reads": here.whatever, "needs": [*needs, *here.contents]}
 
 
+def _inputs_json(claim: Claim, names: Names | None) -> dict[str, dict[str, Any]]:
+    """The types of what a claim about a call speaks of."""
+    nodes = [node for node in (claim.upper, claim.when) if node is not None]
+    variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
+    if names is None:
+        return {}
+    return {names.name(var): {"bits": var.type.width, "signed": var.type.signed} for var in variables}
+
+
 def _status(bound: LoopBound) -> str:
     if bound.call.exact or (bound.call.upper is None and bound.entry.exact):
         return "exact"
@@ -348,6 +368,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "worst_until": None if worst is None else worst.until,
         "value": number_at(found, call.upper, call.when, given) if given else None,
         "at": _at_json(found, call, given, names),
+        "inputs": _inputs_json(call, names),
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": [*granted(found), *_may_end(found.calls, call)],
         "time_ms": round(found.time_ms, 1),
@@ -396,7 +417,7 @@ def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
         total, each = row["upper"], row["any"]
         plain = row["value"] is None or (total is not None and total["text"] == str(row["value"]))
         value = "" if plain else f" (= {row['value']})"
-        shown = f"at most {total['text']} iterations{value}" if total is not None else "no bound on the iterations"
+        shown = f"at most {iterations(total['text'])}{value}" if total is not None else "no bound on the iterations"
         lines.append(f"  {row['name']}: {shown}{_where(total)}{_in_an_entry(each)}")
     lines += _granted_line(granted(entry))
     return "\n".join(lines + (why(entry.refused) if entry.refused is not None else []))

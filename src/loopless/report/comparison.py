@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
+from loopless.report.growth import Growth, grown
 
 _CLASS: Final = re.compile(r"O\(.+\)")
 _FACTORS: Final = re.compile(r"(?<=[\w)\]])\*")
@@ -20,11 +21,14 @@ _NUMBER: Final = re.compile(r"\d{1,4000}")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference. ``worse``: a bound is lost, grows faster, or is a larger number."""
+    """One difference. ``worse``: a bound is lost, grows faster, or is larger at some inputs; None where that is not
+    known. ``growth``: such inputs, and how much larger it is there.
+    """
 
     name: str
     what: str
-    worse: bool
+    worse: bool | None
+    growth: Growth | None = None
 
 
 def read_answer(file: Path) -> dict[str, Any]:
@@ -94,6 +98,19 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     return [*found, *_of_functions(old, new), *_of_runs(old, new)]
 
 
+def change_text(change: Change) -> str:
+    """One difference, in a line."""
+    word = {True: "worse", False: "changed", None: "changed"}[change.worse]
+    return f"{word}: {change.name}: {change.what}"
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """The same in JSON."""
+    growth = change.growth
+    at = None if growth is None else {"inputs": dict(growth.at), "old": growth.old, "new": growth.new}
+    return {"name": change.name, "what": change.what, "worse": change.worse, "at": at}
+
+
 def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     """What got worse of loops in a run of the program, where both are about runs from the same function."""
     was, now = (document.get("run", {"entry": None}) for document in (old, new))
@@ -107,7 +124,7 @@ def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
         else:
             found = list(_changes(before[key], {**loop, "name": run}))
             found += _changes(_any(before[key]), {**_any(loop), "name": entry})
-        yield from (change for change in found if change.worse)
+        yield from (change for change in found if change.worse is not False)
 
 
 def _any(row: Any) -> dict[str, Any]:
@@ -121,8 +138,9 @@ def _of_functions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Ch
     before, after = _by_name(old), _by_name(new)
     for key in (key for key in before if key in after):
         was, now = before[key], after[key]
-        if _is_worse(was, now):
-            yield Change(f"{was['name']} in all", f"{_shown(was)}, now {_shown(now)}{_values(was, now)}", worse=True)
+        for change in _difference(f"{was['name']} in all", was, now):
+            if change.worse is not False:
+                yield change
 
 
 def _by_name(document: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -154,8 +172,28 @@ def _changes(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> It
     elif old is None:
         lost = new["upper"] is None
         yield Change(new["name"], f"is new: {_shown(new)}", worse=lost)
-    elif _shown(old) != _shown(new) or old["value"] != new["value"]:
-        yield Change(new["name"], f"{_shown(old)}, now {_shown(new)}{_values(old, new)}", worse=_is_worse(old, new))
+    else:
+        yield from _difference(new["name"], old, new)
+
+
+def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """What is different in the bounds on the same."""
+    per_entry = old.get("per_entry"), new.get("per_entry")
+    if old["upper"] is None and new["upper"] is None and all(isinstance(part, dict) for part in per_entry):
+        was, now = ({"big_o": None, "value": None, "upper": None, **(part or {})} for part in per_entry)
+        if was["upper"] is not None or now["upper"] is not None:
+            yield from _difference(f"{name} in an entry", was, now)
+    elif _same(old) != _same(new) or old["value"] != new["value"]:
+        worse, growth = _is_worse(old, new)
+        by = f": {growth.text()}" if growth is not None else ""
+        by = by or (": whether it is more at some inputs is not known" if worse is None else "")
+        yield Change(name, f"{_shown(old)}, now {_shown(new)}{_values(old, new)}{by}", worse, growth)
+
+
+def _same(row: Mapping[str, Any]) -> tuple[str, Any]:
+    """What is the same in two rows whose bounds do not differ."""
+    when = row.get("valid_when")
+    return _shown(row), when.get("text") if isinstance(when, dict) else when
 
 
 def _shown(loop: Mapping[str, Any]) -> str:
@@ -174,12 +212,29 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return "" if old["value"] == new["value"] else f" ({old['value']}, now {new['value']})"
 
 
-def _is_worse(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _is_worse(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[bool | None, Growth | None]:
+    """Whether a bound got worse, and where; None where that is not known."""
     if new["upper"] is None or old["upper"] is None:
-        return old["upper"] is not None
+        return old["upper"] is not None, None
+    found = grown(old, new)
+    growth = found if isinstance(found, Growth) else None
     was, now = _number(old), _number(new)
-    if was is not None and now is not None and now > was:
-        return True
+    if was is not None and now is not None and (now > was or (growth is None and _is_number(old, new))):
+        return now > was, growth
+    if growth is not None or _grows_faster(old, new, surely_not=found is False):
+        return True, growth
+    return (False if found is False or _degree(new["big_o"]) < _degree(old["big_o"]) else None), None
+
+
+def _is_number(*rows: Mapping[str, Any]) -> bool:
+    """Whether the bounds are numbers, whatever the inputs."""
+    return all(_NUMBER.fullmatch(row["upper"]["text"]) is not None for row in rows)
+
+
+def _grows_faster(old: Mapping[str, Any], new: Mapping[str, Any], *, surely_not: bool) -> bool:
+    """Whether the class is larger; having none says nothing where the bound is ``surely_not`` larger anywhere."""
+    if new["big_o"] is None and surely_not:
+        return False
     return _degree(new["big_o"]) > _degree(old["big_o"])
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from loopless.bounds import Claim
+from loopless.bounds.model import LARGE
 from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.inputs import number_at
+from loopless.queries.inputs import at_values, number_at
 from loopless.queries.loop_name import LoopName
 from loopless.queries.runs import RETURNS, RunBound, by_end, is_recursion
-from loopless.report.bounds import Values, selected
+from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import Fact
-from loopless.terms import TRUE, Condition, Const, Term, range_of
+from loopless.report.names import Names
+from loopless.terms import FALSE, TRUE, Condition, Const, Term, range_of
 
 _MOST_UNWOUND: Final = 1 << 20
 """A bound that only a type gives is no number to unwind to where it is larger."""
@@ -23,7 +26,7 @@ _MOST_UNWOUND: Final = 1 << 20
 def unwindset(
     answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
 ) -> tuple[str, list[str]]:
-    """CBMC's option with a number for each loop that has one, and the names of the loops that have none.
+    """CBMC's option with a number for each loop that has one, and why others have none, a sentence each.
 
     CBMC counts the visits of a loop's header in one entry, and numbers the loops of a function from 0 by the places
     where they end.
@@ -35,9 +38,9 @@ def unwindset(
         if loop.name.endswith(RETURNS):
             continue  # the way back up of a recursion: CBMC counts calls only
         own = [b.answer.loop for b in found.loops if b.answer.loop.inlined_from is None]
-        most = _number(bound, found, given)
+        most = _number(bound, found, given, unwound=True)
         if most is None:
-            missing.append(bound.answer.loop.name)
+            missing.append(_why_missing(loop.name, [Claim(bound.any_entry), bound.call], found, given))
         else:
             limits.append(f"{_cbmc_name(loop, own)}:{most + 1}")
     return ("--unwindset " + ",".join(limits) if limits else ""), missing
@@ -53,7 +56,7 @@ def _cbmc_name(loop: LoopName, own: Sequence[LoopName]) -> str:
 def facts(
     answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
 ) -> tuple[list[Fact], list[str]]:
-    """Numbers for the loops, for WCET tools, and the names of the loops that have none."""
+    """Numbers for the loops, for WCET tools, and why others have none, a sentence each."""
     found: list[Fact] = []
     missing: list[str] = []
     for function, bound in selected(answers, names):
@@ -69,14 +72,44 @@ def facts(
         exact = exact and sure and bound.call.exact
         found.append(Fact(loop.file, loop.line, least, most, total, exact, bound.from_header))
         if most is None:
-            missing.append(loop.name)
+            missing.append(_why_missing(loop.name, [Claim(bound.any_entry), bound.call], function, given))
     return found, missing
 
 
-def _number(bound: LoopBound, found: FunctionBound, given: Values | None) -> int | None:
+def _number(
+    bound: LoopBound, found: FunctionBound, given: Values | None, *, unwound: bool = False
+) -> int | None:
+    """A number of iterations that no entry exceeds; ``unwound``: none to which nobody would unwind a loop."""
     pairs = ((bound.any_entry, TRUE), (bound.call.upper, bound.call.when))
-    values = [_value(term, when, found, given) for term, when in pairs]
+    values = [_value(term, when, found, given) for term, when in pairs if not (unwound and _by_type(term))]
     return min((value for value in values if value is not None), default=None)
+
+
+def _why_missing(name: str, claims: Sequence[Claim], found: FunctionBound, given: Values | None) -> str:
+    """Why a loop has no number, and what of that can be helped by giving values to inputs."""
+    told = [claim for claim in claims if claim.upper is not None or claim.never is not FALSE]
+    here = [at_values(found, claim, given or {}) for claim in told]
+    nodes = [node for claim in claims for node in (claim.upper, claim.when) if node is not None]
+    names = Names(found.loops[0].answer if found.loops else None, nodes, found.shown)
+    if any(each.never for each in here):
+        return f"no number for {name}: it never ends{' for these values' if given else ''}; --at does not help"
+    needs = [needed(each, names) for each in here]
+    shortest = min((each for each in needs if each), key=len, default=[])
+    if not shortest:
+        why = "no bound is known for these values" if here and given else "no bound is known; --at does not help"
+        if any(_by_type(claim.upper) for claim in told):
+            why = "only the end of a type bounds it; --at does not help"
+        return f"no number for {name}: {why}"
+    return f"no number for {name}: it depends on {' and '.join(shortest)}; --at gives values to inputs"
+
+
+def _why_missing_in_run(run: RunBound, entry: FunctionBound, given: Values | None) -> str:
+    return _why_missing(run.loop.name, [Claim(run.any_entry), Claim(run.total)], entry, given)
+
+
+def _by_type(term: Term | None) -> bool:
+    """Whether a bound is a number that only a type gives."""
+    return isinstance(term, Const) and term.value >= LARGE
 
 
 def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
@@ -106,12 +139,16 @@ def facts_of_run(
         exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
-    return found, [run.loop.name for run, fact in zip(loops, found, strict=True) if fact.most is None]
+    without = [run for run, fact in zip(loops, found, strict=True) if fact.most is None]
+    return found, [_why_missing_in_run(run, entry, given) for run in without]
 
 
-def _of_any_entry(run: RunBound, entry: FunctionBound, given: Values | None) -> int | None:
+def _of_any_entry(
+    run: RunBound, entry: FunctionBound, given: Values | None, *, unwound: bool = False
+) -> int | None:
     """A number of iterations that no entry exceeds: none takes more than all together."""
-    values = [_value(term, TRUE, entry, given) for term in (run.any_entry, run.total)]
+    terms = [term for term in (run.any_entry, run.total) if not (unwound and _by_type(term))]
+    values = [_value(term, TRUE, entry, given) for term in terms]
     return min((value for value in values if value is not None), default=None)
 
 
@@ -119,7 +156,7 @@ def unwindset_of_run(
     entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
 ) -> tuple[str, list[str]]:
     """As :func:`unwindset`, for the loops of a run of the program."""
-    numbers = [(run, _of_any_entry(run, entry, given)) for run in loops]
+    numbers = [(run, _of_any_entry(run, entry, given, unwound=True)) for run in loops]
     limits = [f"{run.loop.function}.{run.number}:{most + 1}" for run, most in numbers if most is not None]
-    missing = [run.loop.name for run, most in numbers if most is None]
+    missing = [_why_missing_in_run(run, entry, given) for run, most in numbers if most is None]
     return ("--unwindset " + ",".join(limits) if limits else ""), missing

@@ -1,0 +1,289 @@
+"""Whether one bound is larger than another at some inputs, from what their JSON says of them in SMT-LIB."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from loopless.terms import (
+    FALSE,
+    INTEGERS,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    EvaluationError,
+    IntType,
+    Node,
+    Term,
+    TermTooLarge,
+    Var,
+    add,
+    conjunction,
+    const,
+    disjunction,
+    equal,
+    evaluate,
+    floor_div,
+    greater,
+    greater_equal,
+    holds,
+    ite,
+    less,
+    less_equal,
+    maximum,
+    mod,
+    mul,
+    neg,
+    negate,
+    not_equal,
+    sub,
+)
+
+_INT: Final = IntType(32, signed=True)
+"""The range of inputs of which an answer does not tell it."""
+_SIZES: Final = (100, 1000, 10, 10_000, 1_000_000, 3, 2, 1, 0, -1, -100)
+"""The values that all inputs have where bounds are compared first; the first of them at which one is larger is told."""
+_MIXED: Final = 300
+"""So many points of other values are tried. A guess."""
+_SOLVER_MS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A bound that is larger at some inputs.
+
+    ``at``: such inputs; ``old`` and ``new`` the bounds there, None where there is none (or the loop never ends).
+    """
+
+    at: Mapping[str, int]
+    old: int
+    new: int | None
+
+    def text(self) -> str:
+        """By how much, in words."""
+        where = ", ".join(f"{name}={value}" for name, value in self.at.items()) or "all inputs"
+        if self.new is None:
+            return f"{self.old} at {where}, now no bound"
+        by = f"{self.new - self.old} more"
+        if self.old and self.new >= 2 * self.old:
+            by = f"{_short(self.new / self.old)} times as many"
+        return f"{self.old} at {where}, now {self.new} ({by})"
+
+
+def _short(ratio: float) -> str:
+    return str(round(ratio)) if ratio >= 100 or ratio == round(ratio) else f"{ratio:.3g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    upper: Term
+    when: Condition
+
+
+class _Unread(Exception):
+    """What the JSON says is no expression that is known here."""
+
+
+def grown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Growth | bool | None:
+    """Whether the row ``new`` has a larger bound than ``old``, or none, at some inputs at which ``old`` has one: where;
+    False where there are surely none; None where that is not known.
+    """
+    types = {**_types(old), **_types(new)}
+    try:
+        was, now = _read(old, types), _read(new, types)
+    except (_Unread, RecursionError, TermTooLarge):
+        return None
+    variables = sorted(_variables(was, now), key=lambda var: var.key)
+    seen = [growth for point in _points(variables) if (growth := _at(was, now, point)) is not None]
+    if seen:
+        return next((growth for growth in seen if growth.new is not None), seen[0])
+    larger = conjunction((now.when, greater(maximum(ZERO, now.upper), maximum(ZERO, was.upper))))
+    return _searched(was, now, conjunction((was.when, disjunction((negate(now.when), larger)))))
+
+
+def _searched(was: _Bound, now: _Bound, states: Condition) -> Growth | bool | None:
+    """The same by a solver."""
+    from loopless.logic import Answer, satisfiable
+
+    if states is FALSE:
+        return False
+    outcome = satisfiable(states, _SOLVER_MS)
+    if outcome.answer is Answer.NO:
+        return False
+    if outcome.model is None:
+        return None
+    return _at(was, now, {var: outcome.model.values.get(var, 0) for var in _variables(was, now)})
+
+
+def _variables(*bounds: _Bound) -> set[Var]:
+    return {var for bound in bounds for node in (bound.upper, bound.when) for var in node.variables}
+
+
+def _at(was: _Bound, now: _Bound, point: Mapping[Var, int]) -> Growth | None:
+    """How the bound grows at one point, if it does."""
+    try:
+        if not holds(was.when, point):
+            return None
+        old = max(0, evaluate(was.upper, point))
+        new = max(0, evaluate(now.upper, point)) if holds(now.when, point) else None
+    except EvaluationError:
+        return None
+    at = {var.name: value for var, value in point.items()}
+    return Growth(at, old, new) if new is None or new > old else None
+
+
+def _points(variables: Sequence[Var]) -> Iterator[dict[Var, int]]:
+    """Values for the variables, within their types."""
+    if not variables:
+        yield {}
+        return
+    ranges = {var: (var.type.min, var.type.max) for var in variables}
+
+    def within(var: Var, value: int) -> int:
+        low, high = ranges[var]
+        return max(low if low is not None else value, min(value, high if high is not None else value))
+
+    for size in _SIZES:
+        yield {var: within(var, size) for var in variables}
+    ends = [value for pair in ranges.values() for value in pair if value is not None]
+    choices = list(dict.fromkeys((*_SIZES, *ends)))
+    if len(choices) ** len(variables) <= _MIXED:
+        for values in itertools.product(choices, repeat=len(variables)):
+            yield {var: within(var, value) for var, value in zip(variables, values, strict=True)}
+        return
+    draw = random.Random(0)
+    for _ in range(_MIXED):
+        yield {var: within(var, draw.choice(choices)) for var in variables}
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _types(row: Mapping[str, Any]) -> dict[str, IntType]:
+    """The types of the inputs, where the row tells them."""
+    inputs = row.get("inputs")
+    found: dict[str, IntType] = {}
+    for name, type in inputs.items() if isinstance(inputs, dict) else ():
+        if isinstance(type, dict) and isinstance(type.get("bits"), int) and type["bits"] > 0:
+            found[name] = IntType(type["bits"], signed=bool(type.get("signed")))
+        elif isinstance(type, dict) and type.get("bits", 0) is None:
+            found[name] = INTEGERS
+    return found
+
+
+def _read(row: Mapping[str, Any], types: Mapping[str, IntType]) -> _Bound:
+    when = row.get("valid_when")
+    upper = _expression(row.get("upper"), types)
+    condition = TRUE if when is None else _expression(when, types)
+    if not isinstance(upper, Term) or not isinstance(condition, Condition):
+        raise _Unread
+    return _Bound(upper, condition)
+
+
+def _expression(shown: Any, types: Mapping[str, IntType]) -> Node:
+    text = shown.get("smt") if isinstance(shown, dict) else None
+    if not isinstance(text, str):
+        raise _Unread
+    tokens = _TOKEN.findall(text)
+    tree, rest = _parsed(tokens, 0)
+    if rest != len(tokens):
+        raise _Unread
+    return _node(tree, {}, types)
+
+
+_TOKEN: Final = re.compile(r"[()]|\|[^|]*\||[^\s()|]+")
+
+
+def _parsed(tokens: Sequence[str], at: int) -> tuple[Any, int]:
+    """The expression from a token on, as nested lists, and where it ends."""
+    if at >= len(tokens) or tokens[at] == ")":
+        raise _Unread
+    if tokens[at] != "(":
+        return tokens[at], at + 1
+    found: list[Any] = []
+    at += 1
+    while at < len(tokens) and tokens[at] != ")":
+        part, at = _parsed(tokens, at)
+        found.append(part)
+    if at == len(tokens):
+        raise _Unread
+    return found, at + 1
+
+
+def _node(tree: Any, bound: Mapping[str, Node], types: Mapping[str, IntType]) -> Node:
+    if isinstance(tree, str):
+        return _atom(tree, bound, types)
+    if not tree or not isinstance(tree[0], str):
+        raise _Unread
+    head, *rest = tree
+    if head == "let":
+        if len(rest) != 2 or not all(isinstance(pair, list) and len(pair) == 2 for pair in rest[0]):
+            raise _Unread
+        return _node(rest[1], {**bound, **{name: _node(value, bound, types) for name, value in rest[0]}}, types)
+    args = [_node(part, bound, types) for part in rest]
+    conditions = [arg for arg in args if isinstance(arg, Condition)]
+    numbers = [arg for arg in args if isinstance(arg, Term)]
+    if head == "ite" and len(args) == 3 and len(conditions) == 1 and args[0] is conditions[0]:
+        return ite(conditions[0], *numbers)
+    if len(conditions) == len(args):
+        return _condition(head, conditions)
+    if len(numbers) == len(args):
+        return _term(head, numbers)
+    raise _Unread
+
+
+def _atom(word: str, bound: Mapping[str, Node], types: Mapping[str, IntType]) -> Node:
+    if word in bound:
+        return bound[word]
+    if word in ("true", "false"):
+        return TRUE if word == "true" else FALSE
+    if word.isdigit():
+        return const(int(word))
+    name = word.strip("|")
+    return Var(name, types.get(name, _INT))
+
+
+def _condition(head: str, args: Sequence[Condition]) -> Condition:
+    if head == "and":
+        return conjunction(args)
+    if head == "or":
+        return disjunction(args)
+    if head == "not" and len(args) == 1:
+        return negate(args[0])
+    raise _Unread
+
+
+_RELATIONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
+    "<=": less_equal,
+    "<": less,
+    ">=": greater_equal,
+    ">": greater,
+    "=": equal,
+    "distinct": not_equal,
+}
+
+
+def _term(head: str, args: Sequence[Term]) -> Node:
+    match head:
+        case "+":
+            return add(*args)
+        case "-" if len(args) == 1:
+            return neg(args[0])
+        case "-":
+            return sub(args[0], add(*args[1:]))
+        case "*":
+            found = args[0]
+            for arg in args[1:]:
+                found = mul(found, arg)
+            return found
+        case "div" | "mod" if len(args) == 2 and isinstance(args[1], Const) and args[1].value > 0:
+            return floor_div(*args) if head == "div" else mod(*args)
+        case _ if head in _RELATIONS and len(args) == 2:
+            return _RELATIONS[head](args[0], args[1])
+        case _:
+            raise _Unread
