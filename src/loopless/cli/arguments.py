@@ -2,50 +2,168 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
-from loopless.queries.arguments import characters
+from loopless.queries.arguments import number_of
 
-Argument = int | Sequence[int] | None
-_INTEGER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
+if TYPE_CHECKING:
+    from loopless.check.interpreter.run import Argument
+    from loopless.queries.argument_types import Formal
 
 
-def parse_argument(word: str) -> Argument:
-    """An integer (``-3``, ``0x1F``), what a pointer points to (``[1, 2, 3]``, ``"text"``), or ``null``.
+def arguments_of_words(words: Sequence[str], formals: Sequence[Formal], function: str) -> list[Argument]:
+    """The arguments that words on the command line are: in the order of the parameters, or by their names (``n=5``).
 
-    Raises ``UsageError``.
+    Raises ``UsageError`` for words that are none, for those of another type, and if there are too many or too few.
     """
+    from loopless.queries.argument_types import argument
+    from loopless.queries.calls import arguments_of
+
+    takes = f"{function} takes {arguments_of([formal.parameter for formal in formals])}"
+    by_name = {formal.name: formal for formal in formals}
+    given: dict[str, Argument] = {}
+    places = iter(formals)
+    for word in words:
+        if word.startswith("-") and number_of(word) is None and not re.match(r"-[\d.]", word):
+            raise UsageError(f"there is no option {word}")
+        name, sign, value = word.partition("=")
+        if sign and name.strip() in by_name:
+            formal, text = by_name[name.strip()], value
+        else:
+            free = next((formal for formal in places if formal.name not in given), None)
+            if free is None:
+                raise UsageError(f"{takes}, not {len(words)}")
+            formal, text = free, word
+        if formal.name in given:
+            raise UsageError(f"{formal.name} is given twice: {takes}")
+        given[formal.name] = argument(formal, parse(text))
+    missing = [formal.name for formal in formals if formal.name not in given]
+    if missing:
+        raise UsageError(f"there is no value for {', '.join(missing)}: {takes}, not {len(words)}")
+    return [given[formal.name] for formal in formals]
+
+
+_TOKEN: Final = re.compile(r"""\s*([][{}:,]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.[0-9a-fA-F]*)'|[^][{}:,"'\s][^][{}:,"]*)""")
+
+
+def parse(word: str) -> Any:
+    """A number (``-3``, ``0x1F``, ``INT_MAX``), a string or character of C, ``[1, 2]``, ``{x: 1, y: 2}``, or a plain
+    word. Raises ``UsageError``.
+    """
+    from loopless.queries.argument_types import Plain
+
     plain = word.strip()
-    if _INTEGER.fullmatch(plain):
-        return integer(plain)
-    if plain.lower() == "null":
-        return None
-    if plain.startswith("[") and plain.endswith("]"):
-        inside = plain[1:-1].strip()
-        return [integer(part.strip()) for part in inside.split(",")] if inside else []
-    if len(plain) >= 2 and plain[0] == plain[-1] == '"':
-        try:
-            return characters(json.loads(plain))
-        except ValueError:
-            raise UsageError(f"cannot read the string {plain}") from None
-    if plain.startswith("-"):
-        raise UsageError(f"there is no option {plain}")
-    raise UsageError(f'{plain!r} is no argument: give an integer, [1, 2, 3] or "text" for a pointer, or null')
+    if not plain or plain[0] not in "[{\"'":
+        return _atom(plain) if plain else Plain(word)
+    tokens, at = [], 0
+    while at < len(plain):
+        found = _TOKEN.match(plain, at)
+        if found is None:
+            break
+        tokens.append(found[1])
+        at = found.end()
+    value, rest = None, -1
+    with contextlib.suppress(IndexError, ValueError):
+        value, rest = _value(tokens, 0)
+    if at < len(plain) or rest != len(tokens):
+        if plain[0] == '"':
+            raise UsageError(f"cannot read the string {plain}")
+        raise UsageError(f"cannot read {plain}: give [1, 2, 3], {{x: 1, y: 2}}, \"text\" or 'c'")
+    return value
+
+
+def _value(tokens: Sequence[str], at: int) -> tuple[Any, int]:
+    """The value that begins at a token, and where it ends. Raises ``ValueError``, ``IndexError``."""
+    first = tokens[at]
+    if first == "[":
+        return _listed(tokens, at + 1)
+    if first == "{":
+        return _members(tokens, at + 1)
+    if first in "]}:,":
+        raise ValueError(first)
+    return _atom(first), at + 1
+
+
+def _listed(tokens: Sequence[str], at: int) -> tuple[list[Any], int]:
+    found: list[Any] = []
+    while tokens[at] != "]":
+        part, at = _value(tokens, at)
+        found.append(part)
+        if tokens[at] == ",":
+            at += 1
+        elif tokens[at] != "]":
+            raise ValueError(tokens[at])
+    return found, at + 1
+
+
+def _members(tokens: Sequence[str], at: int) -> tuple[dict[str, Any], int]:
+    found: dict[str, Any] = {}
+    while tokens[at] != "}":
+        name, colon = tokens[at].strip().strip('"').removeprefix("."), tokens[at + 1]
+        if colon != ":" or name in found:
+            raise ValueError(colon)
+        found[name], at = _value(tokens, at + 2)
+        if tokens[at] == ",":
+            at += 1
+        elif tokens[at] != "}":
+            raise ValueError(tokens[at])
+    return found, at + 1
+
+
+_ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
+
+
+def _atom(token: str) -> Any:
+    """A number, a character, a string, null, or a plain word. Raises ``ValueError``."""
+    from loopless.queries.argument_types import Plain
+
+    token = token.strip()
+    number = number_of(token)
+    if number is not None:
+        return number
+    if token.startswith('"'):
+        return json.loads(token)
+    if len(token) > 2 and token[0] == token[-1] == "'":
+        return _character(token[1:-1])
+    try:
+        return float(token) if re.match(r"[+-]?[\d.]", token) else Plain(token)
+    except ValueError:
+        return Plain(token)
+
+
+def _character(inside: str) -> int:
+    """The code of a character between quotes. Raises ``ValueError``."""
+    if inside.startswith("\\x"):
+        code = int(f"0{inside[1:]}", 0)
+    elif inside.startswith("\\"):
+        if inside[1:] not in _ESCAPES:
+            raise ValueError(inside)
+        code = _ESCAPES[inside[1:]]
+    else:
+        encoded = inside.encode()
+        if len(encoded) != 1:
+            raise ValueError(inside)
+        code = encoded[0]
+    return code - 256 if code > 127 else code
 
 
 def integer(word: str) -> int:
-    """A decimal or hexadecimal integer. Raises ``UsageError``."""
-    if not _INTEGER.fullmatch(word):
+    """An integer as answers and C write it. Raises ``UsageError``."""
+    found = number_of(word)
+    if found is None:
         raise UsageError(f"{word!r} is no integer")
-    return int(word, 16 if "x" in word.lower() else 10)
+    return found
 
 
-def parse_line(line: str) -> tuple[list[Argument], list[int]]:
+def parse_line(line: str, formals: Sequence[Formal]) -> tuple[list[Argument], list[int]]:
     """The arguments and the inputs of ``{"args": [...], "nondet": [...]}``. Raises ``UsageError``."""
+    from loopless.queries.argument_types import argument
+
     try:
         found = json.loads(line)
     except ValueError as error:
@@ -55,17 +173,18 @@ def parse_line(line: str) -> tuple[list[Argument], list[int]]:
     unknown = sorted(set(found) - {"args", "nondet"})
     if unknown:
         raise UsageError(f"there is no field {unknown[0]}; a line has args and nondet")
-    return [_value(value) for value in found.get("args", [])], _integers(found.get("nondet", []), "nondet")
+    values = found.get("args", [])
+    own = [argument(formal, _checked(value)) for formal, value in zip(formals, values, strict=False)]
+    return [*own, *(0 for _ in values[len(formals) :])], _integers(found.get("nondet", []), "nondet")
 
 
-def _value(value: Any) -> Argument:
-    if value is None or _is_integer(value):
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, str):
-        return characters(value)
-    if isinstance(value, list):
-        return _integers(value, "an argument")
-    raise UsageError(f"{json.dumps(value)} is no argument: give an integer, a list of integers, a string or null")
+def _checked(value: Any) -> Any:
+    """A value of JSON of which an argument can be made. Raises ``UsageError``."""
+    if isinstance(value, bool):
+        raise UsageError(f"{json.dumps(value)} is no argument: give an integer, a list, a string, an object or null")
+    for part in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+        _checked(part)
+    return value
 
 
 def _integers(value: Any, what: str) -> list[int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, Request
-from loopless.cli.arguments import integer, parse_argument, parse_line
+from loopless.cli.arguments import arguments_of_words, integer, parse_line
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
 from loopless.errors import UsageError
@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 @limits
 @click.pass_obj
 def command(request: Request, /, file: Path, function: str, args: tuple[str, ...], **options: Any) -> int:
-    """The result of a call of FUNCTION. Loops whose summary is complete are jumped over, not iterated.
+    """The result of a call of FUNCTION. A short call is interpreted; in a long one loops whose summary is complete are
+    jumped over, not iterated.
 
-    An ARG is an integer, [1,2,3] or "text" for what a pointer points to, or null. Without ARGs for a function with
+    An ARG is an integer or a character 'c'; for a pointer what it points to: [1,2,3], [[1,2],[3,4]], text, "text",
+    {x: 1, y: 2} for a structure, or null. With a name it may stand anywhere: n=5. Without ARGs for a function with
     parameters, calls are read from standard input, one JSON object a line, {"args": [...], "nondet": [...]}, and the
     answers are JSON lines.
 
@@ -56,7 +58,6 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
         raise click.UsageError("- is the program on standard input, and --stream has calls there; leave out one")
     if options["stream"] and options["nondet"] is not None:
         raise click.UsageError('--stream reads inputs as {"args": [], "nondet": [1]}; leave out --nondet')
-    arguments = [parse_argument(word) for word in args]
     inputs = [integer(part.strip()) for part in (options["nondet"] or "").split(",") if part.strip()]
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
@@ -67,6 +68,7 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
         called = program[function]
         called.graph()
     with Calls(called, settings, until) as calls:
+        calls.check_count(len(args))
         if options["stream"]:
             _stream(calls)
             return ANSWERED
@@ -77,6 +79,7 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
                     'one JSON object a line, {"args": [...], "nondet": [...]}'
                 )
             return ANSWERED
+        arguments = arguments_of_words(args, calls.formals, function) if calls.refused is None else []
         found = calls.run(arguments, inputs)
     from loopless.report.evaluation import evaluation_json, evaluation_text
 
@@ -100,7 +103,7 @@ def _stream(calls: Calls) -> int:
             continue
         answered += 1
         try:
-            answer = evaluation_json(calls.run(*parse_line(line)))
+            answer = evaluation_json(calls.run(*parse_line(line, calls.formals)))
         except UsageError as error:
             answer = failed_json(str(error))
         click.echo(dump(answer, line=True))

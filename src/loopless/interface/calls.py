@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,13 +29,15 @@ MOST_KEPT: Final = 10_000
 class KeptCalls:
     """The calls of a function, evaluated by a process that lives as long as this object."""
 
-    def __init__(self, function: session.Function, settings: Settings, loops: Sequence[LoopAnswer]) -> None:
-        """``loops``: the answers about the function's loops to :data:`CALLED`."""
+    def __init__(
+        self, function: session.Function, settings: Settings, loops: Callable[[], Sequence[LoopAnswer]]
+    ) -> None:
+        """``loops`` gives the answers about the function's loops to :data:`CALLED`, where a call needs them."""
         until = session.deadline(settings)
         with in_time(until):
             function.graph()
         self._name = function.name
-        self._calls = Calls(function, settings, until, outcomes_of(loops))
+        self._calls = Calls(function, settings, until, lambda: outcomes_of(loops()))
         self._results: dict[object, Evaluation] = {}
         # Before Python waits at its end for processes that are still there.
         Finalize(self, self._calls.end, exitpriority=1)

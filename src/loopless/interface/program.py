@@ -292,10 +292,13 @@ class Function(Shown):
         the function does not take.
         """
         if self._calls is None:
-            _answer(self.loops, CALLED)
-            known = [loop._answers[CALLED] for loop in self.loops]  # noqa: SLF001
-            self._calls = KeptCalls(self._found, self.program.settings, known)
+            self._calls = KeptCalls(self._found, self.program.settings, self._called)
         return self._calls.evaluate(arguments, by_name, nondet)
+
+    def _called(self) -> list[LoopAnswer]:
+        """What calls need to know of the loops."""
+        _answer(self.loops, CALLED)
+        return [loop._answers[CALLED] for loop in self.loops]  # noqa: SLF001
 
     def __reduce__(self) -> tuple[Any, ...]:
         return operator.getitem, (self.program, self._found.code.name)

@@ -34,7 +34,7 @@ from loopless.paths.build import (
 )
 from loopless.paths.execution import line_of
 from loopless.paths.model import Exit, LoopPaths, Path, Unknown
-from loopless.paths.symbolic import exit_kind
+from loopless.paths.symbolic import exit_kind, exit_line
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -207,7 +207,7 @@ class _Coarse:
                     back.append(when)
                 elif edge.target not in self.blocks:
                     kind = exit_kind(self.graph, self.loop, edge.target)
-                    exit = Exit(kind, line_of(edge.loc), label, index, edge.target)
+                    exit = Exit(kind, exit_line(self.graph, edge, kind), label, index, edge.target)
                     exits[exit, when] = walks[label].values
         again = conjunction((staying, disjunction(back)))
         update = {var: self.steady[var][1] if var in self.steady else self._unknown(var) for var in self._state()}

@@ -13,6 +13,7 @@ from loopless.flowgraph.model import (
     Call,
     Check,
     Copy,
+    Edge,
     Expire,
     Fill,
     Flowgraph,
@@ -305,7 +306,7 @@ class Body(Execution[State]):
                 exit = Exit("unsupported", line_of(edge.loc), block.label, None, None, found.detail, found)
             else:
                 kind = exit_kind(self.graph, self.loop, edge.target)
-                exit = Exit(kind, line_of(edge.loc), block.label, index, edge.target)
+                exit = Exit(kind, exit_line(self.graph, edge, kind), block.label, index, edge.target)
             self.finished.append(Finished(state, exit))
         else:
             return [(edge.target, self.along(state, edge))]
@@ -346,6 +347,17 @@ def exit_kind(graph: Flowgraph, loop: LoopInfo, target: str) -> str:
     if end is None or not usual:
         return "normal"
     return end.kind if end.kind in ("return", "abort", "exit", "error") else "normal"
+
+
+def exit_line(graph: Flowgraph, edge: Edge, kind: str) -> int:
+    """The line of an edge out of a loop: that of the ``return`` which alone can follow, else that of the branch."""
+    if kind == "return":
+        block = graph.blocks[edge.target]
+        if block.end is None:  # where all returns meet stands no line of any of them
+            places = [statement.loc for statement in block.statements] + [after.loc for after in block.edges]
+            line = next((line_of(loc) for loc in places if line_of(loc)), 0)
+            return line or line_of(edge.loc)
+    return line_of(edge.loc)
 
 
 def _chain(graph: Flowgraph, label: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""Calls of one function, evaluated under limits: its loops are summarized once, each call jumps over them.
+"""Calls of one function, evaluated under limits: short ones are interpreted; where one is long, the loops are
+summarized once, and each call from then on jumps over them.
 
 After many calls the summary of the whole function is worked out, from which the others are evaluated three times as
 fast; one call, or a few, would not earn it.
@@ -8,22 +9,25 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.run import Argument, Interpreter
+from loopless.check.interpreter.run import Argument, Interpreter, Memory
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
 from loopless.queries.answers import Question, answer_all
+from loopless.queries.argument_types import Formal, pointed
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.program import Function
 from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
+from loopless.source.debug import Kind
+from loopless.stepping import forbidden
 from loopless.terms import INTEGERS
 
 if TYPE_CHECKING:
@@ -33,14 +37,17 @@ DEFAULT_CALL_S: Final = 60.0
 """The time for one call where no limit is asked for, in seconds."""
 MANY_CALLS: Final = 500
 """After so many calls the whole function is summarized: what that usually takes, they have taken. A guess."""
+MOST_STEPS: Final = 1 << 62
 FIRST_TIME_S: Final = 1.0
 """The least time that is given for that, in seconds."""
+QUICK_STEPS: Final = 20_000
+"""So many iterations and calls of functions are interpreted in less time than a loop is summarized in. A guess."""
 
 
 class Calls:
     """Evaluates calls of ``function``. Use as a context manager, which ends the processes that it needs.
 
-    ``outcomes``: the summaries of its loops by their names, where they are known already.
+    ``outcomes``: gives the summaries of its loops by their names, where that is not to be done here.
     """
 
     def __init__(
@@ -48,8 +55,9 @@ class Calls:
         function: Function,
         settings: Settings,
         until: float | None = None,
-        outcomes: Mapping[str, Outcome] | None = None,
+        outcomes: Callable[[], Mapping[str, Outcome]] | None = None,
     ) -> None:
+        self._function, self._until = function, until
         graph = function.graph()
         self.refused = graph if isinstance(graph, Refused) else None
         self.variadic = function.code.variadic
@@ -57,8 +65,8 @@ class Calls:
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
         self._settings = settings
-        known = outcomes if outcomes is not None else _outcomes(function, settings, until)
-        self._prepared = _Prepared(function, known)
+        self._outcomes = outcomes or (lambda: _outcomes(function, settings, until))
+        self._prepared = _Prepared(function, None)
         self._pool = self._new_pool() if settings.sandboxed else None
         self._calls, self._spent_s = 0, 0.0
 
@@ -77,20 +85,60 @@ class Calls:
         """One call. Raises ``UsageError`` for arguments that the function does not take."""
         if self.refused is not None:
             return _unknown(f"{self.refused.detail} (at {self.refused.where})")
-        if self.variadic and len(arguments) > len(self.parameters):
+        self.check_count(len(arguments))
+        check_arguments(self.parameters, arguments)
+        found = None
+        if self._prepared.outcomes is None and QUICK_STEPS and not forbidden():
+            found = self._run(arguments, nondet, QUICK_STEPS)
+        if found is None or found.status == "unknown":
+            self._summarize()
+            found = self._run(arguments, nondet, MOST_STEPS)
+        if self._calls == MANY_CALLS and self._pool is not None:
+            self._summarize_whole()
+        return self._shown(found, arguments)
+
+    def check_count(self, count: int) -> None:
+        """Raises ``UsageError`` for more arguments than a function names that takes any number of others."""
+        if self.variadic and self.refused is None and count > len(self.parameters):
             raise UsageError(
                 f"the function takes {arguments_of(self.parameters)} and then any number of others (...), "
                 "and calls with such others are not evaluated"
             )
-        check_arguments(self.parameters, arguments)
+
+    def _run(self, arguments: Sequence[Argument], nondet: Sequence[int], steps: int) -> Evaluation:
+        """One call, of which so many steps are interpreted at most."""
         if self._pool is None:
-            return _evaluate(self._prepared, arguments, nondet, None)
+            return _evaluate(self._prepared, arguments, nondet, steps, None)
         started = time.monotonic()
-        found = self._pool.call(0, arguments, nondet, self._limit_s * 0.9)
-        self._calls, self._spent_s = self._calls + 1, self._spent_s + time.monotonic() - started
-        if self._calls == MANY_CALLS:
-            self._summarize_whole()
+        found = self._pool.call(0, arguments, nondet, steps, self._limit_s * 0.9)
+        self._spent_s += time.monotonic() - started
+        if steps == MOST_STEPS or (not isinstance(found, Overrun) and found.status != "unknown"):
+            self._calls += 1
         return _unknown(found.detail) if isinstance(found, Overrun) else found
+
+    def _shown(self, found: Evaluation, arguments: Sequence[Argument]) -> Evaluation:
+        """The result with what pointers point to, as C has it."""
+        after = pointed(self.formals, found.memory)
+        before = pointed(self.formals, [_memory(f, value) for f, value in zip(self.formals, arguments, strict=False)])
+        changed = frozenset(name for name, value in after.items() if before.get(name) != value)
+        text = frozenset(formal.name for formal in self.formals if formal.is_text)
+        return replace(found, pointers=after, changed=changed, text=text, memory=())
+
+    @functools.cached_property
+    def formals(self) -> tuple[Formal, ...]:
+        """The parameters with what the source says of their types."""
+        return () if self.refused is not None else formals_of(self._function)
+
+    def _summarize(self) -> None:
+        """Summarize the loops, if that is not done."""
+        if self._prepared.outcomes is None:
+            self._prepare(self._outcomes())
+
+    def _prepare(self, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None) -> None:
+        self._prepared = _Prepared(self._function, outcomes, whole)
+        if self._pool is not None:
+            self._pool.__exit__()
+            self._pool = self._new_pool()
 
     def _new_pool(self) -> Pool[Evaluation]:
         return Pool([functools.partial(_evaluate, self._prepared)], self._limits)
@@ -100,18 +148,21 @@ class Calls:
         that the calls have taken so far.
         """
         time_s = max(FIRST_TIME_S, self._spent_s)
-        whole = summary_for_calls(self._prepared.function, self._prepared.outcomes, self._settings, time_s)
-        if whole is not None and self._pool is not None:
-            self._prepared = _Prepared(self._prepared.function, self._prepared.outcomes, whole)
-            self._pool.__exit__()
-            self._pool = self._new_pool()
+        known = self._prepared.outcomes
+        if known is None:
+            known = _outcomes(self._function, replace(self._settings, loop_timeout_s=time_s), self._until)
+            if any(isinstance(one, Refused) and one.reason is Reason.TIME_LIMIT for one in known.values()):
+                return  # where a call needs the summaries, there will be more time for them
+        whole = summary_for_calls(self._function, known, self._settings, time_s)
+        if whole is not None:
+            self._prepare(known, whole)
 
 
 class _Prepared:
     """What all calls share; the interpreter is compiled in the process that needs it."""
 
     def __init__(
-        self, function: Function, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None
+        self, function: Function, outcomes: Mapping[str, Outcome] | None, whole: FunctionSummary | None = None
     ) -> None:
         self.function = function
         self.outcomes = outcomes
@@ -128,21 +179,46 @@ class _Prepared:
 
         def outcome(loop: LoopInfo) -> Outcome:
             missing = Refused(Reason.NO_CLOSED_FORM, loop.name, "the loop was not summarized")
-            return self.outcomes.get(loop.name, missing)
+            return (self.outcomes or {}).get(loop.name, missing)
 
-        return Evaluator(graph, interpreter, outcome, self.whole)
+        return Evaluator(graph, interpreter, outcome if self.outcomes is not None else None, self.whole)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"function": self.function, "outcomes": self.outcomes, "whole": self.whole}
 
 
 def _evaluate(
-    prepared: _Prepared, arguments: Sequence[Argument], nondet: Sequence[int], seconds: float | None
+    prepared: _Prepared, arguments: Sequence[Argument], nondet: Sequence[int], steps: int, seconds: float | None
 ) -> Evaluation:
     until = time.monotonic() + seconds if seconds is not None else None
-    found = prepared.evaluator.run(arguments, nondet, max_steps=1 << 62, deadline=until)
+    found = prepared.evaluator.run(arguments, nondet, max_steps=steps, deadline=until)
     granted = prepared.function.stubs if found.status != "unknown" else ()
     return replace(found, globals=dict(found.globals), iterations=dict(found.iterations), assumptions=granted)
+
+
+def _memory(formal: Formal, value: Argument) -> Memory | None:
+    """What a pointer points to before the call."""
+    type = formal.parameter.pointee
+    if isinstance(value, bytes | bytearray):
+        return Memory(bytes(value))
+    if value is None or isinstance(value, int) or type is None:
+        return None
+    size = byte_size(type)
+    return Memory(b"".join((part % (1 << 8 * size)).to_bytes(size, "little") for part in value))
+
+
+def formals_of(function: Function) -> tuple[Formal, ...]:
+    """The parameters of a function with what the source says of their types."""
+    graph, module = function.graph(), function.program.source.inlined
+    assert not isinstance(graph, Refused)
+    types, code = module.debug_types, module.functions[function.code.name]
+    found = []
+    for parameter, param in zip(graph.parameters, code.params, strict=True):
+        type = param.debug.type if param.debug is not None else None
+        is_pointer = type is not None and type.kind is Kind.POINTER
+        pointee = types[type.element] if type is not None and is_pointer and type.element is not None else None
+        found.append(Formal(parameter, type, pointee, types))
+    return tuple(found)
 
 
 def _outcomes(function: Function, settings: Settings, until: float | None) -> dict[str, Outcome]:

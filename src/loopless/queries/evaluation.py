@@ -8,12 +8,13 @@ says so. Where the summary of the whole function is there and covers the inputs,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Run
+from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Memory, Run
 from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.flowgraph.streams import stream_of
+from loopless.queries.argument_types import Shown
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
@@ -34,7 +35,11 @@ class Evaluation:
     iterations the summary of the loop around them does not give. ``by``: "summary" where no
     loop was iterated, else "interpretation". ``jumped``: the loops that a summary passed over; ``iterated``: those that
     ran. ``whole``: whether the summary of the function gave it all. ``elements``: how many elements of memory summaries
-    read to find what loops do. ``assumptions``: what it takes for granted.
+    read to find what loops do. ``assumptions``: what it takes for granted. ``nondet_used``: how many of the inputs, of
+    which there were ``nondet_given``, were read. ``place``: where the run ended, ``file:line``, or of several returns
+    the one by which it did; empty where that is not known. ``pointers``: by the names of pointer parameters
+    what they point to afterwards, as C has it (lists for arrays, mappings for structures); ``changed``: those of them
+    that pointed to something else before; ``text``: those that point to characters.
     """
 
     status: str
@@ -50,6 +55,13 @@ class Evaluation:
     whole: bool = False
     assumptions: tuple[str, ...] = ()
     elements: int = 0
+    nondet_given: int = 0
+    place: str = ""
+    pointers: Mapping[str, Shown] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    text: frozenset[str] = frozenset()
+    memory: tuple[Memory | None, ...] = ()
+    """What pointer parameters point to afterwards, None for other parameters."""
 
 
 class Evaluator:
@@ -88,7 +100,7 @@ class Evaluator:
             on_loop=trip.enter if self._summaries is not None else None,
             on_call=trip.begin if self._whole is not None else None,
         )
-        return _answer(run, trip, self._graph)
+        return replace(_answer(run, trip, self._graph), nondet_given=len(nondet))
 
     def application(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the whole function says about a call."""
@@ -203,6 +215,11 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
     if status in ("timeout", "crashed"):
         status, reason = "unknown", reason or "the run did not end within its limits"
     found_by_running = status == "diverges" and not trip.ended_by_summary
+    place = f"{run.where.file}:{run.where.line}" if run.where is not None and run.where.line else ""
+    if place and status not in ("ok", "unknown") and place not in reason:
+        reason = f"{reason} at {place}" if reason else f"at {place}"
+    elif not place and status == "undefined" and " at " in reason:
+        place = reason.rpartition(" at ")[2]
     # Cycles with several entries are no loops that are counted, but they are iterated all the same.
     cyclic = graph.irreducible and not trip.whole
     by = "interpretation" if iterated or found_by_running or cyclic else "summary"
@@ -219,6 +236,8 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
         run.nondet_used,
         trip.whole,
         elements=trip.elements,
+        place=place,
+        memory=tuple(run.memory),
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from loopless.queries.argument_types import text_of
 from loopless.queries.evaluation import Evaluation
+from loopless.report.bounds import iterations
 
 
 def evaluation_json(found: Evaluation) -> dict[str, Any]:
@@ -14,9 +17,13 @@ def evaluation_json(found: Evaluation) -> dict[str, Any]:
         "return": found.return_value,
         "outputs": [list(values) for values in found.outputs],
         "globals": {name: found.globals[name] for name in sorted(found.globals)},
-        "iterations": {name: found.iterations[name] for name in sorted(found.iterations)},
+        "iterations": {name: found.iterations[name] for name in sorted(found.iterations, key=_in_order)},
         "by": found.by,
         "elements_read": found.elements,
+        "inputs_read": found.nondet_used,
+        "inputs_given": found.nondet_given,
+        "place": found.place or None,
+        "pointers": dict(found.pointers),
         "reason": found.reason or None,
         "assumptions": list(found.assumptions),
     }
@@ -32,6 +39,10 @@ def failed_json(reason: str) -> dict[str, Any]:
         "iterations": {},
         "by": None,
         "elements_read": 0,
+        "inputs_read": 0,
+        "inputs_given": 0,
+        "place": None,
+        "pointers": {},
         "reason": reason,
         "assumptions": [],
     }
@@ -51,15 +62,33 @@ def evaluation_text(found: Evaluation) -> str:
     """The answer first, then the effects, then how it was found."""
     if found.status == "ok":
         first = "returns" if found.return_value is None else f"returns {found.return_value}"
+        first += f" in line {found.place.rpartition(':')[2]}" if found.place else ""
     else:
         first = _WORDS.get(found.status, found.status)
     lines = [f"{first}: {found.reason}" if found.reason else first]
-    for number, values in enumerate(found.outputs, start=1):
-        lines.append(f"  pointer {number} points to [{', '.join(map(str, values))}]")
-    lines += [f"  {name} = {found.globals[name]}" for name in sorted(found.globals)]
-    lines += [f"  {found.iterations[name]} iterations of {name}" for name in sorted(found.iterations)]
+    if found.status == "unknown" and found.place and found.place not in found.reason:
+        lines[0] += f" (at {found.place})"
+    lines += [
+        f"  {name} = {text_of(found.pointers[name], text=name in found.text)}"
+        for name in found.pointers
+        if name in found.changed
+    ]
+    lines += [f"  {name} = {found.globals[name]}" for name in sorted(found.globals, key=_in_order)]
+    lines += [f"  {iterations(found.iterations[name])} of {name}" for name in sorted(found.iterations, key=_in_order)]
     if found.status != "unknown":
-        read = f", which read {found.elements} elements of memory" if found.elements else ""
+        read = f", which read {_counted(found.elements, 'element')} of memory" if found.elements else ""
         lines.append(f"  by {found.by}{read}")
+    unread = found.nondet_given - found.nondet_used
+    if unread > 0 and (found.status == "ok" or found.by == "interpretation"):
+        lines.append(f"  {_counted(found.nondet_given, 'input')} given, {found.nondet_used} read")
     lines += ["  assuming", *(f"    {text}" for text in found.assumptions)] if found.assumptions else []
     return "\n".join(lines)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """Numbers in names by their values: line 9 before line 10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

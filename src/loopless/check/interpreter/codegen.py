@@ -233,6 +233,7 @@ class _Writer(StatementWriter):
                     with out.deeper():
                         edge = self.flowgraph.blocks[label].edges[number]
                         self._assigns(edge)
+                        self._came(edge)
                         self._count(label, edge)
                         out(f"b = {self.layout.numbers[edge.target]}")
         else:
@@ -316,6 +317,7 @@ class _Writer(StatementWriter):
         """Assignments, the count of a back edge, and the transfer of control."""
         out, target = self.out, edge.target
         self._assigns(edge)
+        self._came(edge)
         self._count(label, edge)
         inside = target in region.blocks
         forward = inside and region.place[target] > region.place[label]
@@ -327,6 +329,13 @@ class _Writer(StatementWriter):
             out(f"b = {self.layout.numbers[target]}")
         if not forward:
             out("continue" if inside else "break")
+
+    def _came(self, edge: Edge) -> None:
+        """Note by which of several ``return`` statements the function returns."""
+        end = self.flowgraph.blocks[edge.target].end
+        if end is not None and end.kind == "return" and self.layout.incoming[edge.target] > 1 and edge.loc is not None:
+            self.places.append((self.flowgraph.name, edge.loc))
+            self.out(f"rt.returned = P[{len(self.places) - 1}]")
 
     def _count(self, label: str, edge: Edge) -> None:
         """Count a back edge to a header, and ask whether to go on."""

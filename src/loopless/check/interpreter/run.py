@@ -40,7 +40,7 @@ from loopless.source.debug import Kind as DebugKind
 from loopless.source.ir import Loc
 from loopless.terms import IntType
 
-__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Run"]
+__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Run"]
 
 Argument = int | Sequence[int] | None
 """An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a
@@ -56,12 +56,23 @@ def _no_counts() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What a pointer points to, from the beginning of its object on: bytes, and at which of them pointers lie that are
+    not null.
+    """
+
+    content: bytes
+    pointers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run.
 
     ``iterations`` has the taken back edges by loop name, of all activations; ``nondet_used`` how many inputs were read;
-    ``where`` the place at which the run ended, unless it returned; ``reason`` why it ended, for people; ``calls``: how
-    often each function was called by another or by itself.
+    ``where`` the place at which the run ended, or of several ``return`` statements of the function the one by which it
+    returned; ``memory``: of a run that returned, what the pointers among the parameters point to; ``reason`` why it
+    ended, for people; ``calls``: how often each function was called by another or by itself.
     """
 
     outcome: Outcome
@@ -70,6 +81,7 @@ class Run:
     where: Loc | None = None
     reason: str = ""
     calls: Mapping[str, int] = field(default_factory=_no_counts)
+    memory: Sequence[Memory | None] = ()
 
     @property
     def status(self) -> Status:
@@ -231,6 +243,7 @@ class Interpreter:
             pointer_size=self.pointer_size,
             mathematical=self.mathematical,
         )
+        parameters = self.flowgraph.parameters
         values = self._arguments(arguments, world)
         limit = sys.getrecursionlimit()
         needed = 500 + _FRAMES_A_CALL * max_depth
@@ -240,7 +253,13 @@ class Interpreter:
             outcome, where, reason = self._outcome(services, values, hooked=on_loop is not None)
         finally:
             sys.setrecursionlimit(limit)
-        return Run(outcome, services.iterations, services.drawn, where, reason, services.calls)
+        memory: list[Memory | None] = []
+        if outcome.status == "ok":
+            name, place = services.returned
+            where = place if name == self.flowgraph.name else None
+            pairs = zip(parameters, values, strict=True)
+            memory = [_memory_of(value) if parameter.object is not None else None for parameter, value in pairs]
+        return Run(outcome, services.iterations, services.drawn, where, reason, services.calls, memory)
 
     def _outcome(self, services: Services, values: list[Any], *, hooked: bool) -> tuple[Outcome, Loc | None, str]:
         try:
@@ -334,6 +353,14 @@ class Interpreter:
             for at, element in enumerate(value):
                 store_slowly(storage, at * size, size, element, signed)
         return world.add(storage), 0
+
+
+def _memory_of(pointer: tuple[Storage | None, int]) -> Memory | None:
+    """What a pointer points to, None where there is no such memory."""
+    storage = pointer[0]
+    if storage is None or storage.size < 0:
+        return None
+    return Memory(bytes(storage.data), frozenset(at for at, cell in storage.cells.items() if cell[0] is not None))
 
 
 def elements(storage: Storage, type: IntType) -> tuple[int, ...]:

@@ -145,6 +145,8 @@ class Services:
         self.uninitialised_drawn = 0
         self.iterations: dict[str, int] = {}
         self.calls: dict[str, int] = {}
+        self.returned: tuple[str, Loc | None] = ("", None)
+        """The function that came last to one of several returns, and to which."""
 
     def enter(self, code: Compiled, frame: Frame) -> Activation:
         """An activation of the function begins."""
