@@ -13,39 +13,38 @@ from loopless.queries.arguments import number_of
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument
-    from loopless.queries.argument_types import Formal
+    from loopless.queries.calls import Calls
 
 
-def arguments_of_words(words: Sequence[str], formals: Sequence[Formal], function: str) -> list[Argument]:
+def arguments_of_words(words: Sequence[str], calls: Calls, function: str) -> list[Argument]:
     """The arguments that words on the command line are: in the order of the parameters, or by their names (``n=5``).
 
     Raises ``UsageError`` for words that are none, for those of another type, and if there are too many or too few.
     """
-    from loopless.queries.argument_types import argument
-    from loopless.queries.calls import arguments_of
-
-    takes = f"{function} takes {arguments_of([formal.parameter for formal in formals])}"
-    by_name = {formal.name: formal for formal in formals}
-    given: dict[str, Argument] = {}
-    places = iter(formals)
+    takes = f"{function} takes {calls.takes}"
+    by_name = {declared.formal.name: declared for declared in calls.declared}
+    given: dict[str, list[Argument]] = {}
+    places = iter(calls.declared)
     for word in words:
         if word.startswith("-") and number_of(word) is None and not re.match(r"-[\d.]", word):
             raise UsageError(f"there is no option {word}")
         name, sign, value = word.partition("=")
         if sign and name.strip() in by_name:
-            formal, text = by_name[name.strip()], value
+            declared, text = by_name[name.strip()], value
         else:
-            free = next((formal for formal in places if formal.name not in given), None)
+            free = next((other for other in places if other.formal.name not in given), None)
             if free is None:
                 raise UsageError(f"{takes}, not {len(words)}")
-            formal, text = free, word
-        if formal.name in given:
-            raise UsageError(f"{formal.name} is given twice: {takes}")
-        given[formal.name] = argument(formal, parse(text))
-    missing = [formal.name for formal in formals if formal.name not in given]
+            if sign and re.fullmatch(r"[A-Za-z_][\w.]*", name) and not free.formal.is_text:
+                raise UsageError(f"{function} has no parameter {name}: {takes}")
+            declared, text = free, word
+        if declared.formal.name in given:
+            raise UsageError(f"{declared.formal.name} is given twice: {takes}")
+        given[declared.formal.name] = declared.arguments(parse(text))
+    missing = [name for name in by_name if name not in given]
     if missing:
         raise UsageError(f"there is no value for {', '.join(missing)}: {takes}, not {len(words)}")
-    return [given[formal.name] for formal in formals]
+    return [part for name in by_name for part in given[name]]
 
 
 _TOKEN: Final = re.compile(r"""\s*([][{}:,]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.[0-9a-fA-F]*)'|[^][{}:,"'\s][^][{}:,"]*)""")
@@ -86,7 +85,10 @@ def _value(tokens: Sequence[str], at: int) -> tuple[Any, int]:
         return _members(tokens, at + 1)
     if first in "]}:,":
         raise ValueError(first)
-    return _atom(first), at + 1
+    found = _atom(first)
+    if isinstance(found, str) and not first.startswith('"') and " " in first.strip():
+        raise ValueError(first)
+    return found, at + 1
 
 
 def _listed(tokens: Sequence[str], at: int) -> tuple[list[Any], int]:
@@ -160,10 +162,8 @@ def integer(word: str) -> int:
     return found
 
 
-def parse_line(line: str, formals: Sequence[Formal]) -> tuple[list[Argument], list[int]]:
+def parse_line(line: str, calls: Calls) -> tuple[list[Argument], list[int]]:
     """The arguments and the inputs of ``{"args": [...], "nondet": [...]}``. Raises ``UsageError``."""
-    from loopless.queries.argument_types import argument
-
     try:
         found = json.loads(line)
     except ValueError as error:
@@ -173,9 +173,14 @@ def parse_line(line: str, formals: Sequence[Formal]) -> tuple[list[Argument], li
     unknown = sorted(set(found) - {"args", "nondet"})
     if unknown:
         raise UsageError(f"there is no field {unknown[0]}; a line has args and nondet")
-    values = found.get("args", [])
-    own = [argument(formal, _checked(value)) for formal, value in zip(formals, values, strict=False)]
-    return [*own, *(0 for _ in values[len(formals) :])], _integers(found.get("nondet", []), "nondet")
+    values, inputs = found.get("args", []), _integers(found.get("nondet", []), "nondet")
+    calls.check_count(len(values))
+    if calls.refused is not None:
+        return [], inputs
+    if len(values) != len(calls.declared):
+        raise UsageError(f"the function takes {calls.takes}, not {len(values)}")
+    pairs = zip(calls.declared, values, strict=True)
+    return [part for declared, value in pairs for part in declared.arguments(_checked(value))], inputs
 
 
 def _checked(value: Any) -> Any:

@@ -63,7 +63,7 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing([file], settings, ("loopless.queries.calls",))
-        from loopless.queries.calls import Calls, arguments_of
+        from loopless.queries.calls import Calls
 
         called = program[function]
         called.graph()
@@ -75,11 +75,11 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
         if not args and calls.parameters:
             if options["nondet"] is not None or not _stream(calls):
                 raise UsageError(
-                    f"{function} takes {arguments_of(calls.parameters)}: write them behind it, or on standard input, "
+                    f"{function} takes {calls.takes}: write them behind it, or on standard input, "
                     'one JSON object a line, {"args": [...], "nondet": [...]}'
                 )
             return ANSWERED
-        arguments = arguments_of_words(args, calls.formals, function) if calls.refused is None else []
+        arguments = arguments_of_words(args, calls, function) if calls.refused is None else []
         found = calls.run(arguments, inputs)
     from loopless.report.evaluation import evaluation_json, evaluation_text
 
@@ -103,7 +103,7 @@ def _stream(calls: Calls) -> int:
             continue
         answered += 1
         try:
-            answer = evaluation_json(calls.run(*parse_line(line, calls.formals)))
+            answer = evaluation_json(calls.run(*parse_line(line, calls)))
         except UsageError as error:
             answer = failed_json(str(error))
         click.echo(dump(answer, line=True))

@@ -11,8 +11,9 @@ from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
 from loopless.queries import program as session
 from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.argument_types import Given
 from loopless.queries.arguments import argument_of, integer_of
-from loopless.queries.calls import Calls, arguments_of
+from loopless.queries.calls import Calls
 from loopless.queries.deadline import in_time
 from loopless.queries.functions import outcomes_of
 from loopless.queries.settings import Settings
@@ -69,8 +70,8 @@ class KeptCalls:
         """The arguments in the order of the parameters; those beyond stand behind them."""
         if self._calls.refused is not None:
             return []  # whatever they are, the answer is the refusal
-        names = [parameter.name for parameter in self._calls.parameters]
-        takes = f"{self._name} takes {arguments_of(self._calls.parameters)}"
+        names = [declared.formal.name for declared in self._calls.declared]
+        takes = f"{self._name} takes {self._calls.takes}"
         given = dict(zip(names, arguments, strict=False))
         for name, value in by_name.items():
             if name not in names:
@@ -82,5 +83,23 @@ class KeptCalls:
         if missing:
             raise UsageError(f"there is no value for {listed(missing)}: {takes}")
         beyond = enumerate(arguments[len(names) :], len(names) + 1)
-        own = [argument_of(given[name], name) for name in names]
+        own = [part for declared in self._calls.declared for part in _arguments(declared, given[declared.formal.name])]
         return [*own, *(argument_of(value, f"argument {number}") for number, value in beyond)]
+
+
+def _arguments(declared: Given, value: Any) -> list[Argument]:
+    """What the compiled function takes for a value of a parameter."""
+    if declared.is_structure or isinstance(value, Mapping | float) or _is_nested(value):
+        return declared.arguments(_plain(value))
+    return [argument_of(value, declared.formal.name)]
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(part, Mapping | list | tuple | float) for part in value)
+
+
+def _plain(value: Any) -> Any:
+    """Structures as dictionaries, arrays as lists."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

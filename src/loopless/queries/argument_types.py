@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from loopless.check.interpreter.run import Argument, Memory
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.arguments import characters
-from loopless.source.debug import DebugType, DebugTypes, Kind, Member
+from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
 
 Shown: TypeAlias = "int | float | str | list[Shown] | dict[str, Shown] | None"
 """A value of C: lists are arrays, mappings structures, None a null pointer."""
@@ -51,6 +52,52 @@ class Formal:
         return self.is_pointer and self.parameter.pointee is not None and self.parameter.pointee.width == 8
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A parameter as the source has it: a structure may be passed as several ``parts`` of the compiled function."""
+
+    formal: Formal
+    parts: tuple[Formal, ...]
+
+    @property
+    def is_structure(self) -> bool:
+        """Whether it is a structure of which the compiled function has parts."""
+        return self.parts[0] is not self.formal
+
+    def arguments(self, value: Any) -> list[Argument]:
+        """The arguments of the compiled function that a value written by a user makes. Raises ``UsageError``."""
+        type = self.formal.type
+        if not self.is_structure or type is None:
+            return [argument(self.formal, value)]
+        content = _bytes(value, type, self.formal.types, self.formal.name)
+        found: list[Argument] = []
+        for at, part in enumerate(self.parts):  # each is in a register of its own
+            held = part.parameter.type
+            size = 8 if held is None or held.width is None else (held.width + 7) // 8
+            piece = int.from_bytes(content[8 * at : 8 * at + size], "little")
+            found.append(None if held is None else held.wrap(piece))
+        return found
+
+
+_PART: Final = re.compile(r"(.+)\.coerce\d*")
+
+
+def as_declared(formals: Sequence[Formal], variables: Mapping[str, DebugVariable]) -> list[Given]:
+    """The parameters as the source has them; ``variables``: those of the compiled function."""
+    found: list[Given] = []
+    for formal in formals:
+        part = _PART.fullmatch(formal.name)
+        variable = variables.get(part[1]) if part is not None and not formal.is_pointer else None
+        if variable is None or variable.kind is not Kind.STRUCT:
+            found.append(Given(formal, (formal,)))
+        elif found and found[-1].is_structure and found[-1].formal.name == variable.name:
+            found[-1] = Given(found[-1].formal, (*found[-1].parts, formal))
+        else:
+            whole = Formal(Parameter(variable.name, None, None), variable.type, None, formal.types)
+            found.append(Given(whole, (formal,)))
+    return found
+
+
 def argument(formal: Formal, value: Any) -> Argument:
     """The argument that a value written by a user is. Raises ``UsageError``."""
     if isinstance(value, Plain) and value.lower() in ("null", "nullptr") and formal.is_pointer:
@@ -67,6 +114,8 @@ def argument(formal: Formal, value: Any) -> Argument:
         return [_integer(part, f"what {formal.name} points to") for part in value]
     if formal.pointee is None:
         raise UsageError(f"what {formal.name} points to has no type that is known; only null can be given for it")
+    if formal.pointee is formal.type:  # the copy of a structure
+        return _bytes(value, formal.pointee, formal.types, formal.name)
     parts = value if isinstance(value, list) else [value]
     return b"".join(_bytes(part, formal.pointee, formal.types, f"{formal.name}[{at}]") for at, part in enumerate(parts))
 
@@ -212,10 +261,12 @@ def _named(type: DebugType, types: DebugTypes, start: int = 0) -> Iterator[tuple
 def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[str, Shown]:
     """What pointers point to, by the names of the parameters, as values of C."""
     found: dict[str, Shown] = {}
+    told: set[int | None] = set()
     for formal, held in zip(formals, memory, strict=False):
-        type = formal.pointee
-        if held is None or type is None or formal.parameter.shared:
-            continue
+        type, object = formal.pointee, formal.parameter.object
+        if held is None or type is None or object in told or type is formal.type:
+            continue  # what shares an object is told of the first pointer there; a copy of a structure is the callee's
+        told.add(object)
         size = type.bits // 8
         if size and (type.is_integer or type.kind in (Kind.STRUCT, Kind.ARRAY, Kind.FLOAT, Kind.POINTER)):
             starts = range(0, len(held.content) - size + 1, size)

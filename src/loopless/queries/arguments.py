@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 _NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
-_POWER: Final = re.compile(r"(-?)2\^(\d{1,3})(?:([+-])(\d+))?")
+_POWER: Final = re.compile(r"(-?)2\^(\d{1,3})(?:\s*([+-])\s*(\d+))?")
 _NAMED: Final = {
     f"{prefix}{end}": value
     for signed, bits in (("SCHAR", 8), ("SHRT", 16), ("INT", 32), ("LLONG", 64))
     for prefix, end, value in (
         (signed, "_MIN", -(1 << (bits - 1))),
         (signed, "_MAX", (1 << (bits - 1)) - 1),
-        ("U" + signed.removeprefix("S") if signed == "SCHAR" else "U" + signed, "_MAX", (1 << bits) - 1),
+        (f"U{signed.removeprefix('S') if bits == 8 else signed}", "_MAX", (1 << bits) - 1),
     )
 }
 """The limits of types that are the same in every data model."""
@@ -31,7 +31,7 @@ _NAMED: Final = {
 
 def number_of(word: str) -> int | None:
     """A number as answers and C write it: decimal, hexadecimal, ``2^31 - 1``, ``INT_MAX``; None for what is none."""
-    plain = word.replace(" ", "")
+    plain = word.strip()
     if _NUMBER.fullmatch(plain):
         return int(plain, 16 if "x" in plain.lower() else 2 if "b" in plain.lower() else 10)
     if plain in _NAMED:

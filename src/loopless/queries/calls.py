@@ -19,7 +19,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
 from loopless.queries.answers import Question, answer_all
-from loopless.queries.argument_types import Formal, pointed
+from loopless.queries.argument_types import Formal, Given, as_declared, pointed
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.program import Function
@@ -129,6 +129,17 @@ class Calls:
         """The parameters with what the source says of their types."""
         return () if self.refused is not None else formals_of(self._function)
 
+    @functools.cached_property
+    def declared(self) -> list[Given]:
+        """The parameters as the source has them."""
+        module = self._function.program.source.inlined
+        return as_declared(self.formals, module.functions[self._function.code.name].variables)
+
+    @property
+    def takes(self) -> str:
+        """How many arguments there are, and which."""
+        return arguments_in_words([_declared_as(given) for given in self.declared])
+
     def _summarize(self) -> None:
         """Summarize the loops, if that is not done."""
         if self._prepared.outcomes is None:
@@ -213,10 +224,12 @@ def formals_of(function: Function) -> tuple[Formal, ...]:
     assert not isinstance(graph, Refused)
     types, code = module.debug_types, module.functions[function.code.name]
     found = []
-    for parameter, param in zip(graph.parameters, code.params, strict=True):
+    for parameter, param in zip(graph.parameters, code.params, strict=False):
         type = param.debug.type if param.debug is not None else None
         is_pointer = type is not None and type.kind is Kind.POINTER
         pointee = types[type.element] if type is not None and is_pointer and type.element is not None else None
+        if param.byval is not None and type is not None and type.kind is Kind.STRUCT:
+            pointee = type
         found.append(Formal(parameter, type, pointee, types))
     return tuple(found)
 
@@ -259,6 +272,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
             if parameter.shared and parameter.object is not None and argument is not None:
                 size = byte_size(type) if type is not None and isinstance(argument, bytes | bytearray) else 1
                 lists.setdefault(parameter.object, (parameter.name, len(argument) // max(size, 1)))
+        elif parameter.type is None and parameter.var is None:
+            continue  # it is no integer: nothing is known of it where the call uses it
         elif not isinstance(argument, int):
             raise UsageError(f"{parameter.name} is no pointer: give one integer")
         else:
@@ -270,8 +285,21 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
 
 def arguments_of(parameters: Sequence[Parameter]) -> str:
     """How many arguments there are, and which."""
-    wanted = ", ".join(_declared(parameter) for parameter in parameters) or "none"
-    return f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'} ({wanted})"
+    return arguments_in_words([_declared(parameter) for parameter in parameters])
+
+
+def arguments_in_words(declared: Sequence[str]) -> str:
+    """How many arguments there are, and which, as they are declared."""
+    return f"{len(declared)} argument{'' if len(declared) == 1 else 's'} ({', '.join(declared) or 'none'})"
+
+
+def _declared_as(given: Given) -> str:
+    type, pointee = given.formal.type, given.formal.pointee
+    if given.is_structure and type is not None:
+        return f"{type.description} {given.formal.name}"
+    if given.formal.parameter.pointee is None and pointee is not None:
+        return f"{pointee.description} {'' if pointee is type else '*'}{given.formal.name}"
+    return _declared(given.formal.parameter)
 
 
 def _declared(parameter: Parameter) -> str:
@@ -279,7 +307,9 @@ def _declared(parameter: Parameter) -> str:
 
     if parameter.object is not None or parameter.null is not None:
         return f"{type_name(parameter.pointee) if parameter.pointee is not None else 'void'} *{parameter.name}"
-    return f"{type_name(parameter.type)} {parameter.name}" if parameter.type is not None else parameter.name
+    if parameter.type is None:
+        return parameter.name
+    return f"{'_Bool' if parameter.type.width == 1 else type_name(parameter.type)} {parameter.name}"
 
 
 def _unknown(reason: str) -> Evaluation:

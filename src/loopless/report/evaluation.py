@@ -65,7 +65,7 @@ def evaluation_text(found: Evaluation) -> str:
         first += f" in line {found.place.rpartition(':')[2]}" if found.place else ""
     else:
         first = _WORDS.get(found.status, found.status)
-    lines = [f"{first}: {found.reason}" if found.reason else first]
+    lines = [f"{first}: {_in_words(found)}" if found.reason else first]
     if found.status == "unknown" and found.place and found.place not in found.reason:
         lines[0] += f" (at {found.place})"
     lines += [
@@ -83,6 +83,28 @@ def evaluation_text(found: Evaluation) -> str:
         lines.append(f"  {_counted(found.nondet_given, 'input')} given, {found.nondet_used} read")
     lines += ["  assuming", *(f"    {text}" for text in found.assumptions)] if found.assumptions else []
     return "\n".join(lines)
+
+
+_KINDS = {
+    "bounds": "an access outside of its object",
+    "pointer overflow": "an address outside of its object",
+    "const write": "a write to a constant",
+    "dangling pointer": "a pointer to an object whose lifetime is over",
+    "null pointer": "an access through a null pointer",
+    "invalid bool": "a truth value that is neither 0 nor 1",
+    "overlap": "a copy between areas that overlap",
+    "array length": "a length of an array that is not positive",
+    "shift": "a shift by a negative number or by too much",
+    "shift overflow": "a left shift of a signed value that does not fit",
+    "poison": "a value that the program must not use",
+}
+"""What is said of some kinds of undefined behaviour; the others say it themselves."""
+
+
+def _in_words(found: Evaluation) -> str:
+    """Why the call ends, in words."""
+    kind, at, place = found.reason.partition(" at ")
+    return f"{_KINDS[kind]}{at}{place}" if found.status == "undefined" and kind in _KINDS else found.reason
 
 
 def _counted(count: int, noun: str) -> str:
