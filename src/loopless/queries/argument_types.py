@@ -47,6 +47,11 @@ class Formal:
         return self.parameter.object is not None or self.parameter.null is not None
 
     @property
+    def is_reference(self) -> bool:
+        """Whether it is a reference of C++, to one object."""
+        return self.is_pointer and self.type is not None and self.type.description.rstrip().endswith("&")
+
+    @property
     def is_text(self) -> bool:
         """Whether it points to characters."""
         return self.is_pointer and self.parameter.pointee is not None and self.parameter.pointee.width == 8
@@ -104,6 +109,8 @@ def argument(formal: Formal, value: Any) -> Argument:
         return None
     if not formal.is_pointer:
         return _scalar(formal, value)
+    if formal.is_reference and isinstance(value, int | float) and formal.pointee is not None:
+        value = [value]
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, str):
@@ -271,7 +278,8 @@ def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[
         if size and (type.is_integer or type.kind in (Kind.STRUCT, Kind.ARRAY, Kind.FLOAT, Kind.POINTER)):
             starts = range(0, len(held.content) - size + 1, size)
             parts = [_value(held, 8 * at, type, formal.types) for at in starts]
-            found[formal.name] = parts[0] if len(parts) == 1 and type.kind is Kind.STRUCT else parts
+            one = len(parts) == 1 and (type.kind is Kind.STRUCT or formal.is_reference)
+            found[formal.name] = parts[0] if one else parts
     return found
 
 

@@ -9,6 +9,7 @@ services now and then, and whenever the state may have repeated itself, whether 
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -34,6 +35,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.source.ir import Loc
 from loopless.terms import TRUE, Var, negate
 
 _MAX_INDENT = 40
@@ -59,6 +61,13 @@ class Compiled:
     keys: tuple[tuple[Var, ...], ...]
     shared: tuple[Shared, ...]
     held: Held
+    lines: tuple[tuple[int, Loc | None], ...] = ()
+    """Where the statements begin in ``source``, lines from 0 on, and their places in the program."""
+
+    def place(self, line: int) -> Loc | None:
+        """The place in the program of what stands in this line of ``source``, from 1 on."""
+        at = bisect_left(self.lines, line, key=lambda pair: pair[0])
+        return self.lines[at - 1][1] if at else None
 
 
 class Uncompilable(Exception):
@@ -104,6 +113,7 @@ class _Writer(StatementWriter):
             for loop in flowgraph.loops
         )
         self.emitted: set[str] = set()
+        self.begun: list[tuple[int, Loc | None]] = []
         live = Relevance(flowgraph, results=True).at[flowgraph.entry]
         given = {var for p in flowgraph.parameters for var in (p.var, p.null) if var is not None}
         given |= {var for item in self.shared if not item.local for var in (item.var, item.owner) if var is not None}
@@ -162,6 +172,7 @@ class _Writer(StatementWriter):
             self.keys,
             self.shared,
             self._held(),
+            tuple(self.begun),
         )
         namespace["code"] = compiled
         return compiled
@@ -273,6 +284,7 @@ class _Writer(StatementWriter):
             if called is not None:
                 self.forgotten = _forgotten(called, block.statements[at + 1 :])
             self.expressions.begin()
+            self.begun.append((len(self.out.lines), statement.loc))
             self.statement(statement)
         self.expressions.begin()
         if block.end is not None:

@@ -268,7 +268,7 @@ class Interpreter:
             result = execute(services, code, values)
             return self._returned(result, values, services.world), None, ""
         except Stop as stop:
-            return Outcome(stop.status, detail=stop.reason), stop.where, stop.reason
+            return Outcome(stop.status, detail=stop.reason), stop.where or _stopped_at(stop), stop.reason
         except Uncompilable as error:
             return Outcome("unknown", detail=str(error)), None, str(error)
         except RecursionError:
@@ -353,6 +353,17 @@ class Interpreter:
             for at, element in enumerate(value):
                 store_slowly(storage, at * size, size, element, signed)
         return world.add(storage), 0
+
+
+def _stopped_at(stop: Stop) -> Loc | None:
+    """The place of the statement at which a run ended that did not know its own."""
+    found, here = None, stop.__traceback__
+    while here is not None:
+        code = here.tb_frame.f_globals.get("code")
+        if isinstance(code, Compiled):
+            found = code.place(here.tb_lineno)
+        here = here.tb_next
+    return found
 
 
 def _memory_of(pointer: tuple[Storage | None, int]) -> Memory | None:
