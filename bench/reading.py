@@ -3,11 +3,11 @@
     python bench/reading.py FOLDER [--keep FILE] [--before FILE] [--only NAME]
 
 Each file of the folder is asked for twice with default limits, as a user would, by ``summarize`` and by ``bound``. A row
-is a function with loops: *told* is "whole" where the answer on each of its loops is exact and complete and leaves no
-changed variable out, "part" where some of it is told, "refused" where nothing is; *bound*: whether each loop has an
-upper bound, or is said never to end, under whatever condition; *lines* of the answer; *silent*: variables that iterations
-hand on, or that are used behind the loop, and memory that it writes, whose name the answer has neither with a value nor
-among what is not told; *advice*: commands that the answer gives. Seconds are those of the file, for ``summarize``.
+is a function with loops: *told* is "whole" where the answer on each of its loops is exact and complete, "part" where
+some of it is told, "refused" where nothing is; *bound*: whether each loop has an upper bound, or is said never to end,
+under whatever condition; *lines* of the answer; *not told*: what the answer names as not told; *silent*: variables that
+iterations hand on, or that are used behind the loop, and memory that it writes, whose name the answer has neither with a
+value nor among what is not told; *advice*: commands that the answer gives. Seconds are those of the file, for ``summarize``.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Row:
     told: str
     bound: bool
     lines: int
+    not_told: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -87,11 +88,12 @@ def rows_of(file: Path) -> list[Row]:
             if loop.id.info is not None and not isinstance(graph, Refused):
                 silent += [name for name in changed(graph, loop.id.info) if not tells(own[loop.name], name)]
         advice = [m[1] for lines in own.values() for line in lines if (m := _ADVICE.match(line))]
+        gaps = list(dict.fromkeys(name for lines in own.values() for name in left_out(lines)))
         length = sum(map(len, own.values())) + max(0, len(loops) - 1)
         bound = all(any(same(name, loop.name) for name in bounded) for loop in loops)
         verdicts = [told(lines) for lines in own.values()]
         whole = WHOLE if set(verdicts) == {WHOLE} else REFUSED if set(verdicts) == {REFUSED} else PART
-        found.append(Row(file.name, function.name, whole, bound, length, sorted(set(silent)), advice, seconds))
+        found.append(Row(file.name, function.name, whole, bound, length, gaps, sorted(set(silent)), advice, seconds))
     return found
 
 
@@ -122,10 +124,13 @@ def told(lines: Sequence[str]) -> str:
     if not lines:
         return REFUSED
     words = [word.strip() for word in lines[0].split(": ", 1)[-1].split(",")]
-    if "refused" in words:
-        return REFUSED
-    gaps = any(_NOT_TOLD.match(line) and "afterwards" not in line for line in lines)
-    return WHOLE if words[:2] == ["exact", "complete"] and not gaps else PART
+    return REFUSED if "refused" in words else WHOLE if words[:2] == ["exact", "complete"] else PART
+
+
+def left_out(lines: Sequence[str]) -> list[str]:
+    """What an answer names as not told, of that which is used behind the loop."""
+    found = (_NOT_TOLD.match(line) for line in lines if "afterwards" not in line)
+    return [name for match in found if match for name in match[1].split(", ")]
 
 
 def bounded_loops(document: dict[str, list[dict[str, object]]]) -> list[str]:
@@ -157,16 +162,16 @@ def changed(graph: Flowgraph, loop: LoopInfo) -> Iterable[str]:
 
 def tells(lines: Sequence[str], name: str) -> bool:
     """Whether an answer says what a variable becomes, or names it among what it does not tell."""
-    if any(re.match(r"^\s+(?:diverges|never ends) always", line) for line in lines):
+    if lines and re.search(r": .*never ends(?:,|$)|  diverges always", "\n".join(lines[:2])):
         return True  # there is no value at an exit
-    exactly = re.compile(rf"(?<![\w>.]){re.escape(name)}(?:\[[^]]*\])?'")
-    for line in lines:
-        gap = _NOT_TOLD.match(line)
-        if gap and re.search(rf"(?<![\w>.]){re.escape(name)}(?![\w])", gap[1]):
-            return True
-        if exactly.search(line) and not re.match(r"^\s+(?:e?\d+)?\s+(?:if )?.*:.*'", line):
-            return True
-    return any(re.match(rf"^\s+writes: .*{re.escape(name)}", line) for line in lines)
+    value = re.compile(rf"^    {re.escape(name)}(?:\.object|\[[^]]*\])?' = |, for some (?:.*, )?{re.escape(name)}'")
+    return any(value.search(line) or name in names_in(line) for line in lines)
+
+
+def names_in(line: str) -> list[str]:
+    """The names of what a line says is not told, without marks of arrays and pointers."""
+    gap = _NOT_TOLD.match(line)
+    return [re.sub(r"^\*|\[\]$", "", name) for name in gap[1].split(", ")] if gap else []
 
 
 def shown(rows: Sequence[Row], before: dict[tuple[str, str], Row]) -> str:
@@ -174,10 +179,11 @@ def shown(rows: Sequence[Row], before: dict[tuple[str, str], Row]) -> str:
 
     def cells(row: Row | None) -> list[str]:
         if row is None:
-            return ["-", "-", "-", "-", "-"]
-        return [row.told, "yes" if row.bound else "no", str(row.lines), ", ".join(row.silent) or "-", str(len(row.advice))]
+            return ["-"] * len(titles)
+        gaps, silent = (", ".join(names) or "-" for names in (row.not_told, row.silent))
+        return [row.told, "yes" if row.bound else "no", str(row.lines), gaps, silent, str(len(row.advice))]
 
-    titles = ["told", "bound", "lines", "silent about", "advice"]
+    titles = ["told", "bound", "lines", "not told", "silent about", "advice"]
     head = ["function", *(["before: told", *titles[1:]] if before else []), *titles]
     lines = [head]
     for row in rows:
@@ -195,7 +201,8 @@ def total(name: str, rows: Sequence[Row]) -> str:
     return (
         f"{name}: {len(rows)} functions: {count[WHOLE]} whole, {count[PART]} in part, {count[REFUSED]} refused; "
         f"{sum(row.bound for row in rows)} with bounds; lines: median {statistics.median(lines):g}, "
-        f"most {max(lines)}, {sum(n > 60 for n in lines)} above 60; silent: {sum(bool(row.silent) for row in rows)}; "
+        f"most {max(lines)}, {sum(n > 60 for n in lines)} above 60; "
+        f"name what they leave out: {sum(bool(row.not_told) for row in rows)}; silent: {sum(bool(row.silent) for row in rows)}; "
         f"advice: {sum(len(row.advice) for row in rows)}"
     )
 

@@ -116,7 +116,7 @@ def test_first_times_have_short_names_in_html_too(tmp_path):
     )
     summary = loopless.load(file, sandboxed=False).loops[0].summarize()
     cells = Page(summary._repr_html_()).cells
-    told = next(line.strip() for line in str(summary).splitlines() if line.strip().startswith("where N = least("))
+    told = next(line.strip() for line in summary.text(all_states=True).splitlines() if line.strip().startswith("where N = least("))
     assert told in cells
     assert "i' = i + Ns' = 2*i + 2*N" in cells
 

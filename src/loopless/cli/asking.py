@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence, Sized
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -86,7 +87,7 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
             options.get("assume"),
             draw=form in DRAWN,
             merge=form in MERGED,
-            entered=form == "text",
+            entered=form in MERGED,
             approximate=True,
         )
         spoken_of = names_in(question.assume) if question.assume is not None else ()
@@ -113,7 +114,17 @@ def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[
     from loopless.queries.answers import answers_as_found
 
     watch = progress.watching([loop.name for loop in what.loops], lambda: len(answered))
-    return answers_as_found(what.loops, what.question, what.settings, what.until, watch)
+    adviser: Callable[[Loop, LoopAnswer], LoopAnswer] | None = None
+    with closing(answers_as_found(what.loops, what.question, what.settings, what.until, watch)) as answers:
+        for at, answer in answers:
+            if answer.answered or not what.question.entered:
+                yield at, answer
+                continue
+            if adviser is None:
+                from loopless.queries.advice import Adviser
+
+                adviser = Adviser(what.settings, what.until)
+            yield at, adviser(what.loops[at], answer)
 
 
 def tell_as_found(

@@ -24,6 +24,13 @@ class Unknown:
     loc: Loc | None
     refused: Refused | None = None
 
+    @property
+    def words(self) -> str:
+        """What of an iteration is not known before, in one sentence."""
+        if self.origin is Origin.MEMORY:
+            return "an iteration depends on what memory holds there; the loop may write it, or load the pointer anew"
+        return f"an iteration depends on {self.name}: {self.origin.value}"
+
 
 @dataclass(frozen=True, slots=True)
 class Exit:

@@ -26,7 +26,7 @@ from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Overrun, Pool, attempted, note
 from loopless.queries.selection import shown_names, variables_named
 from loopless.queries.settings import Settings
-from loopless.queries.told import Untold, untold
+from loopless.queries.told import Untold, untold, used_variables
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     AtEntry,
@@ -53,6 +53,8 @@ _WORTH_S: Final = 1.0
 """Where loops have less time than this, none is asked about again that met its limit. A guess."""
 _APPROXIMATING_S: Final = 3.0
 """The time for an approximation where a limit ended the search for something exact. A guess."""
+_PARTLY_S: Final = 3.0
+"""The time for an answer without some variables where a limit ended the search for one with all. A guess."""
 _COARSELY_S: Final = 1.0
 """The least time for what holds whatever the paths are: 0.1 s mostly, 0.5 s for the largest loops of zlib."""
 _SIMPLIFYING: Final = 100_000
@@ -66,11 +68,11 @@ class Question:
     ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
     values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
     whether to find which cases of the summary come to the same; ``entered``: whether to find what it says of the
-    states in which the program enters the loop. ``approximate``: whether what no method summarizes exactly is
-    over-approximated. ``exactly``: whether exact methods are asked at all; ``coarsely``: whether only what
-    holds whatever the paths are is told. ``streams``: whether answers name what loops take from outside, value by
-    value; else it is not known. ``past_calls``: a loop is also summarized past calls that need not return, as if they
-    did, which says how often it runs at most.
+    states in which the program enters the loop. ``partly``: whether only an answer without some variables is looked
+    for. ``approximate``: whether what no method summarizes exactly is over-approximated. ``exactly``: whether exact
+    methods are asked at all; ``coarsely``: whether only what holds whatever the paths are is told. ``streams``: whether
+    answers name what loops take from outside, value by value; else it is not known. ``past_calls``: a loop is also
+    summarized past calls that need not return, as if they did, which says how often it runs at most.
     """
 
     variables: tuple[str, ...] | None = None
@@ -81,6 +83,7 @@ class Question:
     merge: bool = False
     approximate: bool = False
     entered: bool = False
+    partly: bool = False
     exactly: bool = True
     coarsely: bool = False
     streams: bool = True
@@ -88,17 +91,25 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """A ``command`` that was tried and answers more about a loop, and in words what it ``tells``."""
+
+    command: str
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
 class LoopAnswer:
     """All that was found out about one loop.
 
-    ``refused`` says why something that was asked is missing; what is there all the same is shown. ``untyped``: why the
+    ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
+    summary leaves out variables that are used behind the loop, where it is complete without these. ``untyped``: why the
     loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
     another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
     summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
-    changes and the summary does not tell. ``shown`` gives the source name of each variable that occurs and has one.
-    ``assumptions``: what was assumed for it by the user.
-    ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop
-    took.
+    changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
+    each variable that occurs and has one. ``assumptions``: what was assumed for it by the user. ``trouble``: a
+    traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop took.
     """
 
     loop: LoopName
@@ -110,7 +121,9 @@ class LoopAnswer:
     merged: tuple[Merged, ...] = ()
     at_entry: AtEntry | None = None
     untold: tuple[Untold, ...] = ()
+    advice: tuple[Advice, ...] = ()
     refused: Refused | None = None
+    partly: Refused | None = None
     untyped: Refused | None = None
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)
@@ -127,7 +140,8 @@ class LoopAnswer:
         """``exact``, ``over-approximate`` or ``refused``, of what was asked."""
         if self.refused is not None:
             return "refused"
-        return "exact" if self.summary is None or self.summary.exact else "over-approximate"
+        whole = self.summary is None or (self.summary.exact and self.partly is None)
+        return "exact" if whole else "over-approximate"
 
     @property
     def complete(self) -> bool | None:
@@ -139,27 +153,31 @@ class LoopAnswer:
     @property
     def answered(self) -> bool:
         """Whether all that was asked about the loop is answered."""
-        return self.refused is None and self.complete is not False
+        return self.refused is None and self.partly is None and self.complete is not False
 
 
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
     started = time.perf_counter()
-    found = attempted(lambda: _answer(function, name, question))
+    begun = LoopAnswer(name, refused=_not_asked(name))
+    found = begun if question.partly else attempted(lambda: _answer(function, name, question))
     if isinstance(found, Overrun):
         found = LoopAnswer(name, refused=found.refused(name.place), trouble=found.traceback)
 
     if question.summarize:
         found = _with_untold(found, function, question)
-
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.assumptions, *function.stubs)
         time_ms = 1000 * (time.perf_counter() - started)
         return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
 
-    if question.entered:
+    if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest
         found = _at_entry(found, function, question)
+    if question.partly or (question.entered and question.exactly):
+        if not question.partly:
+            note(finished(found))
+        found = _partly(found, function, question, lambda answer: note(finished(answer)))
     return finished(found)
 
 
@@ -242,6 +260,8 @@ def _stages(question: Question, settings: Settings, until: float | None) -> list
     if not (question.approximate and question.summarize):
         return stages
     asked = replace(question, exactly=False, merge=False, draw=False)
+    if question.entered and question.variables is None and question.assume is None:
+        stages.append(_Stage(replace(asked, partly=True), _PARTLY_S if least is None else min(least, _PARTLY_S)))
     if least is None or least >= _WORTH_S:  # else the paths alone took that long
         stages.append(_Stage(asked, _APPROXIMATING_S if least is None else min(least, _APPROXIMATING_S)))
     if limits.of_processor and least is not None:  # a share of the time, which is not what users set for a loop
@@ -255,6 +275,11 @@ def _instead(found: LoopAnswer, overrun: Overrun, loop: Loop, asked: Question) -
     why = overrun.refused(loop.id.place)
     summary = replace(found.summary, residual=tuple(replace(part, why=why) for part in found.summary.residual))
     untyped = why if asked.coarsely else found.untyped
+    found = replace(found, partly=why if found.partly is not None else None)
+    there = found.at_entry
+    if there is not None:
+        residual = tuple(replace(part, why=why) for part in there.summary.residual)
+        found = replace(found, at_entry=replace(there, summary=replace(there.summary, residual=residual)))
     return replace(found, summary=summary, untyped=untyped, time_ms=found.time_ms + 1000 * overrun.seconds)
 
 
@@ -346,6 +371,86 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
     return answer if summary is absolute else replace(answer, absolute=absolute)
+
+
+def _partly(
+    answer: LoopAnswer, function: Function, question: Question, tell: Callable[[LoopAnswer], None]
+) -> LoopAnswer:
+    """The answer; where it is not complete, one without the variables that are in the way, if there is a complete one:
+    how often the loop runs, and what all the other variables become. ``tell`` is given what is found on the way.
+    """
+    graph, info = function.over_streams if question.streams else function.graph(), answer.loop.info
+    if answer.answered and answer.status == "exact":
+        return answer
+    if info is None or isinstance(graph, Refused) or question.variables is not None or question.assume is not None:
+        return answer
+    if not (question.approximate and question.summarize) or _ends_in_calls(graph, answer.loop) is not None:
+        return answer
+    before = frozenset(answer.paths.state) if answer.paths is not None else None
+    better = [answer]
+
+    def search() -> None:
+        for paths, absolute in _without_some(graph, info, function, question, before):
+            better.append(_at_entry(_with_others(answer, graph, paths, absolute), function, question))
+            tell(better[-1])
+
+    attempted(search)
+    return better[-1]
+
+
+def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolute: Summary) -> LoopAnswer:
+    """The answer with a summary that leaves some variables out."""
+    assert answer.loop.info is not None
+    summary, own = relative(absolute), relative_paths(_readable(paths.uncounted()))
+    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
+    names = {var: shown[var] for var in (*_occurring(paths), *_occurring(own)) if var in shown}
+    reasons = [part.why for part in answer.summary.residual] if answer.summary is not None else []
+    why = answer.refused or next(iter(reasons), None) or _not_asked(answer.loop)
+    return replace(
+        answer,
+        paths=own,
+        summary=summary,
+        absolute=None if summary is absolute else absolute,
+        merged=merged(summary),
+        at_entry=None,
+        refused=None,
+        partly=why,
+        untyped=None if answer.type is not None else answer.untyped or why,
+        untold=untold(graph, answer.loop.info, summary, None),
+        shown=names,
+    )
+
+
+def _without_some(
+    graph: Flowgraph, info: LoopInfo, function: Function, question: Question, before: frozenset[Var] | None
+) -> Iterator[tuple[LoopPaths, Summary]]:
+    """The paths and the summary, where it is complete, of those variables alone that decide how the loop goes on, then
+    with more of those that are used behind it, as long as it is complete with them. Nothing where those that decide are
+    all those ``before``, for which it is not.
+    """
+
+    def found(interest: tuple[Var, ...], *, all_checks: bool) -> tuple[LoopPaths, Summary] | None:
+        known = _known(function, question)
+        paths = paths_of(graph, info, interest, all_checks=all_checks, known=known)
+        if isinstance(paths, NoPaths) or (all_checks and before is not None and before <= frozenset(paths.state)):
+            return None
+        own, outcome = from_entry(graph, paths, summarize(paths), interest, known)
+        return (own, readable(outcome)) if isinstance(outcome, Summary) and outcome.complete and outcome.exact else None
+
+    for all_checks in (True, False):
+        best = found((), all_checks=all_checks)
+        if best is not None:
+            break
+    else:
+        return
+    yield best
+    kept: tuple[Var, ...] = ()
+    for var in used_variables(graph, info):
+        if var not in best[0].state and graph.variables[var].is_source:
+            more = found((*kept, var), all_checks=all_checks)
+            if more is not None:
+                kept, best = (*kept, var), more
+                yield best
 
 
 def _with_untold(answer: LoopAnswer, function: Function, question: Question) -> LoopAnswer:

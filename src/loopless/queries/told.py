@@ -47,6 +47,13 @@ def untold(
     return tuple(Untold(name, used) for name, used in found.items())
 
 
+def used_variables(graph: Flowgraph, loop: LoopInfo) -> tuple[Var, ...]:
+    """The variables that ``loop`` changes and that are used behind it, in the order of their names."""
+    ends = seen_at_ends(graph)
+    used = used_behind(graph, loop, live_at_entry(graph.blocks, ends), ends)
+    return tuple(sorted(changed_variables(graph, loop) & used, key=lambda var: var.key))
+
+
 def _told(summary: Summary) -> frozenset[Var]:
     """The variables of which some case says what they are at the exit."""
     found = {var for case in summary.cases for var in summary.known(case)}

@@ -9,7 +9,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loop_name import split_place
 from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
-from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, region_lines, why
+from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
 from loopless.summary import FunctionCase, FunctionSummary, Input
 from loopless.terms import ONE, ZERO, type_name
 
@@ -35,7 +35,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
     lines = [f"{answer.name} ({answer.place.removesuffix(':0')}): {', '.join(words)}"]
     summary = answer.summary
     if answer.refused is not None:
-        lines += why(answer.refused)
+        lines += reason_lines(answer.refused)
     if summary is None:
         return lines
     names = Names(summary)

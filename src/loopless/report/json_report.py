@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
@@ -51,9 +52,32 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         if summary is not None and summary.approximation is not None
         else None,
         "refused": refused_json(answer.refused) if answer.refused is not None else None,
+        **_beside(answer),
         "assumptions": assumptions_of(answer),
         "time_ms": round(answer.time_ms, 1),
     }
+
+
+def _beside(answer: LoopAnswer) -> dict[str, Any]:
+    """What is said of the summary as a whole, where there is something to say."""
+    found: dict[str, Any] = {}
+    if answer.untold:
+        found["not_told"] = [{"name": one.name, "used": one.used} for one in answer.untold]
+    if answer.partly is not None:
+        found["partly"] = refused_json(answer.partly)
+    if answer.at_entry is not None:
+        summary, cases = answer.at_entry.summary, answer.at_entry.merged
+        names = Names(replace(answer, summary=summary, merged=cases), (summary.entered,))
+        found["at_entry"] = {
+            "entered": [expression(part, names) for part in conjuncts(summary.entered)],
+            "merged": [_merged(one, names) for one in cases],
+            "diverges": [expression(part, names) for part in disjuncts(summary.diverges)],
+            "undefined": _undefined(summary.undefined, names),
+            "residual": _residual(summary.residual, names),
+        }
+    if answer.advice:
+        found["try"] = [{"command": advice.command, "tells": advice.tells} for advice in answer.advice]
+    return found
 
 
 def _undefined(parts: Iterable[Undefined], names: Names) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
+from types import MappingProxyType
 from typing import Final, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
@@ -29,6 +30,7 @@ from loopless.summary.presentation.merging import alone
 from loopless.terms import FALSE, ONE, TRUE, ZERO, Condition, Node, Term, Var, disjunction, disjuncts
 
 _WIDTH = 120
+_NOTHING: Final[Mapping[Var, Term]] = MappingProxyType({})
 
 OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
 """What is said of a case that is not exact."""
@@ -75,16 +77,19 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
     names = Names(shown, () if summary is None else (summary.entered,))
     endless = None if summary is None else _endless_words(summary, names)
     words = verdict(answer)
-    lines = [f"{answer.loop.name}: {', '.join(words if endless is None else [*words[:2], endless, *words[2:]])}"]
+    if endless is not None:
+        words.insert(next(at for at, word in enumerate([*words, "by "]) if word.startswith(("type ", "by "))), endless)
+    lines = [f"{answer.loop.name}: {', '.join(words)}"]
     if answer.refused is not None:
-        lines += why(answer.refused)
+        lines += reason_lines(answer.refused)
     if summary is not None:
         lines += entered_lines(summary.entered, names)
         for case in as_asked(shown, traces=layout.traces):
             lines += _case_lines(case, names, fixed, traces=layout.with_paths)
         lines += [] if endless is not None else region_lines("diverges", summary.diverges, "", names)
-        lines += gap_lines(summary, names)
+        lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
+    lines += advice_lines(answer)
     lines += assumption_lines(assumptions_of(answer))
     if answer.paths is not None and (layout.with_paths or summary is None):
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
@@ -110,6 +115,7 @@ def untold_lines(answer: LoopAnswer) -> list[str]:
     used = [one.name for one in answer.untold if one.used]
     unused = [one.name for one in answer.untold if not one.used]
     lines = [f"  not told: {', '.join(used)}"] if used else []
+    lines += [f"  {line}" for line in reason_lines(answer.partly)] if answer.partly is not None else []
     return [*lines, *([f"  not told, not used afterwards: {', '.join(unused)}"] if unused else [])]
 
 
@@ -139,7 +145,7 @@ def entered_lines(entered: Condition, names: Names) -> list[str]:
 
 def verdict(answer: LoopAnswer) -> list[str]:
     """What the answer is: its status first."""
-    words = [answer.status]
+    words = [answer.status if answer.partly is None else exact_but(answer)]
     approximated = answer.summary is not None and answer.summary.approximation is not None
     if answer.complete is not None and not approximated:
         words.append("complete" if answer.complete else "not complete")
@@ -150,6 +156,24 @@ def verdict(answer: LoopAnswer) -> list[str]:
     if answer.loop.inlined_from is not None:
         words.append(f"inlined at {answer.loop.inlined_from}")
     return words
+
+
+def exact_but(answer: LoopAnswer) -> str:
+    """The status of an answer that is complete without some variables."""
+    missing = [one.name for one in answer.untold if one.used]
+    return f"exact but for {', '.join(missing)}" if missing else "exact as far as it assumes"
+
+
+def reason_lines(refused: Refused) -> list[str]:
+    """Why there is no answer."""
+    code = refused.reason.code
+    where = "" if refused.where in refused.detail else f" (at {refused.where})"
+    return [f"  why: {refused.detail}{where} [{code} {refused.reason.label}] (loopless explain {code})"]
+
+
+def advice_lines(answer: LoopAnswer) -> list[str]:
+    """Commands that answer more."""
+    return [f"  try: {advice.command} ({advice.tells})" for advice in answer.advice]
 
 
 def why(refused: Refused) -> list[str]:
@@ -171,7 +195,9 @@ def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
             yield found
 
 
-def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
+def gap_lines(
+    summary: Summary | FunctionSummary, names: Names, fixed: Mapping[Var, Term] = _NOTHING
+) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
     for undefined in summary.undefined:
@@ -184,16 +210,16 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names) -> list[str]:
     approximation = summary.approximation if isinstance(summary, Summary) else None
     for refused, regions in reasons.items():
         lines += _region("unknown" if approximation is None else "not exact", disjunction(regions), "", names)
-        lines += ["  " + line for line in why(refused)]
-    return lines if approximation is None else [*lines, *_approximation_lines(approximation, names)]
+        lines += ["  " + line for line in reason_lines(refused)]
+    return lines if approximation is None else [*lines, *_approximation_lines(approximation, names, fixed)]
 
 
-def _approximation_lines(found: Approximation, names: Names) -> list[str]:
+def _approximation_lines(found: Approximation, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
     """What runs from the states before may do."""
     lines: list[str] = []
     for case in found.cases:
         nodes = (case.when, case.facts, case.iterations, *case.then.values(), *case.per_path.values())
-        lines += names.shortened(lambda own, case=case: _relation_lines(case, own), nodes)  # type: ignore[misc]
+        lines += names.shortened(lambda own, case=case: _relation_lines(case, own, fixed), nodes)  # type: ignore[misc]
     lines += _region("may run for ever", found.may_diverge, "", names)
     places: dict[tuple[Condition, str], list[int]] = {}
     for undefined in found.may_be_undefined:
@@ -214,13 +240,13 @@ def in_words(lines: Iterable[int]) -> str:
     return f" in lines {', '.join(known[:-1])} and {known[-1]}"
 
 
-def _relation_lines(case: Case, names: Names) -> list[str]:
+def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
     lines = condition_lines("  may leave when ", case.when, names)
     if case.free:
         lines[-1] += f", for some {', '.join(map(names.name, case.free))}"
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
     lines += [f"    {names.text(count)} by {path}" for path, count in counts_apart(case)]
-    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names)]
+    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names, fixed)]
     if case.result is not None and case.result not in case.free:
         lines.append(f"    returns {names.text(case.result)}")
     return [*lines, *([] if case.facts is TRUE else condition_lines("    such that ", case.facts, names))]
@@ -232,12 +258,18 @@ def counts_apart(case: Case) -> list[tuple[str, Term]]:
     return [] if len(taken) == 1 and taken[0][1] is case.iterations else taken
 
 
-def values_apart(case: Case, names: Names) -> list[tuple[Var, Term]]:
-    """The values of a relation that change, without those that are free variables of their own."""
+def values_apart(case: Case, names: Names, fixed: Mapping[Var, Term] = _NOTHING) -> list[tuple[Var, Term]]:
+    """The values of a relation that change, without those that are free variables of their own; ``fixed``: those that
+    are known before.
+    """
+
+    def is_own(var: Var, term: Term) -> bool:
+        return isinstance(term, Var) and term in case.free and names.name(term) == f"{names.name(var)}'"
+
     return [
-        (var, case.then[var])
-        for var in sorted(case.then, key=_key)
-        if case.then[var] is not var and case.then[var] not in case.free and names.is_source(var)
+        (var, term)
+        for var, term in sorted(case.then.items(), key=lambda pair: _key(pair[0]))
+        if term is not var and term is not fixed.get(var) and not is_own(var, term) and names.is_source(var)
     ]
 
 

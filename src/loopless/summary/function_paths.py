@@ -275,7 +275,7 @@ class FunctionPaths(Execution[FunctionPath]):
             return outcome
         reads = [unknown for path in outcome.paths.all for unknown in path.unknowns]
         if reads:
-            detail = f"an iteration depends on {reads[0].name}: {reads[0].origin.value}"
+            detail = reads[0].words
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
         for label in self.graph.blocks:
             for statement in self.graph.blocks[label].statements if label in loop.blocks else ():

@@ -92,8 +92,7 @@ def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Su
         if first.refused is not None:
             return first.refused
         place = str(first.loc) if first.loc is not None else place_of(paths)
-        detail = f"an iteration depends on {first.name}: {first.origin.value}"
-        return Refused(Reason.INPUT_DEPENDENT, place, detail)
+        return Refused(Reason.INPUT_DEPENDENT, place, first.words)
     found = _answered(paths, methods)
     if paths.counters and not (isinstance(found, Summary) and found.complete):
         # A count without a closed form must not stand in the way of the values.

@@ -147,7 +147,7 @@ class _There:
 
     def _cases(self, cases: Iterable[Case]) -> Iterator[Case]:
         for case in cases:
-            when, facts = self._where(case.when), substitute(case.facts, self._fixed)
+            when, facts = self._where(case.when), self._where(case.facts)
             if when is not FALSE and facts is not FALSE:
                 yield replace(
                     case,
