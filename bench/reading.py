@@ -1,13 +1,14 @@
 """What people read of everyday functions: what ``loopless summarize`` tells of each, in how many lines, and what it leaves out.
 
-    python bench/reading.py FOLDER [--keep FILE] [--before FILE] [--only NAME]
+    python bench/reading.py FOLDER [--keep FILE] [--before FILE] [--only NAME] [--advice]
 
 Each file of the folder is asked for twice with default limits, as a user would, by ``summarize`` and by ``bound``. A row
 is a function with loops: *told* is "whole" where the answer on each of its loops is exact and complete, "part" where
 some of it is told, "refused" where nothing is; *bound*: whether each loop has an upper bound, or is said never to end,
 under whatever condition; *lines* of the answer; *not told*: what the answer names as not told; *silent*: variables that
 iterations hand on, or that are used behind the loop, and memory that it writes, whose name the answer has neither with a
-value nor among what is not told; *advice*: commands that the answer gives. Seconds are those of the file, for ``summarize``.
+value nor among what is not told; *advice*: commands that the answer gives. Seconds are those of the file, for ``summarize``. With ``--advice`` each of the commands
+is run, and those that tell nothing are listed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -59,6 +61,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write the rows there")
     parser.add_argument("--before", type=Path, metavar="FILE", help="rows of an earlier run, shown beside these")
+    parser.add_argument("--advice", action="store_true", help="run the commands that answers give")
     parser.add_argument("--only", default="", help="files whose name has this in it")
     options = parser.parse_args()
     files = sorted(f for f in options.folder.iterdir() if f.suffix in (".c", ".cpp") and options.only in f.name)
@@ -66,6 +69,10 @@ def main() -> int:
     if options.keep:
         options.keep.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     before = [Row(**row) for row in json.loads(options.before.read_text(encoding="utf-8"))] if options.before else []
+    if options.advice:
+        commands = list(dict.fromkeys(command for row in rows for command in row.advice if command.startswith("loopless ")))
+        useless = [command for command in commands if not helps(command)]
+        print(f"{len(commands)} commands run, {len(useless)} of them tell nothing", *useless, sep="\n  ")
     print(shown(rows, {(row.file, row.function): row for row in before}))
     return 0
 
@@ -101,6 +108,13 @@ def asked(*words: object) -> str:
     """What the command prints."""
     line = [sys.executable, "-m", "loopless", *map(str, words)]
     return subprocess.run(line, capture_output=True, text=True, check=False).stdout
+
+
+def helps(command: str) -> bool:
+    """Whether a command that an answer gives tells a bound, or what a call comes to."""
+    verb, *words = shlex.split(command.rsplit(" (", 1)[0])[1:]
+    text = asked(verb, *words)
+    return text.startswith("returns") if verb == "eval" else bool(re.search(r"^\S+: (?:at most|exactly) ", text, re.MULTILINE))
 
 
 def answers_in(text: str) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    between,
     conjunction,
     conjuncts,
     const,
@@ -67,15 +68,17 @@ def _at_entry(
     summary: Summary, facts: Condition, values: Mapping[Var, Term], unsaid: frozenset[Var]
 ) -> AtEntry | None:
     occurring = set(_variables(summary))
-    known = {**{var: term for var, term in values.items() if _is_plain(var, term)}, **_constants(facts)}
+    known = {**{var: term for var, term in values.items() if _is_plain(term)}, **_constants(facts)}
     fixed = {var: term for var, term in known.items() if var in occurring}
     matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
+    ranges = [_in_range(var, term) for var, term in fixed.items()]
     others = [substitute(part, fixed) for part in conjuncts(facts)]
     given = conjunction(part for part in others if part.variables and part.variables <= matter)
     if not fixed and given is TRUE:
         return None
-    there = _There(fixed, given).summary(summary)
-    there = readable(replace(there, entered=TRUE), given)
+    context = conjunction((given, *ranges))
+    there = _There(fixed, context).summary(summary)
+    there = readable(replace(there, entered=TRUE), context)
     told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given))
     entered = conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
     return AtEntry(replace(there, entered=entered), merged(there), fixed)
@@ -85,21 +88,19 @@ def _constants(facts: Condition) -> dict[Var, Term]:
     return {part: const(value) for part, value in fixed_by(facts).items()}
 
 
-def _is_plain(var: Var, term: Term) -> bool:
-    """Whether a term is as good to read as the variable that it stands for: a number, or a variable moved by one."""
+def _in_range(var: Var, term: Term) -> Condition:
+    """What the range of a variable says of the term in its place."""
+    low, high = range_of(var)
+    return TRUE if low is None or high is None else between(low, term, high)
+
+
+def _is_plain(term: Term) -> bool:
+    """Whether a term is as good to read as a variable: a number, or a variable moved by one."""
     parts = polynomial(term)
     terms = [monomial for monomial in parts if monomial]
     if len(terms) > 1 or any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m in terms):
         return False
-    if any(abs(parts[monomial]) != 1 for monomial in terms):
-        return False
-    (low, high), (least, most) = range_of(term), range_of(var)
-
-    def inside() -> bool:  # else what the range of the variable says would be lost
-        lower = least is None or (low is not None and least <= low)
-        return lower and (most is None or (high is not None and high <= most))
-
-    return inside()
+    return all(abs(parts[monomial]) == 1 for monomial in terms)
 
 
 def _variables(summary: Summary) -> Iterator[Var]:

@@ -1,0 +1,160 @@
+"""What people read of an answer: the states at the entry, what is left out and by which name, commands that help."""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from answers_in_c import answers
+from loopless.cli.app import run
+from loopless.report.text import BRIEF, Layout, loop_summary
+from loopless.terms import evaluate, holds
+
+
+def told(source: str, layout: Layout = BRIEF) -> list[str]:
+    """The lines about the one loop of a function."""
+    (answer,) = answers(source, merge=True, entered=True, approximate=True)
+    return loop_summary(answer, layout).splitlines()
+
+
+# -- the states at the entry ------------------------------------------------------------------------------------------
+
+
+def moved(n: int) -> tuple[int, int]:
+    i, c = n - 1, 0
+    while i >= 0:
+        c, i = c + 2, i - 1
+    return c // 2, c
+
+
+def guarded(n: int) -> tuple[int, int]:
+    i, c = 3, 0
+    while i < n:
+        c, i = c + 5, i + 2
+    return c // 5, c
+
+
+def overwritten(n: int) -> tuple[int, int]:
+    x, c = n, 0
+    while x > 7:
+        c, x = c + 1, x - 1
+    return c, c
+
+
+def narrowed(n: int) -> tuple[int, int]:
+    i, c = n % 256, 0
+    while i < 200:
+        c, i = c + 1, i + 1
+    return c, c
+
+
+@pytest.mark.parametrize(
+    ("source", "runs"),
+    [
+        ("int f(int n) { int c = 0; for (int i = n - 1; i >= 0; i--) c += 2; return c; }", moved),
+        ("int f(int n) { int c = 0; if (n > 4) for (int i = 3; i < n; i += 2) c += 5; return c; }", guarded),
+        ("int f(int n) { int x = n, c = 0; n = 7; while (x > n) { x--; c++; } return c; }", overwritten),
+        ("int f(int n) { int c = 0; for (unsigned char i = n; i < 200; i++) c++; return c; }", narrowed),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_the_states_at_the_entry_are_those_that_the_code_before_makes(source: str, runs: Callable[[int], tuple[int, int]]) -> None:
+    """By what the loop does when it is run, in Python."""
+    (answer,) = answers(source, merge=True, entered=True, approximate=True)
+    assert answer.at_entry is not None
+    draw = random.Random(5)
+    for _ in range(60):
+        n = draw.choice([draw.randint(-10, 30), draw.randint(5, 300)])
+        if "n > 4" in source and n <= 4:
+            continue
+        occurring = {var for case in answer.at_entry.merged for var in case.when.variables}
+        occurring |= {var for case in answer.at_entry.merged for term in (case.iterations, *case.then.values()) for var in term.variables}
+        begin = {"n": 7 if runs is overwritten else n, "i": n % 256, "x": n, "c": 0}
+        entry = {var: begin[var.name] for var in occurring}
+        (case,) = [case for case in answer.at_entry.merged if holds(case.when, entry)]
+        (c,) = [term for var, term in case.then.items() if var.name == "c"]
+        assert (evaluate(case.iterations, entry), evaluate(c, entry)) == runs(n)
+
+
+def test_what_the_loop_begins_with_stands_in_place_of_variables() -> None:
+    source = "unsigned f(unsigned n) { unsigned s = 5; for (unsigned i = 0; i < n; i++) s += 3; return s; }"
+    lines = told(source)
+    assert lines[1] == "  entered only with i == 0 && s == 5"
+    assert "    n iterations, then leaves in line 1" in lines
+    assert "    s' = (uint32_t)(3*n + 5)" in lines
+    everywhere = told(source, Layout(all_states=True))
+    assert not any("entered" in line for line in everywhere)
+    assert "  when i < n" in everywhere
+
+
+def test_where_it_never_ends_stands_in_the_headline() -> None:
+    head = told("int f(int n) { int c = 0; for (unsigned char i = 0; i < n; i++) c = 1; return c; }")[0]
+    assert ", never ends when n >= 256, " in head
+    assert told("void f(unsigned n) { for (unsigned i = n; i >= 0; i--) ; }")[0].split(", ")[2] == "never ends"
+
+
+def test_the_offset_of_a_pointer_is_not_told_as_its_value() -> None:
+    lines = told("struct n { int v; struct n *next; }; int f(struct n *p) { int c = 0; while (p) { c++; p = p->next; } return c; }")
+    assert "  entered only with c == 0" in lines
+
+
+# -- what is left out -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("void f(char *dst, int n) { for (int i = 0; i < n; i++) dst[i] = 7; }", "not told: dst[]"),
+        ("double f(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s / n; }", "not told: s"),
+        ("int f(int n, unsigned a) { int c = 0; while (n > 0) { n--; c++; a += c; } return c; }", "not told, not used afterwards: a"),
+    ],
+    ids=["memory", "double", "unused"],
+)
+def test_what_changes_and_is_not_told_is_named(source: str, line: str) -> None:
+    lines = told(source)
+    assert lines[0].split(": ", 1)[1].startswith("exact, complete, ")
+    assert f"  {line}" in lines
+
+
+def test_what_a_run_in_the_body_alone_holds_is_not_named() -> None:
+    source = "int f(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) { int t = a[i]; c += t > 3; } return c; }"
+    assert not any("not told" in line for line in told(source))
+
+
+def test_a_variable_that_defeats_the_summary_is_left_out_by_name() -> None:
+    lines = told("int f(int n) { int c = 0; for (unsigned char i = 0; i < n; i++) c ^= i; return c; }")
+    assert lines[0].split(": ", 1)[1].startswith("exact but for c, complete, never ends when n >= 256, ")
+    assert "    n iterations, then leaves in line 1" in lines
+    at = lines.index("  not told: c")
+    assert lines[at + 1].startswith("    why: ")
+    assert "[L203 no-closed-form]" in lines[at + 1]
+    (answer,) = answers(
+        "int f(int n) { int c = 0; for (unsigned char i = 0; i < n; i++) c ^= i; return c; }",
+        merge=True, entered=True, approximate=True,
+    )  # fmt: skip
+    assert (answer.status, answer.answered) == ("over-approximate", False)
+
+
+# -- advice -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_advised_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command is run. ``bench/reading.py --advice`` does that for all functions of a folder."""
+    source = "unsigned gcd(unsigned a, unsigned b) { while (b) { unsigned t = a % b; a = b; b = t; } return a; }"
+    (tmp_path / "a.c").write_text(source + "\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def printed(*words: str) -> str:
+        run(list(words))
+        return capsys.readouterr().out
+
+    advice = re.findall(r"^  try: loopless (.*) \((.*)\)$", printed("summarize", "a.c"), re.MULTILINE)
+    assert [tells for _, tells in advice] == ["how often it runs at most", "what a call comes to"]
+    bound, call = (printed(*shlex.split(command)) for command, _ in advice)
+    assert re.match(r"a\.c:gcd:1:40: (?:at most|exactly) ", bound)
+    assert call.startswith("returns 6\n")  # gcd(12, 18)
