@@ -55,6 +55,8 @@ _APPROXIMATING_S: Final = 3.0
 """The time for an approximation where a limit ended the search for something exact. A guess."""
 _PARTLY_S: Final = 3.0
 """The time for an answer without some variables where a limit ended the search for one with all. A guess."""
+_NOTED_AFTER_S: Final = 0.1
+"""What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
 _COARSELY_S: Final = 1.0
 """The least time for what holds whatever the paths are: 0.1 s mostly, 0.5 s for the largest loops of zlib."""
 _SIMPLIFYING: Final = 100_000
@@ -230,8 +232,8 @@ def answers_as_found(
                     pool.start(key, key, time_s=stages[stage].time_s)
             watch(sorted(key % len(loops) for key in pool.working_on))
             for key, ended in pool.finished():
-                result = _noted(ended)
                 stage, at = divmod(key, len(loops))
+                result = _noted(ended, stages[stage].question)
                 overrun = result if isinstance(result, Overrun) and stage == 0 else over.get(at)
                 if overrun is None:
                     assert isinstance(result, LoopAnswer)
@@ -288,9 +290,14 @@ def _without_answer(loop: Loop, overrun: Overrun) -> LoopAnswer:
     return LoopAnswer(id, refused=refused, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
-def _noted(result: LoopAnswer | Overrun) -> LoopAnswer | Overrun:
+def _noted(result: LoopAnswer | Overrun, asked: Question) -> LoopAnswer | Overrun:
     """What was found before a limit was met."""
-    return result.noted if isinstance(result, Overrun) and isinstance(result.noted, LoopAnswer) else result
+    if not isinstance(result, Overrun) or not isinstance(result.noted, LoopAnswer):
+        return result
+    found = result.noted
+    if asked.classify and found.classification is None and found.untyped is None:
+        found = replace(found, untyped=result.refused(found.loop.place))
+    return replace(found, time_ms=1000 * result.seconds)
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
@@ -320,6 +327,7 @@ def _readable(paths: LoopPaths) -> LoopPaths:
 
 
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
+    started = time.process_time()
     graph = function.over_streams if question.streams else function.graph()
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
@@ -339,34 +347,66 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
             raise UsageError(f"no entry state of the loop {name.place} satisfies the assumption {question.assume!r}")
         shown_paths = found.uncounted()
         answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
+    outcome: Outcome | None = None
+    paths = found
+    ends = None if question.past_calls else _ends_in_calls(graph, name)
+    if question.summarize and (ends is None or question.approximate):
+        without = ends or (None if question.exactly else _not_asked(name))
+        paths, outcome = _outcome(found, without, assumed, function, question)
+        outcome = outcome if not question.approximate else _with_lost(outcome, ends)
+
+    def tell(answer: LoopAnswer) -> None:
+        """What people read is made of the outcome yet, which may take longer than to find it."""
+        if isinstance(outcome, Summary) and time.process_time() > started + _NOTED_AFTER_S:
+            there = replace(answer, paths=relative_paths(paths.uncounted()))
+            plain = _summarized(there, outcome, shown, replace(question, merge=False))
+            plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
+            note(replace(plain, assumptions=(*plain.assumptions, *function.stubs)))
+
+    tell(answer)
     if question.classify:
         answer = _classified(answer, shown_paths)
         answer = _typed_all_the_same(answer, graph, name.info, question, function)
+        tell(answer)
     shown_paths = _readable(shown_paths)
     answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
     if not question.summarize:
         return replace(answer, refused=answer.untyped)
-    ends = None if question.past_calls else _ends_in_calls(graph, name)
-    if ends is not None and not question.approximate:
+    if outcome is None:
         return replace(answer, refused=ends)
-    exactly = question.exactly and ends is None
-    paths, outcome = found, summarize(found) if exactly else ends or _not_asked(name)
-    if assumed is None and exactly:
+    if paths is not found:
+        answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
+    if isinstance(outcome, Refused):
+        return replace(answer, refused=outcome)
+    absolute = readable(outcome, assumed if assumed is not None else TRUE)
+    return _summarized(answer, absolute, shown, question)
+
+
+def _outcome(
+    found: LoopPaths, refused: Refused | None, assumed: Condition | None, function: Function, question: Question
+) -> tuple[LoopPaths, Outcome]:
+    """The summary of a loop, and the paths that it speaks of: those from where the program enters it, perhaps.
+
+    ``refused``: why no exact method is asked.
+    """
+    graph = function.over_streams if question.streams else function.graph()
+    assert not isinstance(graph, Refused)
+    paths, outcome = found, summarize(found) if refused is None else refused
+    if assumed is None and refused is None:
         known = _known(function, question)
-        paths, outcome = from_entry(graph, found, outcome, _interest(graph, name.info, question), known)
-        if paths is not found:
-            answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
+        paths, outcome = from_entry(graph, found, outcome, _interest(graph, found.loop, question), known)
     if assumed is not None and isinstance(outcome, Summary):
         outcome = restricted(outcome, assumed)
     if question.approximate:
         told = frozenset(var for var, info in graph.variables.items() if info.is_source)
         outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
-        outcome = _with_lost(outcome, ends)
-    if isinstance(outcome, Refused):
-        return replace(answer, refused=outcome)
-    absolute = readable(outcome, assumed if assumed is not None else TRUE)
+    return paths, outcome
+
+
+def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[Var, str], question: Question) -> LoopAnswer:
+    """The answer with a summary, in which streams are counted from the loop's entry."""
     summary = relative(absolute)
     answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
     answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
