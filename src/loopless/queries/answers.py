@@ -233,7 +233,7 @@ def answers_as_found(
             watch(sorted(key % len(loops) for key in pool.working_on))
             for key, ended in pool.finished():
                 stage, at = divmod(key, len(loops))
-                result = _noted(ended, stages[stage].question)
+                result = _noted(ended, stages[stage].question, finer=len(stages) > stage + 2)
                 overrun = result if isinstance(result, Overrun) and stage == 0 else over.get(at)
                 if overrun is None:
                     assert isinstance(result, LoopAnswer)
@@ -290,11 +290,15 @@ def _without_answer(loop: Loop, overrun: Overrun) -> LoopAnswer:
     return LoopAnswer(id, refused=refused, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
-def _noted(result: LoopAnswer | Overrun, asked: Question) -> LoopAnswer | Overrun:
-    """What was found before a limit was met."""
+def _noted(result: LoopAnswer | Overrun, asked: Question, *, finer: bool) -> LoopAnswer | Overrun:
+    """What was found before a limit was met. ``finer``: what is asked next may tell more than what is not exact."""
     if not isinstance(result, Overrun) or not isinstance(result.noted, LoopAnswer):
         return result
     found = result.noted
+    if found.time_ms > 0:
+        return found
+    if finer and not (found.status == "exact" and found.complete):
+        return result
     if asked.classify and found.classification is None and found.untyped is None:
         found = replace(found, untyped=result.refused(found.loop.place))
     return replace(found, time_ms=1000 * result.seconds)
