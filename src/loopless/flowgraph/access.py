@@ -409,5 +409,7 @@ def gep(t: Translator, instruction: ir.Instruction) -> None:
         type = t.memory.offset_type
         unsized = target.unknown or any(t.memory.size(base) is None for base, _ in target.places)
         accessed = known and unsized and t.accessed_next(instruction.value)
-        t.check(between(type.min, offset, type.max), "pointer-overflow", instruction.loc, of_access=accessed)
+        place = Pointer(made.object, offset) if known and unsized else None
+        inside = between(type.min, offset, type.max)
+        t.check(inside, "pointer-overflow", instruction.loc, of_access=accessed, place=place)
     t.define(instruction, made)

@@ -10,6 +10,7 @@ from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, l
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, extracted, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
+from loopless.flowgraph.covered import with_covered
 from loopless.flowgraph.effects import with_points
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
@@ -89,7 +90,7 @@ class _Builder:
         )
         named = frozenset(var for var, info in self.memory.variables.items() if info.is_source)
         blocks, live = without_dead(ordered, seen_by_caller, named)
-        blocks = self._with_written(blocks)
+        blocks = with_covered(self._with_written(blocks), self.function.entry.label)
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
         places = {label: self._first_place(by_label.get(label)) for label in blocks}
         loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places, self.jumps)
@@ -202,7 +203,8 @@ class _Builder:
                 if named and any(isinstance(op, ir.Local) and op.name == phi.result for op in record.operands):
                     assert record.variable is not None
                     return record.variable.name, Kind.LOCAL
-        return f"%{phi.result}", Kind.TEMPORARY
+        # Without debug records the values of the IR are the variables that people know.
+        return f"%{phi.result}", Kind.LOCAL if self.function.loc is None else Kind.TEMPORARY
 
     def _block(self, block: ir.Block) -> None:
         t = self.t

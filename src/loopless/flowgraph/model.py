@@ -124,14 +124,16 @@ class Check:
     and not right behind it), "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose
     lifetime is over), "invalid-bool", "overlap", "poison") unless ``condition`` holds; "contract" is no undefined
     behaviour, but what is to be proved (:mod:`loopless.flowgraph.entering`). ``of_access``: it checks an
-    address that the next statement reads or writes through, in an object of a size that is not known. That accesses
-    stay inside says that it holds.
+    address that the next statement reads or writes through, or one right behind what the iteration reads or writes
+    (:mod:`loopless.flowgraph.covered`), in an object of a size that is not known. That accesses stay inside says that
+    it holds. ``place``: the address, where it is one in such an object.
     """
 
     condition: Condition
     kind: str
     loc: Loc | None = None
     of_access: bool = False
+    place: Pointer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from loopless.flowgraph.model import (
     Kind,
     Load,
     Origin,
+    Pointer,
     Statement,
     Store,
 )
@@ -174,10 +175,18 @@ class Translator:
                 pass
         self.statements.append(statement)
 
-    def check(self, condition: Condition, kind: str, loc: ir.Loc | None, *, of_access: bool = False) -> None:
-        """Undefined behaviour unless ``condition``; ``of_access`` as in :class:`Check`."""
+    def check(
+        self,
+        condition: Condition,
+        kind: str,
+        loc: ir.Loc | None,
+        *,
+        of_access: bool = False,
+        place: Pointer | None = None,
+    ) -> None:
+        """Undefined behaviour unless ``condition``; ``of_access`` and ``place`` as in :class:`Check`."""
         if condition is not TRUE:
-            self.statements.append(Check(condition, kind, loc, of_access))
+            self.statements.append(Check(condition, kind, loc, of_access, place))
 
     def save_mentions(self, changed: Var) -> None:
         """Save the terms that mention a variable that is about to change."""
@@ -207,7 +216,9 @@ class Translator:
             case Number(term=Const()) | Nothing():
                 return value
             case Number():
-                var = self.memory.fresh(f"%{name}", Kind.TEMPORARY, value.type)
+                # Without debug records the values of the IR are the variables that people know.
+                known = self.memory.function.loc is None and name in self.uses.elsewhere
+                var = self.memory.fresh(f"%{name}", Kind.LOCAL if known else Kind.TEMPORARY, value.type)
                 self.emit(Assign(var, value.term))
                 return Number(var, value.type)
             case Flag(condition=condition):
