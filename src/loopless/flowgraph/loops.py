@@ -167,24 +167,23 @@ def _names(  # noqa: PLR0917
     bodies: Mapping[str, set[str]],
     blocks: Mapping[str, Block],
 ) -> dict[str, str]:
-    """``file:function:line:column``; ties get the place of the inlined call, else a hash of the loop's text."""
+    """``file:function:line:column``, of an inlined loop as in its own function, with the place of the call behind it;
+    ties get a hash of the loop's text.
+    """
     plain: dict[str, str] = {}
-    longer: dict[str, str] = {}
     for header in headers:
         loc = _loop_place(header, back[header], marks, places, function, blocks)
         file = loc.file if loc else "?"
-        plain[header] = f"{file}:{function.source_name}:{loc.line if loc else 0}:{loc.column if loc else 0}"
-        longer[header] = plain[header] + _inlined_chain(loc)
+        own = loc.function if loc is not None and loc.inlined_at is not None else function.source_name
+        place = f"{loc.line if loc else 0}:{loc.column if loc else 0}"
+        plain[header] = f"{file}:{own}:{place}{_inlined_chain(loc)}"
     names: dict[str, str] = {}
     count = Counter(plain.values())
-    count_longer = Counter(longer.values())
     used: Counter[str] = Counter()
     for header in headers:
         name = plain[header]
         if count[name] > 1:
-            name = longer[header]
-            if count_longer[name] > 1:
-                name = f"{name}~{_content_hash(header, bodies[header], blocks)}"
+            name = f"{name}~{_content_hash(header, bodies[header], blocks)}"
         used[name] += 1
         names[header] = name if used[name] == 1 else f"{name}.{used[name]}"
     return names
@@ -194,7 +193,7 @@ def _inlined_chain(loc: ir.Loc | None) -> str:
     chain = ""
     while loc is not None and loc.inlined_at is not None:
         loc = loc.inlined_at
-        chain += f"@{loc.line}:{loc.column}"
+        chain += f"@{loc.function}:{loc.line}:{loc.column}"
     return chain
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,11 @@ class LoopName:
     def place(self) -> str:
         """``file:line:column``."""
         return f"{self.file}:{self.line}:{self.column}"
+
+
+def own_name(name: str) -> str:
+    """The name that a loop has in its own function, of the name of a copy that was inlined into another one."""
+    return re.sub(r"@[^@~]*:\d+:\d+", "", name)
 
 
 def split_place(where: str) -> tuple[str, int, int]:

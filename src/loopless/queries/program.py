@@ -322,7 +322,7 @@ class Program:
         try:
             return find_function(self.functions, name, ", ".join(self.files))
         except UsageError as error:
-            ambiguous = any(function.name == name for function in self.functions)
+            ambiguous = any(is_called(function.code, name) for function in self.functions)
             if not ambiguous and any(_speaks_of(Path(file), name) for file in self.files):
                 raise UsageError(f"{error} (only declared, or inline and not called, {name} is not compiled)") from None
             raise
@@ -350,13 +350,32 @@ def _speaks_of(file: Path, name: str) -> bool:
         return False
 
 
+_AROUND: Final = re.compile(r"^(?:\w+::)+")
+"""Namespaces and classes before a name."""
+
+
+def is_called(code: SourceFunction, name: str) -> bool:
+    """Whether ``name`` may mean the function: template arguments and the types of parameters may be left out (``f`` for
+    ``f(int)``), and the namespaces and classes around it given, which the name in the IR confirms.
+    """
+    full, given = (re.sub(r"\s+", "", text) for text in (code.source_name, name))
+    around = _AROUND.match(given)
+    if around is not None and not all(f"{len(part)}{part}" in code.name for part in around[0].split("::")[:-1]):
+        return False
+    last, own = _AROUND.sub("", given), _AROUND.sub("", full)
+    plain = re.sub(r"\(.*", "", own)
+    return last in {own, plain, re.sub(r"<.*", "", plain)}
+
+
 def find_function(functions: Sequence[Function], name: str, where: str) -> Function:
     """The function called ``name``. Raises ``UsageError`` that lists those there are."""
     found = [f for f in functions if f.name == name] or [f for f in functions if f.code.name == name]
+    found = found or [f for f in functions if is_called(f.code, name)]
     if len(found) == 1:
         return found[0]
     if found:
-        choices = ", ".join(f.code.name for f in found)
+        apart = len({f.name for f in found}) == len(found)
+        choices = ", ".join(f.name if apart else f.code.name for f in found)
         raise UsageError(f"{where} has several functions {name}; name one of {choices}")
     known = ", ".join(f.name for f in functions[:20]) + (", …" if len(functions) > 20 else "")
     raise UsageError(f"there is no function {name} in {where}; it has {known or 'no functions'}")

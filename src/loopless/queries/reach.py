@@ -25,7 +25,7 @@ from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.driving import Driver, NotDriven, inputs_of
-from loopless.queries.program import Program, load
+from loopless.queries.program import Program, is_called, load
 from loopless.queries.reached import Inputs, Reach
 from loopless.queries.sandbox import Limits, Overrun, note, run_all
 from loopless.queries.settings import Settings
@@ -123,11 +123,16 @@ def _entry(program: Program, target: Target, function: str | None) -> str:
     if hidden:
         raise UsageError(f"{target} is in {hidden[0]}, whose name says what it means: its body is not followed")
     if function is not None:
-        named = [one.name for one in module.defined() if function in (one.name, one.source_name)]
+        named = [one for one in module.defined() if function == one.name]
+        named = named or [one for one in module.defined() if function == one.source_name]
+        named = named or [one for one in module.defined() if is_called(one, function)]
+        if len(named) > 1:
+            shown = ", ".join(one.source_name if one.source_name != function else one.name for one in named)
+            raise UsageError(f"there are several functions {function}; name one of {shown}")
         if not named:
             known = ", ".join(one.source_name for one in module.defined()) or "none"
             raise UsageError(f"there is no function {function} in {', '.join(program.files)}; its functions: {known}")
-        return named[0]
+        return named[0].name
     if "main" in defined:
         return "main"
     if len(holding) > 1:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from loopless.queries.argument_types import text_of
 from loopless.queries.evaluation import Evaluation
+from loopless.queries.loop_name import own_name
 from loopless.report.bounds import iterations
 
 
@@ -74,7 +76,10 @@ def evaluation_text(found: Evaluation) -> str:
         if name in found.changed
     ]
     lines += [f"  {name} = {found.globals[name]}" for name in sorted(found.globals, key=_in_order)]
-    lines += [f"  {iterations(found.iterations[name])} of {name}" for name in sorted(found.iterations, key=_in_order)]
+    counts = Counter[str]()
+    for name, count in found.iterations.items():
+        counts[own_name(name)] += count
+    lines += [f"  {iterations(counts[name])} of {name}" for name in sorted(counts, key=_in_order)]
     if found.status != "unknown":
         read = f", which read {_counted(found.elements, 'element')} of memory" if found.elements else ""
         lines.append(f"  by {found.by}{read}")

@@ -53,6 +53,7 @@ class Metadata:
         unoptimized: frozenset[int] = frozenset(),
     ) -> None:
         self._lines = lines
+        self._overloads: dict[str, str] | None = None
         self._names = names
         self._scoped = scoped
         self._unoptimized = unoptimized
@@ -158,7 +159,7 @@ class Metadata:
         for _ in range(_DEPTH):
             kind, fields = self.node(at)
             if kind == "DISubprogram":
-                return file, _text(fields.get("name", ""))
+                return file, self._called(at, fields)
             if kind not in ("DILexicalBlock", "DILexicalBlockFile"):
                 break
             at = _ref(fields.get("scope", ""))
@@ -233,12 +234,58 @@ class Metadata:
         kind, fields = self.node(ident)
         if kind != "DISubprogram":
             return None
-        name = _text(fields.get("name", ""))
+        name = self._called(ident, fields)
         loc = Loc(self.file(_ref(fields.get("file", ""))), _number(fields.get("line", "")), 0, name)
         _, signature = self.node(_ref(fields.get("type", "")))
         types = self.elements(_ref(signature.get("types", "")))
         result = self.type(types[0]) if types and types[0] is not None else None
         return name, loc, result
+
+    def _called(self, ident: int | None, fields: Mapping[str, str]) -> str:
+        """What a function is called: of several of one name, with the types of its parameters (``f(int,char *)``), and
+        where that is not enough with what it stands in.
+        """
+        if self._overloads is None:
+            self._overloads = self._find_overloads()
+        name = _text(fields.get("name", ""))
+        return self._overloads.get(fields.get("linkageName", ""), name) if ident is not None else name
+
+    def _find_overloads(self) -> dict[str, str]:
+        """By linkage name the names of the functions that share their name with others."""
+        lines = ((ident, line) for ident, line in self._lines.items() if "!DISubprogram(" in line)
+        alike: dict[str, dict[str, dict[str, str]]] = {}
+        for ident, _ in [(ident, line) for ident, line in lines if "linkageName: " in line and "Definition" in line]:
+            _, fields = self.node(ident)
+            alike.setdefault(fields.get("name", ""), {})[fields["linkageName"]] = fields
+        found: dict[str, str] = {}
+        for name, functions in alike.items():
+            if len(functions) > 1:
+                shown = {linkage: _text(name) + self._parameters(fields) for linkage, fields in functions.items()}
+                for linkage, one in shown.items():
+                    unique = list(shown.values()).count(one) == 1
+                    found[linkage] = one if unique else self._around_it(functions[linkage]) + one
+        return found
+
+    def _parameters(self, fields: Mapping[str, str]) -> str:
+        """The types of the parameters of a ``!DISubprogram``, without that of ``this``."""
+        _, signature = self.node(_ref(fields.get("type", "")))
+        given = self.elements(_ref(signature.get("types", "")))[1:]
+        kinds = [self.node(one)[1].get("flags", "") if one is not None else "" for one in given]
+        shown = ("..." if one is None else self._spelling(one) for one, flags in zip(given, kinds, strict=True)
+                 if "DIFlagArtificial" not in flags)  # fmt: skip
+        return f"({','.join(shown)})"
+
+    def _around_it(self, fields: Mapping[str, str]) -> str:
+        """The namespaces and classes around a function: ``a::b::``."""
+        names: list[str] = []
+        scope = _ref(fields.get("scope", ""))
+        for _ in range(_DEPTH):
+            kind, around = self.node(scope)
+            if kind not in ("DINamespace", "DICompositeType"):
+                break
+            names.insert(0, _text(around.get("name", "")) or "(anonymous)")
+            scope = _ref(around.get("scope", ""))
+        return "".join(f"{name}::" for name in names)
 
     # ------------------------------------------------------------------------------------------------------ types
 
