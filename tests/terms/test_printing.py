@@ -70,3 +70,48 @@ def test_quotients_stand_upright() -> None:
     x = Var("x", t.IntType(32, signed=False))
     rest = t.add(x, t.scale(t.floor_div(t.sub(t.const(65535), x), t.const(65536)), 65535))
     assert t.text(rest) == "x - 65535*(x / 65536)"
+
+
+def test_what_fits_a_type_is_said_in_one_word() -> None:
+    rng = random.Random(2)
+    kinds = {"fits_int": (-(2**31), 2**31 - 1), "fits_unsigned": (0, 2**32 - 1), "fits_int64": (-(2**63), 2**63 - 1)}
+    fits = {name: (lambda value, ends=ends: ends[0] <= value <= ends[1]) for name, ends in kinds.items()}
+    for _ in range(300):
+        low, high = rng.choice(list(kinds.values()))
+        off, size = rng.choice((0, 0, 48, -7)), rng.choice((0, 0, 0, 1))
+        value = t.add(t.scale(A, rng.choice((1, -1))), t.scale(B, rng.choice((0, 1, -1, 2))))
+        inside = (t.less_equal(t.const(low + off), value), t.less_equal(value, t.const(high + off + size)))
+        condition = t.conjunction(inside) if rng.random() < 0.5 else t.disjunction(map(t.negate, inside))
+        shown = t.text(condition, PEOPLE)
+        assert ("fits_" in shown) == (size == 0), shown
+        for _ in range(8):
+            a, b = (rng.choice((0, low, high, high // 2)) + rng.randint(-60, 60) for _ in range(2))
+            python = re.sub(r"!(?=fits)", " not ", shown).replace("&&", " and ").replace("||", " or ")
+            python = re.sub(r"2\^(\d+)", r"2**\1", python)
+            assert eval(python, {**ENDS, **fits, "a": a, "b": b}) == t.holds(condition, {A: a, B: b}), shown
+
+
+def test_a_search_to_the_end_is_said_of_all_positions() -> None:
+    at, n, m = t.position(), Var("n", t.IntType(32)), Var("m", t.IntType(32))
+    search = t.first(at, n, t.less(m, t.mul(t.mul(at, at), m)))  # some k with m < k*k*m
+    people = Style(numerals=True, quantified=True)
+    some, every = "some(k < n: m < m*k*k)", "all(k < n: m*k*k <= m)"
+    nothing, natural = t.equal(search, n), t.less_equal(t.ZERO, n)
+    for condition, shown in (
+        (t.less(search, n), some),
+        (t.less_equal(n, search), every),
+        (t.conjunction((natural, nothing)), f"n >= 0 && {every}"),
+        (t.conjunction((t.less(t.ZERO, n), t.negate(nothing))), f"n > 0 && {some}"),
+        (nothing, None),  # where n < 0, nothing is found, and the search ends at 0
+        (t.disjunction((natural, nothing)), None),
+    ):
+        text = t.text(condition, people)
+        assert shown is None or sorted(text.split(" && ")) == sorted(shown.split(" && "))
+        assert (shown is None) == ("first(" in text)
+        for length in (-1, 0, 1, 2, 5):
+            for value in (-1, 0, 3):
+                found = any(value < k * k * value for k in range(length))
+                sense = {some: found, every: not found, "n >= 0": length >= 0, "n > 0": length > 0}
+                if shown is not None:
+                    said_so = all(sense[part] for part in shown.split(" && "))
+                    assert t.holds(condition, {n: length, m: value}) == said_so, (shown, length, value)

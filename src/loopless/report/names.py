@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 
 from loopless.queries.answers import LoopAnswer
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
@@ -59,6 +60,7 @@ class Names:
             if name != var.name and count[name] == 1 and name not in taken
         }
         self._taken = taken | set(wanted.values()) | set(_SHORT)
+        self.quantified = False
         self._style = Style(numerals=True, taken=self._taken)
         self._definitions = Definitions(self._taken, self._style)
 
@@ -74,7 +76,8 @@ class Names:
         """A term or condition in C syntax with the numerals that people use (``INT_MAX``, ``2^31``); parts of a long
         one have names, which :meth:`where` explains.
         """
-        shown = self._definitions.text(self._named(node))
+        style = replace(self._style, quantified=True) if self.quantified else self._style
+        shown = self._definitions.text(self._named(node), style)
         for long, short in self.short.items():
             shown = _replaced(shown, long, short)
         return shown
@@ -99,9 +102,10 @@ class Names:
         taken = {self.name(part) for part in parts if isinstance(part, Var)}
         free = (name for name in _SHORT if name not in taken)
         short = dict(zip((long for long in found if whole.count(long) > 1), free, strict=False))
-        if not short:
-            return self, {}
         other = copy(self)
+        if not short:
+            other.quantified = True  # nothing speaks of where something is found
+            return other, {}
         other.short = dict(sorted(short.items(), key=lambda pair: -len(pair[0])))  # one may stand in another
         return other, short
 

@@ -26,11 +26,13 @@ _FIRST_POWER: Final = 31
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``) instead of digits, and the
-    names ``taken`` by variables, which no function has.
+    """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
+    digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
+    which no function has.
     """
 
     numerals: bool = False
+    quantified: bool = False
     taken: Container[str] = ()
 
     def function(self, name: str) -> str:

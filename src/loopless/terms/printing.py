@@ -6,13 +6,15 @@ printed where C's meaning is meant or agrees.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import count, islice
 from typing import assert_never
 
 from loopless.terms.aggregates import counted
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
+from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
+from loopless.terms.idioms import fitting, searched
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -82,12 +84,12 @@ class Definitions:
         self._names: dict[Node, str] = {}
         self._fresh = FreshNames(taken)
 
-    def text(self, node: Node) -> str:
+    def text(self, node: Node, style: Style | None = None) -> str:
         """``node`` in C syntax, with the names where it is long; parts get new ones as they are needed. What is too
-        large for that is said to be.
+        large for that is said to be. ``style`` is for what is written out whole.
         """
         if is_plain(node):
-            return _written(node, {}, self.style)
+            return _written(node, {}, style or self.style)
         if node in self._names:
             return self._names[node]
         size = number_of_parts(node)
@@ -164,11 +166,9 @@ class _Writer:
             case Truth():
                 return ("true" if node.value else "false"), _ATOM
             case Compare():
-                return self._compare(node), _RELATION
-            case And():
-                return " && ".join(self._within(arg, _AND) for arg in node.args), _AND
-            case Or():
-                return " || ".join(self._within(arg, _AND) for arg in node.args), _OR
+                return self._comparison(node, ())
+            case And() | Or():
+                return self._joined(node)
             case _:
                 raise AssertionError(type(node))
 
@@ -262,8 +262,10 @@ class _Writer:
         least = self.style.function("least")
         return f"{least}({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
 
-    def _aggregate(self, node: Aggregate) -> str:
-        """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``."""
+    def _aggregate(self, node: Aggregate, called: str = "", said: Condition | None = None) -> str:
+        """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``. ``called`` another name, and
+        ``said`` another condition inside.
+        """
         taken = {variable.name for part in node.all_below for variable in part.variables} | set(self.bound.values())
         free = (name for name in _bound_names() if name not in taken)
         k = next(free)
@@ -272,7 +274,8 @@ class _Writer:
         outside = [self.text(part) for part in node.outside]
         self.bound = {**before, node.bound[0]: k, **dict(zip(node.bound[1:], values, strict=False))}
         condition = counted(node)
-        inside = [self.text(part) for part in ((condition,) if condition is not None else node.inside)]
+        told = (said,) if said is not None else (condition,) if condition is not None else node.inside
+        inside = [self.text(part) for part in told]
         names = [self.bound[variable] for variable in node.bound]
         self.bound = before
         length = node.outside[0] if node.kind != "earliest" else None
@@ -290,7 +293,7 @@ class _Writer:
             chosen = f".{names[1 + number.value]}" if len(inside) > 1 else ""
             return f"{self.style.function('fold')}({starts}; {over}: {steps}){chosen}"
         start = f"{outside[1]}; " if len(outside) > 1 else ""
-        kind = self.style.function("count" if condition is not None else node.kind)
+        kind = self.style.function(called or ("count" if condition is not None else node.kind))
         return f"{kind}({start}{over}: {inside[0]})"
 
     def _linear_power(self, args: tuple[Term, ...]) -> str:
@@ -330,6 +333,38 @@ class _Writer:
             index = from_polynomial({m: c // size for m, c in poly.items()})
             return f"{array}[{self.text(index)}]"
         return f"*({type_name(node.type)} *)((char *){array} + {self._within(node.offset, _TIMES)})"
+
+    def _joined(self, node: And | Or) -> tuple[str, int]:
+        """Conjuncts or disjuncts, those in one word that say together that a value fits a type, or that it does not."""
+        both = isinstance(node, And)
+        pairs = fitting(node.args, all_of=both) if self.style.numerals else {}
+        second = {at for _, _, at in pairs.values()}
+        shown: list[str] = []
+        for at, part in enumerate(node.args):
+            if at in pairs:
+                name, value, _ = pairs[at]
+                shown.append(f"{'' if both else '!'}{self.style.function(name)}({self.text(value)})")
+            elif at not in second:
+                if isinstance(part, Compare) and part not in self.names:
+                    text, level = self._comparison(part, node.args if both else ())
+                    shown.append(f"({text})" if level > _AND else text)
+                else:
+                    shown.append(self._within(part, _AND))
+        if len(shown) == 1:
+            return shown[0], _UNARY
+        return (" && ", " || ")[not both].join(shown), (_AND if both else _OR)
+
+    def _comparison(self, node: Compare, others: Sequence[Condition]) -> tuple[str, int]:
+        """A comparison; that nothing, or something, is found in a sequence as what all of it, or some of it, is."""
+        found = searched(node, others) if self.style.quantified else None
+        if found is None or found[1] in self.names:
+            return self._compare(node), _RELATION
+        nothing, search = found
+        (condition,) = search.inside
+        assert isinstance(condition, Condition)
+        if nothing:
+            return self._aggregate(search, "all", negate(condition)), _ATOM
+        return self._aggregate(search, "some"), _ATOM
 
     def _compare(self, node: Compare) -> str:
         positive: dict[Monomial, int] = {}
