@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @selection
 @click.option("--traces", is_flag=True, help="In text: one case a trace, not one an effect.")
 @click.option("--paths", is_flag=True, help="In text: also the paths through the body, and the traces of cases.")
+@click.option("--all-cases", is_flag=True, help="In text: all cases, and all of long conditions and values.")
 @click.option("--all-states", is_flag=True, help="In text: all states of the header, not only those at the entry.")
 @click.option("--whole", is_flag=True, help="Summaries of whole functions, over their arguments, instead of loops.")
 @format_option("text", "json", "smtlib", "dot", "svg")
@@ -94,7 +95,7 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
     """The answers as text, each as soon as it is found."""
     from loopless.cli.asking import tell_as_found
 
-    paragraph = _Paragraph(options["traces"], options["paths"], options["all_states"])
+    paragraph = _Paragraph(options["traces"], options["paths"], options["all_states"], options["all_cases"])
     complete = tell_as_found(request, files, options, paragraph, _without)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
@@ -106,11 +107,12 @@ class _Paragraph:
     traces: bool
     paths: bool
     all_states: bool
+    all_cases: bool
 
     def __call__(self, answer: LoopAnswer) -> str:
         from loopless.report.text import Layout, loop_summary
 
-        return loop_summary(answer, Layout(self.traces, self.paths, self.all_states))
+        return loop_summary(answer, Layout(self.traces, self.paths, self.all_states, self.all_cases))
 
 
 def _without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:

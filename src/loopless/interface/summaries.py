@@ -168,9 +168,11 @@ class Summary(_Summarized):
     def _evaluated(self, given: dict[Var, int], answer: Callable[[], _T]) -> _T:
         return evaluated(answer, given, self._entry, self._names, f"the summary of {self.name}")
 
-    def text(self, *, traces: bool = False, paths: bool = False, all_states: bool = False) -> str:
+    def text(
+        self, *, traces: bool = False, paths: bool = False, all_states: bool = False, all_cases: bool = False
+    ) -> str:
         """What ``loopless summarize`` prints with the options of these names."""
-        return summaries([self.answer], Layout(traces, paths, all_states))
+        return summaries([self.answer], Layout(traces, paths, all_states, all_cases))
 
     def to_dict(self) -> dict[str, Any]:
         """The loop's entry in the JSON of ``loopless summarize``."""

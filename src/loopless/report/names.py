@@ -45,8 +45,13 @@ class Names:
         answer: LoopAnswer | FunctionSummary | None,
         more: Iterable[Node] = (),
         shown: Mapping[Var, str] | None = None,
+        *,
+        whole: bool = True,
     ) -> None:
-        """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names."""
+        """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names; ``whole``:
+        whether all alternatives of long conditions are printed.
+        """
+        self.whole = whole
         self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
         nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
         occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)

@@ -12,6 +12,7 @@ from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
 from loopless.refusals import Refused
+from loopless.report.brevity import ALL, cut, some_arms, some_cases
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
@@ -40,12 +41,13 @@ OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
 class Layout:
     """What text has of an answer. ``traces``: one case a trace, not one an effect; ``paths``: the paths through the
     body too, and the traces of cases over them; ``all_states``: all states of the loop's header, not only those in
-    which the program enters the loop.
+    which the program enters the loop; ``all_cases``: all of what is long.
     """
 
     traces: bool = False
     paths: bool = False
     all_states: bool = False
+    all_cases: bool = False
 
     @property
     def with_paths(self) -> bool:
@@ -74,7 +76,7 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
     shown = answer if there is None else replace(answer, summary=there.summary, merged=there.merged)
     fixed = {} if there is None else there.fixed
     summary = shown.summary
-    names = Names(shown, () if summary is None else (summary.entered,))
+    names = Names(shown, () if summary is None else (summary.entered,), whole=layout.all_cases)
     endless = None if summary is None else _endless_words(summary, names)
     words = verdict(answer)
     if endless is not None:
@@ -84,8 +86,11 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
         lines += reason_lines(answer.refused)
     if summary is not None:
         lines += entered_lines(summary.entered, names)
-        for case in as_asked(shown, traces=layout.traces):
+        cases = list(as_asked(shown, traces=layout.traces))
+        printed = len(cases) if layout.all_cases else some_cases(len(cases))
+        for case in cases[:printed]:
             lines += _case_lines(case, names, fixed, traces=layout.with_paths)
+        lines += [f"  and {len(cases) - printed} more cases: {ALL}"] if printed < len(cases) else []
         lines += [] if endless is not None else region_lines("diverges", summary.diverges, "", names)
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
@@ -93,7 +98,8 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
     lines += assumption_lines(assumptions_of(answer))
     if answer.paths is not None and (layout.with_paths or summary is None):
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
-    return [*lines, *where_lines(names)]
+    lines += where_lines(names)
+    return lines if layout.all_cases else list(map(cut, lines))
 
 
 _SHORT: Final = 60
@@ -400,6 +406,7 @@ def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     if condition is TRUE:
         return [f"{head}always".replace(" when always", " always")]
     parts = [names.text(part) for part in disjuncts(condition)] or ["never"]
+    parts = parts if names.whole else some_arms(parts)
     margin = " " * (len(head) - 3)
     return [head + parts[0], *(f"{margin}or {part}" for part in parts[1:])]
 
