@@ -74,6 +74,22 @@ REACHED = {
         if (long_ones == 2) reach_error(); }""",
         {"n": 3},
     ),
+    "texts that are compared": (
+        """#include <string.h>
+        void f(char **v, int n) { int seen = 0;
+        for (int i = 0; i < n; i++) {
+            if (!strcmp(v[i], "--help")) seen |= 1;
+            else if (!strncmp(v[i], "-D", 2) && strlen(v[i]) == 5) seen |= 2;
+            else { char *at = strchr(v[i], '='); if (at && !memcmp(at + 1, "ok", 2) && at[3] == '!') seen |= 4; } }
+        if (seen == 7) reach_error(); }""",
+        {"n": 3},
+    ),
+    "a long text": (
+        """#include <string.h>
+        void f(const char *s, const char *t) {
+            if (strlen(s) == 300 && s[7] == 'q' && strnlen(t, 5) == 5 && memchr(t, 'z', 9) == t + 8) reach_error(); }""",
+        {},
+    ),
     "a pointer back": (
         """struct st; struct zs { int a; struct st *state; }; struct st { int mode; struct zs *owner; };
         void f(struct zs *z) { if (z && z->state && z->state->owner == z && z->state->mode == 13 && z->a == 4)

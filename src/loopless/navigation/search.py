@@ -9,19 +9,18 @@ nothing and has met nothing that it does not follow proves that there is no way.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
-from loopless.flowgraph.model import Store as StoreTo
 from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
-from loopless.navigation.memory import Memory, NoWay
+from loopless.navigation.memory import Memory
 from loopless.navigation.product import Edge, Product, few_valued, product_of
 from loopless.navigation.routes import Route, Searched, Step
-from loopless.navigation.store import Cells, Mark, NotFollowed, Store, size_of, small_model
+from loopless.navigation.steps import Steps
+from loopless.navigation.store import Cells, Mark, Store, size_of, small_model
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -36,17 +35,14 @@ from loopless.terms import (
     conjuncts,
     const,
     equal,
-    equals_zero,
     greater_equal,
     less_equal,
-    mod,
-    range_of,
     replace_terms,
     sub,
     substitute,
     walk,
 )
-from loopless.verification.transitions import START, VIOLATION, Access, Input, Transition, TransitionSystem
+from loopless.verification.transitions import START, VIOLATION, Transition, TransitionSystem
 
 MOST_SYSTEMS: Final = 400
 """Plans are made so often in one search. A guess."""
@@ -54,11 +50,8 @@ SHORTEST_RUN: Final = 4
 """A way that is taken fewer times in a row is taken step by step. A guess."""
 MOST_LOOKED_AHEAD: Final = 5_000
 """So many steps are looked ahead for one that is due. A guess."""
-MOST_PLACES: Final = 64
-"""An address that may be one of more places is one of them, by choice. A guess."""
 BACKTRACKS: Final = 4_000
 """So often a search goes back. A guess."""
-NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
 
 @dataclass(slots=True)
@@ -104,12 +97,12 @@ class Navigator:
         self.done = Searched()
         self.store = Store(self.system.graph.objects.values())
         self.memory = Memory(self.system.graph, self.store, begun, self._words())
+        self.steps = Steps(self.system, self.fixed, self.store, self.memory)
         self.onward: dict[str, list[int]] = {}
         for number, transition in enumerate(self.system.transitions):
             self.onward.setdefault(transition.source, []).append(number)
         self.path: list[Step] = []
         self.complete = not self.fixed and most is None
-        self._fresh = 0
         self._finite: dict[tuple[str, frozenset[Var]], frozenset[Var]] = {}
         self._systems: dict[tuple[str, tuple[tuple[str, int], ...]], CounterSystem | Product] = {}
         self._goals = frozenset((VIOLATION,))
@@ -170,8 +163,8 @@ class Navigator:
             point = self._arrive(label, values, course)
             if point is not None:
                 stack.append(point)
-        self.done.exhausted = self.complete
-        self.done.why = self.done.why or "every way that the counters leave was tried"
+        self.done.exhausted = self.complete and self.steps.complete
+        self.done.why = self.done.why or self.steps.why or "every way that the counters leave was tried"
         return self.done
 
     def _prefer(self) -> None:
@@ -296,9 +289,12 @@ class Navigator:
                     following = course.copied()
                     following.left[edge.number] -= count
                     return transition.target, values, following
-        stepped = self._once(transition, number, here.values)
-        if stepped is None:
+        self.done.steps += 1
+        taken = self.steps.once(transition, here.values)
+        if taken is None:
             return None
+        stepped, inputs = taken
+        self.path.append(Step(number, 1, inputs))
         if edge is None or course is None:
             return transition.target, stepped, None
         following = course.copied()
@@ -324,209 +320,6 @@ class Navigator:
             if any(_is_due(other, moved, {**values, **at}) for other in waiting):
                 return count
         return most
-
-    def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
-        """What stands for the variables and the inputs of a transition."""
-        given = dict(values)
-        inputs: dict[Input, Term] = {}
-        for one in transition.taken:
-            chosen = self.fixed.get(one.var) if transition.source == START else None
-            self._fresh += 1
-            value = Var(f"?{self._fresh}", one.var.type) if chosen is None else const(chosen)
-            inputs[one] = given[one.var] = value
-        return given, inputs
-
-    def _once(self, transition: Transition, number: int, values: Mapping[Var, Term]) -> dict[Var, Term] | None:
-        """The values behind one step; None where it cannot be taken."""
-        self.done.steps += 1
-        given, inputs = self._given(transition, values)
-        waiting = {var for access in transition.accesses for var in access.gives if var is not None}
-        left = list(conjuncts(transition.condition))
-        inputs = {one: value for one, value in inputs.items() if one.var not in waiting}
-        try:
-            for access in transition.accesses:
-                ready = [part for part in left if part.variables.isdisjoint(waiting)]
-                left = [part for part in left if not part.variables.isdisjoint(waiting)]
-                if not self._demanded(ready, given):
-                    return None
-                self._access(access, given)
-                waiting.difference_update(access.gives)
-        except NoWay:
-            return None
-        if not self._demanded(left, given):
-            return None
-        kept = self.system.state.get(transition.target, ())
-        new = {var: given.get(var, term) for var, term in values.items() if var in kept}
-        for var, term in transition.update.items():
-            found = self._value(term, given)
-            if found is None:
-                self._lost()
-                found = self._unknown(var.type)
-            new[var] = found
-        self.path.append(Step(number, 1, inputs))
-        return new
-
-    def _demanded(self, conditions: Sequence[Condition], given: dict[Var, Term]) -> bool:
-        """Let conditions hold; False where they cannot."""
-        parts = []
-        for part in conditions:
-            placed = substitute(part, given)
-            try:
-                placed = self.store.resolved_condition(placed)
-            except NotFollowed:
-                if not self._pin(placed, given):
-                    self._lost()
-                    continue
-                try:
-                    placed = self.store.resolved_condition(substitute(part, given))
-                except NotFollowed:
-                    self._lost()
-                    continue
-            if placed is FALSE:
-                return False
-            parts.append(placed)
-        return not parts or self.store.demand(parts)
-
-    def _value(self, term: Term, given: dict[Var, Term]) -> Term | None:
-        """A term with what it reads; None where that is not followed."""
-        try:
-            return self.store.resolved(substitute(term, given))
-        except NotFollowed:
-            if not self._pin(substitute(term, given), given):
-                return None
-        try:
-            return self.store.resolved(substitute(term, given))
-        except NotFollowed:
-            return None
-
-    def _unknown(self, type: IntType) -> Var:
-        self._fresh += 1
-        return Var(f"?{self._fresh}", type)
-
-    # -- memory -------------------------------------------------------------------------------------------------------
-
-    def _access(self, access: Access, given: dict[Var, Term]) -> None:
-        """What a statement does to memory. Raises :class:`NoWay` where it is undefined."""
-        memory = self.memory
-        found: tuple[Term | None, Term | None] = (None, None)
-        memory.guessed = False
-        try:
-            found = self._accessed(access, given)
-        except NotFollowed:
-            self.done.why = NOT_FOLLOWED
-            if not isinstance(access.statement, Load):  # what is read is any value, which leaves out nothing
-                memory.taint(None)
-        finally:
-            self.complete = self.complete and not memory.guessed
-        for var, term in zip(access.gives, found, strict=True):
-            if var is not None:
-                given[var] = self._unknown(var.type) if term is None else term
-
-    def _accessed(self, access: Access, given: dict[Var, Term]) -> tuple[Term | None, Term | None]:
-        """What the inputs of an access stand for."""
-        memory = self.memory
-        match access.statement:
-            case Load(address=address, type=type_, shown=shown):
-                if access.gives[1] is None and (places := self._places(address, type_, given)) is not None:
-                    return memory.choice(*places, type_), None
-                array, offset = self._place(address, given)
-                if access.gives[1] is not None:
-                    held, at = memory.pointer(array, offset, shown)
-                    return at, held
-                target = access.gives[0]
-                whole = target is not None and target.type.width is None
-                return memory.read(array, offset, IntType(None) if whole else type_), None
-            case StoreTo(address=address, value=value, type=type_, value_object=owner):
-                if owner is None and (places := self._places(address, type_, given)) is not None:
-                    memory.write_somewhere(*places, type_, self._followed(value, given))
-                    return None, None
-                array, offset = self._place(address, given)
-                to = None if owner is None else self._followed(owner, given)
-                memory.write(array, offset, size_of(type_), self._followed(value, given), to)
-            case Fill(address=address, byte=byte, length=length):
-                count = self._number(length, given)
-                if count > 0:
-                    array, offset = self._place(address, given)
-                    memory.fill(array, offset, count, self._followed(byte, given))
-            case Copy(target=target, source=source, length=length):
-                count = self._number(length, given)
-                if count > 0:
-                    memory.copy(self._place(target, given), self._place(source, given), count)
-            case Allocate(zeroed=zeroed):
-                return memory.allocate(zeroed=zeroed), None
-            case Expire(object=number):
-                memory.expire(number)
-            case Call(writes_memory=True, objects=objects) if objects is None or objects:
-                memory.taint(objects)
-            case None:
-                raise NotFollowed
-            case _:
-                pass
-        return None, None
-
-    def _followed(self, term: Term, given: dict[Var, Term]) -> Term:
-        found = self._value(term, given)
-        if found is None:
-            raise NotFollowed
-        return found
-
-    def _place(self, address: Pointer, given: dict[Var, Term]) -> tuple[str, int]:
-        """The name of the object and the byte of an address, which gets one value where it may have several."""
-        owner = self._followed(address.object, given)
-        if not isinstance(owner, (Const, Var)):
-            owner = const(self._number(address.object, given))
-        return self.memory.array(owner), self._number(address.offset, given)
-
-    def _places(
-        self, address: Pointer, type: IntType, given: dict[Var, Term]
-    ) -> tuple[str, Term, Sequence[int]] | None:
-        """The name of the object, the byte, and all that this may be, of an address that may be one of a few."""
-        owner, offset = self._followed(address.object, given), self._followed(address.offset, given)
-        if isinstance(offset, Const) or not isinstance(owner, Const):
-            return None
-        found = self.system.graph.objects.get(owner.value)
-        low, high = range_of(offset)
-        if found is None or found.size is None or low is None or high is None:
-            return None
-        size = size_of(type)
-        places = range(max(low, 0) - (max(low, 0) - low) % size, min(high, found.size - size) + 1, size)
-        if not 1 <= len(places) <= MOST_PLACES or equals_zero(mod(sub(offset, const(low)), const(size))) is not TRUE:
-            return None
-        return self.memory.array(owner), offset, places
-
-    def _number(self, term: Term, given: dict[Var, Term]) -> int:
-        """The value of a term, one that it may have."""
-        found = self._followed(term, given)
-        if not isinstance(found, Const):
-            if not self._pin_all(found.variables, given):
-                raise NotFollowed
-            found = self._followed(term, given)
-        if not isinstance(found, Const):
-            raise NotFollowed
-        return found.value
-
-    def _pin(self, placed: Condition | Term, given: dict[Var, Term]) -> bool:
-        """Give what an address depends on one value; what has only one loses nothing by that."""
-        reads = [node for node in walk(placed) if isinstance(node, Read)]
-        return self._pin_all({var for node in reads for var in node.offset.variables}, given)
-
-    def _pin_all(self, variables: Iterable[Var], given: dict[Var, Term]) -> bool:
-        """Give variables one value each."""
-        symbols = sorted(variables, key=lambda var: var.key)
-        for symbol in symbols:
-            others = self.store.pin(symbol)
-            if others is None:
-                return False
-            if others:
-                self.complete = False
-        pinned: dict[Var, Term] = {symbol: const(self.store.pinned[symbol]) for symbol in symbols}
-        for var, term in given.items():
-            given[var] = substitute(term, pinned)
-        return bool(symbols)
-
-    def _lost(self) -> None:
-        self.complete = False
-        self.done.why = NOT_FOLLOWED
 
     # -- many steps at once -------------------------------------------------------------------------------------------
 

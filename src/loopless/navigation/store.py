@@ -32,10 +32,15 @@ from loopless.terms import (
     replace_terms,
     substitute,
     walk,
+    wrap,
 )
 
 SOLVER_MS: Final = 4_000
 """Milliseconds for the values of inputs that depend on one another. A guess."""
+
+
+LETTERS: Final = tuple(map(ord, "axA0 "))
+"""Characters that a reader likes best."""
 
 
 class NotFollowed(Exception):
@@ -121,7 +126,10 @@ class Store:
         for run in self.runs:
             if run.array == array and run.holds(offset):
                 return const(type.wrap(run.value))
-        # Elements of different types at one place are different symbols: that allows more than runs do.
+        # Elements of different widths at one place are different symbols: that allows more than runs do.
+        other = self.cells.get((array, offset, IntType(type.width, signed=not type.signed))) if type.width else None
+        if other is not None and (array, offset, type) not in self.cells:
+            return wrap(const(self.pinned[other]) if other in self.pinned else other, type)
         place = (array, offset, type)
         if place not in self.cells:
             self.cells[place] = Var(f"{array}[{offset}]", type)
@@ -301,7 +309,8 @@ def small_model(condition: Condition) -> Mapping[Var, int] | None:
     variables = sorted(condition.variables, key=lambda v: v.key)
     if len(variables) == 1:
         (one,) = variables
-        for value in (0, 1, 2, ord("a"), ord("x"), 3, 10, ord("A"), ord("0"), ord(" "), -1):
+        letters = one.type == IntType(8, signed=True)
+        for value in (0, *(LETTERS if letters else ()), 1, 2, *LETTERS[:2], 3, 10, *LETTERS[2:], -1):
             low, high = one.type.min, one.type.max
             inside = (low is None or low <= value) and (high is None or value <= high)
             if inside and substitute(condition, {one: const(value)}) is TRUE:

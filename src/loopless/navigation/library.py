@@ -1,0 +1,131 @@
+"""What searches and comparisons of the C library come to along a path: what they return, and what memory must hold for
+that (ISO/IEC 9899:2018, 7.24).
+
+A search goes on with one of the outcomes; that there are others is its affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
+from loopless.terms import (
+    ZERO,
+    Condition,
+    IntType,
+    Term,
+    conjunction,
+    equal,
+    equals_zero,
+    less,
+    not_equal,
+    not_zero,
+    wrap,
+)
+
+FOLLOWED: Final = STRING_LENGTHS | COMPARISONS | {"strchr", "memchr"}
+"""The functions whose outcomes are told."""
+FARTHEST: Final = 4_096
+"""Outcomes are told of so many bytes. A guess."""
+CHAR: Final = IntType(8, signed=True)
+BYTE: Final = IntType(8, signed=False)
+
+Text = Callable[[int, IntType], Term]
+"""The byte at a position of a text, in a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A call returns ``value``; of a search a pointer to the byte ``value`` of the text, or null where ``found`` is
+    false. ``parts`` give, when they are asked for, the conditions under which it does.
+    """
+
+    value: int
+    parts: Callable[[], Iterator[Condition]]
+    found: bool = True
+
+
+def outcomes(callee: str, texts: Sequence[Text], numbers: Sequence[Term], limit: int | None) -> Iterator[Outcome]:
+    """What a call may come to, the nearest first. ``numbers``: what is looked for; ``limit``: how many bytes are looked
+    at, at most, where the call says so.
+    """
+    if callee in STRING_LENGTHS:
+        yield from _lengths(texts[0], limit)
+    elif callee in COMPARISONS:
+        yield from _comparisons(texts[0], texts[1], limit, ends=callee.startswith("str"))
+    else:
+        yield from _searches(texts[0], wrap(numbers[0], CHAR), limit, ends=callee == "strchr")
+
+
+def _positions(limit: int | None) -> Iterator[int]:
+    for at in count():
+        if at == limit or at > FARTHEST:
+            return
+        yield at
+
+
+def _lengths(text: Text, limit: int | None) -> Iterator[Outcome]:
+    def before(at: int) -> Iterator[Condition]:
+        for index in range(at):
+            yield not_zero(text(index, CHAR))
+
+    def ends(at: int) -> Iterator[Condition]:
+        yield from before(at)
+        yield equals_zero(text(at, CHAR))
+
+    for at in _positions(limit):
+        yield Outcome(at, lambda at=at: ends(at))  # type: ignore[misc]
+    if limit is not None and limit <= FARTHEST:
+        yield Outcome(limit, lambda: before(limit))
+
+
+def _searches(text: Text, sought: Term, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
+    def before(at: int) -> Iterator[Condition]:
+        for index in range(at):
+            byte = text(index, CHAR)
+            yield conjunction((not_equal(byte, sought), *([not_zero(byte)] if ends else [])))
+
+    def there(at: int) -> Iterator[Condition]:
+        yield from before(at)
+        yield equal(text(at, CHAR), sought)
+
+    def ended(at: int) -> Iterator[Condition]:
+        yield from before(at)
+        byte = text(at, CHAR)
+        yield conjunction((equals_zero(byte), not_equal(byte, sought)))
+
+    for at in _positions(limit):
+        yield Outcome(at, lambda at=at: there(at))  # type: ignore[misc]
+        if ends:
+            yield Outcome(at, lambda at=at: ended(at), found=False)  # type: ignore[misc]
+    if limit is not None and limit <= FARTHEST:
+        yield Outcome(limit, lambda: before(limit), found=False)
+
+
+def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
+    def before(at: int) -> Iterator[Condition]:
+        for index in range(at):
+            byte = a(index, BYTE)
+            yield conjunction((equal(byte, b(index, BYTE)), *([not_zero(byte)] if ends else [])))
+
+    def alike(at: int) -> Iterator[Condition]:
+        yield from before(at)
+        yield conjunction((equal(a(at, BYTE), ZERO), equal(b(at, BYTE), ZERO)))
+
+    def differs(at: int, sign: int) -> Iterator[Condition]:
+        yield from before(at)
+        one, other = (a, b) if sign < 0 else (b, a)
+        yield less(one(at, BYTE), other(at, BYTE))
+
+    if limit == 0:
+        yield Outcome(0, lambda: before(0))
+    for at in _positions(limit):
+        if ends:
+            yield Outcome(0, lambda at=at: alike(at))  # type: ignore[misc]
+        for sign in (-1, 1):
+            yield Outcome(sign, lambda at=at, sign=sign: differs(at, sign))  # type: ignore[misc]
+    if limit is not None and 0 < limit <= FARTHEST:
+        yield Outcome(0, lambda: before(limit))

@@ -1,0 +1,347 @@
+"""One step of a search: what a transition demands of the inputs, reads, writes, and leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
+from loopless.flowgraph.model import Store as StoreTo
+from loopless.navigation.library import FOLLOWED, Outcome, Text, outcomes
+from loopless.navigation.memory import Memory, NoWay
+from loopless.navigation.store import NotFollowed, Store, size_of
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Condition,
+    Const,
+    IntType,
+    Read,
+    Term,
+    Var,
+    conjuncts,
+    const,
+    equals_zero,
+    mod,
+    range_of,
+    sub,
+    substitute,
+    walk,
+)
+from loopless.verification.transitions import START, Access, Input, Transition, TransitionSystem
+
+MOST_PLACES: Final = 64
+"""An address that may be one of more places is one of them, by choice. A guess."""
+MOST_OUTCOMES: Final = 60
+"""So many outcomes of calls of the library are tried in one step. A guess."""
+NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
+
+Taken = Mapping[Input, Term]
+"""What each value from outside was."""
+
+
+class Steps:
+    """The steps of one search, over its ``store`` and ``memory``. ``fixed``: what variables hold where the run begins,
+    by choice.
+    """
+
+    def __init__(self, system: TransitionSystem, fixed: Mapping[Var, int], store: Store, memory: Memory) -> None:
+        self.system, self.fixed, self.store, self.memory = system, fixed, store, memory
+        self.complete = True
+        """Whether nothing was chosen, and nothing left out, of what steps could have come to."""
+        self.why = ""
+        self._fresh = self._left = 0
+
+    def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
+        """What stands for the variables and the inputs of a transition."""
+        given = dict(values)
+        inputs: dict[Input, Term] = {}
+        for one in transition.taken:
+            chosen = self.fixed.get(one.var) if transition.source == START else None
+            self._fresh += 1
+            value = Var(f"?{self._fresh}", one.var.type) if chosen is None else const(chosen)
+            inputs[one] = given[one.var] = value
+        return given, inputs
+
+    def once(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], Taken] | None:
+        """The values behind one step, and what it takes from outside; None where it cannot be taken."""
+        given, inputs = self._given(transition, values)
+        waiting = frozenset(var for access in transition.accesses for var in access.gives if var is not None)
+        inputs = {one: value for one, value in inputs.items() if one.var not in waiting}
+        self._left = MOST_OUTCOMES
+        placed = self._through(transition.accesses, list(conjuncts(transition.condition)), waiting, given)
+        if placed is None:
+            return None
+        kept = self.system.state.get(transition.target, ())
+        new = {var: placed.get(var, term) for var, term in values.items() if var in kept}
+        for var, term in transition.update.items():
+            found = self._value(term, placed)
+            if found is None:
+                self._lost()
+                found = self._unknown(var.type)
+            new[var] = found
+        return new, inputs
+
+    def _through(
+        self,
+        accesses: Sequence[Access],
+        left: list[Condition],
+        waiting: frozenset[Var],
+        given: dict[Var, Term],
+    ) -> dict[Var, Term] | None:
+        """What stands for the variables behind the accesses, under the conditions that are ``left``; those that do not
+        depend on what is ``waiting`` are asked before each access. None where that cannot be.
+        """
+        for number, access in enumerate(accesses):
+            ready = [part for part in left if part.variables.isdisjoint(waiting)]
+            left = [part for part in left if not part.variables.isdisjoint(waiting)]
+            if not self._demanded(ready, given):
+                return None
+            waiting = waiting.difference(access.gives)
+            match access.statement:
+                case Call(callee=callee) as call if callee in FOLLOWED:
+                    try:
+                        ways = self._called(call, access, given)
+                    except NoWay:
+                        return None
+                    except NotFollowed:
+                        self.why = NOT_FOLLOWED
+                    else:
+                        return self._by_outcome(ways, accesses[number + 1 :], left, waiting, given)
+                case _:
+                    try:
+                        self._access(access, given)
+                    except NoWay:
+                        return None
+        return given if self._demanded(left, given) else None
+
+    def _by_outcome(
+        self,
+        ways: Iterator[tuple[dict[Var, Term], Outcome]],
+        accesses: Sequence[Access],
+        left: list[Condition],
+        waiting: frozenset[Var],
+        given: dict[Var, Term],
+    ) -> dict[Var, Term] | None:
+        """The same behind a call of the library, by the first of its outcomes with which it goes on."""
+        self.complete = False  # what comes further on may go with another one
+        soon = [part for part in left if part.variables.isdisjoint(waiting)]
+        for found, outcome in ways:
+            if any(substitute(part, {**given, **found}) is FALSE for part in soon):
+                continue
+            if self._left <= 0:
+                return None
+            self._left -= 1
+            marks = self.store.mark(), self.memory.mark()
+            if self._all_hold(outcome.parts()):
+                behind = self._through(accesses, left, waiting, {**given, **found})
+                if behind is not None:
+                    return behind
+            self.store.back(marks[0])
+            self.memory.back(marks[1])
+        return None
+
+    def _demanded(self, conditions: Sequence[Condition], given: dict[Var, Term]) -> bool:
+        """Let conditions hold; False where they cannot."""
+        parts = []
+        for part in conditions:
+            placed = substitute(part, given)
+            try:
+                placed = self.store.resolved_condition(placed)
+            except NotFollowed:
+                if not self._pin(placed, given):
+                    self._lost()
+                    continue
+                try:
+                    placed = self.store.resolved_condition(substitute(part, given))
+                except NotFollowed:
+                    self._lost()
+                    continue
+            if placed is FALSE:
+                return False
+            parts.append(placed)
+        return not parts or self.store.demand(parts)
+
+    def _value(self, term: Term, given: dict[Var, Term]) -> Term | None:
+        """A term with what it reads; None where that is not followed."""
+        try:
+            return self.store.resolved(substitute(term, given))
+        except NotFollowed:
+            if not self._pin(substitute(term, given), given):
+                return None
+        try:
+            return self.store.resolved(substitute(term, given))
+        except NotFollowed:
+            return None
+
+    def _unknown(self, type: IntType) -> Var:
+        self._fresh += 1
+        return Var(f"?{self._fresh}", type)
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def _access(self, access: Access, given: dict[Var, Term]) -> None:
+        """What a statement does to memory. Raises :class:`NoWay` where it is undefined."""
+        memory = self.memory
+        found: tuple[Term | None, Term | None] = (None, None)
+        memory.guessed = False
+        try:
+            found = self._accessed(access, given)
+        except NotFollowed:
+            self.why = NOT_FOLLOWED
+            if not isinstance(access.statement, Load):  # what is read is any value, which leaves out nothing
+                memory.taint(None)
+        finally:
+            self.complete = self.complete and not memory.guessed
+        for var, term in zip(access.gives, found, strict=True):
+            if var is not None:
+                given[var] = self._unknown(var.type) if term is None else term
+
+    def _called(
+        self, call: Call, access: Access, given: dict[Var, Term]
+    ) -> Iterator[tuple[dict[Var, Term], Outcome]]:
+        """The outcomes of a search or comparison of the library, with what the inputs stand for then."""
+        memory = self.memory
+        pointers = [one for one in call.arguments if isinstance(one, Pointer)]
+        places = [self._place(one, given) for one in pointers]
+        numbers = [self._followed(one, given) for one in call.arguments if not isinstance(one, Pointer)]
+        limited = call.callee.startswith(("mem", "strn", "bcmp"))
+        if not places or (limited and not numbers):
+            raise NotFollowed
+        limit = self._number(numbers[-1], given) if limited else None
+        owner = self._followed(pointers[0].object, given)
+
+        def text(place: tuple[str, int]) -> Text:
+            return lambda at, type_: memory.read(place[0], place[1] + at, type_)
+
+        def ways() -> Iterator[tuple[dict[Var, Term], Outcome]]:
+            value_of, owner_of = access.gives
+            for outcome in outcomes(call.callee, [text(place) for place in places], numbers, limit):
+                found: dict[Var, Term] = {}
+                if owner_of is not None:
+                    found[owner_of] = owner if outcome.found else ZERO
+                if value_of is not None:
+                    at = outcome.value if owner_of is None else places[0][1] + outcome.value
+                    found[value_of] = const(at) if outcome.found else ZERO
+                yield found, outcome
+
+        return ways()
+
+    def _all_hold(self, parts: Iterator[Condition]) -> bool:
+        """Let conditions hold, which are looked at one by one; False where they cannot."""
+        every = []
+        try:
+            for part in parts:
+                if part is FALSE:
+                    return False
+                every.append(part)
+        except NotFollowed:
+            return False
+        return self.store.demand(every)
+
+    def _accessed(self, access: Access, given: dict[Var, Term]) -> tuple[Term | None, Term | None]:
+        """What the inputs of an access stand for."""
+        memory = self.memory
+        match access.statement:
+            case Load(address=address, type=type_, shown=shown):
+                if access.gives[1] is None and (places := self._places(address, type_, given)) is not None:
+                    return memory.choice(*places, type_), None
+                array, offset = self._place(address, given)
+                if access.gives[1] is not None:
+                    held, at = memory.pointer(array, offset, shown)
+                    return at, held
+                target = access.gives[0]
+                whole = target is not None and target.type.width is None
+                return memory.read(array, offset, IntType(None) if whole else type_), None
+            case StoreTo(address=address, value=value, type=type_, value_object=owner):
+                if owner is None and (places := self._places(address, type_, given)) is not None:
+                    memory.write_somewhere(*places, type_, self._followed(value, given))
+                    return None, None
+                array, offset = self._place(address, given)
+                to = None if owner is None else self._followed(owner, given)
+                memory.write(array, offset, size_of(type_), self._followed(value, given), to)
+            case Fill(address=address, byte=byte, length=length):
+                count = self._number(length, given)
+                if count > 0:
+                    array, offset = self._place(address, given)
+                    memory.fill(array, offset, count, self._followed(byte, given))
+            case Copy(target=target, source=source, length=length):
+                count = self._number(length, given)
+                if count > 0:
+                    memory.copy(self._place(target, given), self._place(source, given), count)
+            case Allocate(zeroed=zeroed):
+                return memory.allocate(zeroed=zeroed), None
+            case Expire(object=number):
+                memory.expire(number)
+            case Call(writes_memory=True, objects=objects) if objects is None or objects:
+                memory.taint(objects)
+            case None:
+                raise NotFollowed
+            case _:
+                pass
+        return None, None
+
+    def _followed(self, term: Term, given: dict[Var, Term]) -> Term:
+        found = self._value(term, given)
+        if found is None:
+            raise NotFollowed
+        return found
+
+    def _place(self, address: Pointer, given: dict[Var, Term]) -> tuple[str, int]:
+        """The name of the object and the byte of an address, which gets one value where it may have several."""
+        owner = self._followed(address.object, given)
+        if not isinstance(owner, (Const, Var)):
+            owner = const(self._number(address.object, given))
+        return self.memory.array(owner), self._number(address.offset, given)
+
+    def _places(
+        self, address: Pointer, type: IntType, given: dict[Var, Term]
+    ) -> tuple[str, Term, Sequence[int]] | None:
+        """The name of the object, the byte, and all that this may be, of an address that may be one of a few."""
+        owner, offset = self._followed(address.object, given), self._followed(address.offset, given)
+        if isinstance(offset, Const) or not isinstance(owner, Const):
+            return None
+        found = self.system.graph.objects.get(owner.value)
+        low, high = range_of(offset)
+        if found is None or found.size is None or low is None or high is None:
+            return None
+        size = size_of(type)
+        places = range(max(low, 0) - (max(low, 0) - low) % size, min(high, found.size - size) + 1, size)
+        if not 1 <= len(places) <= MOST_PLACES or equals_zero(mod(sub(offset, const(low)), const(size))) is not TRUE:
+            return None
+        return self.memory.array(owner), offset, places
+
+    def _number(self, term: Term, given: dict[Var, Term]) -> int:
+        """The value of a term, one that it may have."""
+        found = self._followed(term, given)
+        if not isinstance(found, Const):
+            if not self._pin_all(found.variables, given):
+                raise NotFollowed
+            found = self._followed(term, given)
+        if not isinstance(found, Const):
+            raise NotFollowed
+        return found.value
+
+    def _pin(self, placed: Condition | Term, given: dict[Var, Term]) -> bool:
+        """Give what an address depends on one value; what has only one loses nothing by that."""
+        reads = [node for node in walk(placed) if isinstance(node, Read)]
+        return self._pin_all({var for node in reads for var in node.offset.variables}, given)
+
+    def _pin_all(self, variables: Iterable[Var], given: dict[Var, Term]) -> bool:
+        """Give variables one value each."""
+        symbols = sorted(variables, key=lambda var: var.key)
+        for symbol in symbols:
+            others = self.store.pin(symbol)
+            if others is None:
+                return False
+            if others:
+                self.complete = False
+        pinned: dict[Var, Term] = {symbol: const(self.store.pinned[symbol]) for symbol in symbols}
+        for var, term in given.items():
+            given[var] = substitute(term, pinned)
+        return bool(symbols)
+
+    def _lost(self) -> None:
+        self.complete = False
+        self.why = NOT_FOLLOWED
