@@ -151,6 +151,23 @@ def test_the_words_of_argv_are_found_and_written(asked, tmp_path):
         assert ran.stdout == "the error function was called\n"
 
 
+def test_flags_of_the_compile_database_are_used_and_written(capsys, tmp_path):
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "limit.h").write_text("#define LIMIT 47\n", encoding="utf-8")
+    file = tmp_path / "a.c"
+    text = '#include "limit.h"\nextern int puts(const char *);\nint f(int n) {\n  if (n == LIMIT + EXTRA)\n    puts("there");\n  return 0;\n}\n'
+    file.write_text(text, encoding="utf-8")
+    entry = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", "-Iinc", "-DEXTRA=3", "-c", "a.c"]}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
+    folder = tmp_path / "tests"
+    assert main(["reach", str(file), "-p", str(tmp_path), "--line", "5", "--write-test", str(folder)]) == 0
+    assert "n = 50" in capsys.readouterr().out
+    built = (folder / "test.c").read_text(encoding="utf-8").partition("In this folder: ")[2].partition(" && ")[0]
+    assert "-I../inc -DEXTRA=3" in built
+    subprocess.run(built.split(), cwd=folder, check=True)
+    assert subprocess.run(["./test"], cwd=folder, capture_output=True, text=True, check=True).stdout == "there\n"
+
+
 BACK = """extern int puts(const char *);
 struct st;
 struct zs { int a; struct st *state; };

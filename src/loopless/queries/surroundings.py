@@ -5,7 +5,7 @@ functions have no body there and so must get one.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +14,12 @@ from typing import Final
 from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.source import load
 from loopless.source.compile import SourceOptions
+from loopless.source.database import CompileDatabase
 from loopless.source.debug import DebugType, DebugTypes, Kind
 from loopless.source.ir import Function, IntT, Param, PtrT, Type, VoidT
 
+_FOLDERS: Final = ("-I", "-isystem", "-include", "-iquote")
+"""Flags that a path stands behind."""
 _PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", "exit", "nothing"))
 """Meanings of names that a C file can give them."""
 
@@ -100,9 +103,25 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
     parameters = tuple(_passed(program.module.debug_types, one) for one in code.params)
     result = _plain(code.result, code.result_debug)
     bits = program.pointer_bits
+    flags = (*_flags_of(file, options), *options.flags)
     return Surroundings(
-        code.source_name, parameters, result, file, others, missing, variables, replaced, elsewhere, options.flags, bits
+        code.source_name, parameters, result, file, others, missing, variables, replaced, elsewhere, flags, bits
     )
+
+
+def _flags_of(file: Path, options: SourceOptions) -> Iterator[str]:
+    """The flags that the compile database has for a file, with whole paths."""
+    if options.compile_database is None:
+        return
+    command = CompileDatabase(options.compile_database).command(file)
+    named = False
+    for flag in command.flags:
+        joined = next((word for word in _FOLDERS if flag.startswith(word) and len(flag) > len(word)), "")
+        if named or joined:
+            yield f"{joined}{command.directory / flag.removeprefix(joined)}"
+        else:
+            yield flag
+        named = flag in _FOLDERS
 
 
 def _passed(types: DebugTypes, parameter: Param) -> Passed:

@@ -37,6 +37,7 @@ from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, S
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
+from loopless.source.database import CompileDatabase
 from loopless.source.reader import read_module
 from loopless.source.stubs import read_stubs
 from loopless.source.targets import by_bodies
@@ -438,7 +439,8 @@ def _own_ir(program: str | Path | Iterable[Path], options: SourceOptions, *, ir:
 def _part(path: Path, options: SourceOptions) -> str | bytes:
     """The IR of one file: assembly as text, bitcode as bytes."""
     if path.suffix not in IR_SUFFIXES:
-        return compile_ir(path, options)
+        database = options.compile_database
+        return compile_ir(path, options, CompileDatabase(database).command(path) if database is not None else None)
     check_file(path)
     return path.read_bytes() if path.suffix == ".bc" else path.read_text(encoding="utf-8")
 
