@@ -171,7 +171,7 @@ def test_a_condition_that_is_none(run, good, condition):
         (["1", "2", "3"], "not 3"),
         (["1", "[2]"], "n is no pointer"),
         (["1", "2147483648"], "-2147483648 to 2147483647"),
-        (["1", "two"], "'two' is no argument"),
+        (["1", "two"], "give one integer, not 'two'"),
         (["1", "--nosuch"], "there is no option --nosuch"),
         (["1", "2", "--nondet", "x"], "'x' is no integer"),
     ],

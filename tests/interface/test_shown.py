@@ -149,7 +149,7 @@ def test_at_a_prompt_there_is_one_short_line(program):
     assert lines["type"] == f"<type 1 of {file}:f:5:9: IV conditions, sequential>"
     assert "L101 irreducible-control-flow" in lines["refusal"]
     assert "over-approximate, type 3, by path counters, 2 ways to leave" in lines["approximation"]
-    assert lines["call"] == "<call: returns 12, by summary>"
+    assert lines["call"] == "<call: returns 12, by interpretation>"
 
 
 def test_a_refusal_equals_the_one_that_others_carry(program):

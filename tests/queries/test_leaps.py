@@ -173,5 +173,6 @@ def test_a_stream_goes_on_the_same(program, tmp_path) -> None:
         check=True,
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer.pop("by") for answer in answers][-1] == "summary"
     assert len(answers) == len(lines)
     assert answers[7:] == answers[:-7]

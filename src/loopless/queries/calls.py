@@ -22,7 +22,7 @@ from loopless.queries.answers import Question, answer_all
 from loopless.queries.argument_types import Formal, Given, as_declared, pointed
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
-from loopless.queries.program import Function
+from loopless.queries.program import Function, deadline
 from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -65,7 +65,7 @@ class Calls:
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
         self._settings = settings
-        self._outcomes = outcomes or (lambda: _outcomes(function, settings, until))
+        self._outcomes = outcomes or (lambda: _outcomes(function, settings, self._deadline()))
         self._prepared = _Prepared(function, None)
         self._pool = self._new_pool() if settings.sandboxed else None
         self._calls, self._spent_s = 0, 0.0
@@ -140,6 +140,10 @@ class Calls:
         """How many arguments there are, and which."""
         return arguments_in_words([_declared_as(given) for given in self.declared])
 
+    def _deadline(self) -> float | None:
+        """When summaries must be done: each call has its own time, and the first what reading the program left of it."""
+        return self._until if self._calls == 0 else deadline(self._settings)
+
     def _summarize(self) -> None:
         """Summarize the loops, if that is not done."""
         if self._prepared.outcomes is None:
@@ -161,7 +165,7 @@ class Calls:
         time_s = max(FIRST_TIME_S, self._spent_s)
         known = self._prepared.outcomes
         if known is None:
-            known = _outcomes(self._function, replace(self._settings, loop_timeout_s=time_s), self._until)
+            known = _outcomes(self._function, replace(self._settings, loop_timeout_s=time_s), self._deadline())
             if any(isinstance(one, Refused) and one.reason is Reason.TIME_LIMIT for one in known.values()):
                 return  # where a call needs the summaries, there will be more time for them
         whole = summary_for_calls(self._function, known, self._settings, time_s)
