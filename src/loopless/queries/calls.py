@@ -47,7 +47,7 @@ QUICK_STEPS: Final = 20_000
 class Calls:
     """Evaluates calls of ``function``. Use as a context manager, which ends the processes that it needs.
 
-    ``outcomes``: gives the summaries of its loops by their names, where that is not to be done here.
+    ``outcomes``: the summaries of its loops by their names, or what gives them, where that is not to be done here.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Calls:
         function: Function,
         settings: Settings,
         until: float | None = None,
-        outcomes: Callable[[], Mapping[str, Outcome]] | None = None,
+        outcomes: Mapping[str, Outcome] | Callable[[], Mapping[str, Outcome]] | None = None,
     ) -> None:
         self._function, self._until = function, until
         graph = function.graph()
@@ -65,7 +65,7 @@ class Calls:
         self._limit_s = settings.timeout_s if settings.timeout_s is not None else DEFAULT_CALL_S
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
         self._settings = settings
-        self._outcomes = outcomes or (lambda: _outcomes(function, settings, self._deadline()))
+        self._given = outcomes
         self._prepared = _Prepared(function, None)
         self._pool = self._new_pool() if settings.sandboxed else None
         self._calls, self._spent_s = 0, 0.0
@@ -141,13 +141,16 @@ class Calls:
         return arguments_in_words([_declared_as(given) for given in self.declared])
 
     def _deadline(self) -> float | None:
-        """When summaries must be done: each call has its own time, and the first what reading the program left of it."""
+        """When summaries must be done: each call has its own time, the first what reading the program left of it."""
         return self._until if self._calls == 0 else deadline(self._settings)
 
     def _summarize(self) -> None:
         """Summarize the loops, if that is not done."""
         if self._prepared.outcomes is None:
-            self._prepare(self._outcomes())
+            given = self._given
+            if given is None:
+                given = _outcomes(self._function, self._settings, self._deadline())
+            self._prepare(given() if callable(given) else given)
 
     def _prepare(self, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None) -> None:
         self._prepared = _Prepared(self._function, outcomes, whole)
