@@ -138,3 +138,11 @@ def test_a_loop_around_a_cycle_with_two_entries_has_no_paths_rather_than_some() 
     )
     assert isinstance(found, NoPaths)
     assert found.refused.reason is Reason.IRREDUCIBLE
+
+
+def test_a_return_has_the_line_of_its_statement_not_of_the_condition_before_it() -> None:
+    source = "int f(const char *s, char c) {\n  int i = 0;\n  while (s[i] != 0) {\n    if (s[i] == c)\n      return i;\n    i++;\n  }\n  return -1;\n}\n"
+    lines = {(path.exit.kind, path.exit.line) for path in found(source).exits if path.exit is not None}
+    assert {("return", 5), ("normal", 3)} <= lines
+    one = "int f(int n) { int i = 0; for (;;) { if (i > n) return i; i++; } }"
+    assert {path.exit.line for path in found(one).exits if path.exit is not None} == {1}
