@@ -112,6 +112,10 @@ def _memory(function: Function) -> Iterator[str]:
     for object in graph.objects.values():
         if object.kind in ("global", "parameter", "pointee", "reached") and not object.constant:
             yield object.name.removeprefix("*")
+    for var in graph.variables:
+        pointee = graph.pointee_name(var)
+        if pointee is not None:
+            yield pointee.removeprefix("*")
 
 
 def _inputs(function: Function) -> Iterator[tuple[str, IntType | None]]:
@@ -190,7 +194,8 @@ def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
     missing = {var for node in nodes for var in node.variables if var not in here.values}
     reads = [part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)]
     contents = [array.removeprefix("*") for array in reads]
-    return AtValues(needs=tuple(sorted(missing, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
+    needs = [var for var in missing if not set(_names(var, found)) & set(contents)]  # elements count from pointers
+    return AtValues(needs=tuple(sorted(needs, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
 
 
 class _Here:
@@ -215,7 +220,7 @@ class _Here:
                     self.values[var] = number
                     break
             else:
-                if var.name in self.memory:
+                if any(name in self.memory for name in _names(var, found)):
                     self.values[var] = 0  # elements count from where the pointer of this name points to
         self._found, self._given = found, meant
 
