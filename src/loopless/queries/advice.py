@@ -93,7 +93,7 @@ def _evaluation(program: Program, index: int, name: str, settings: Settings) -> 
     graph = function.graph()
     if not isinstance(graph, Flowgraph) or function.code.variadic:
         return None
-    with Calls(function, settings, outcomes={}) as calls:
+    with Calls(function, settings, outcomes=dict) as calls:
         for arguments in _samples(graph):
             try:
                 found = calls.run(arguments)
