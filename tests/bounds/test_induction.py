@@ -98,6 +98,14 @@ BY_HAND: dict[str, tuple[str, Exact]] = {
         "(u8 i, i8 n) { while ((i8)i < n) i++; return i; }",
         lambda v: max(0, v["n"] - ((v["i"] + 128) % 256 - 128)),
     ),
+    "a bit that others have": (
+        "(u8 i, u8 n) { while (i & n) i >>= 1; return i; }",
+        lambda v: next(k for k in range(9) if not v["n"] & (v["i"] >> k)),
+    ),
+    "bits of two": (
+        "(u8 i, u8 n) { while (n & i) i >>= 3; return i; }",
+        lambda v: next(k for k in range(4) if not v["n"] & (v["i"] >> 3 * k)),
+    ),
     "the same either way": (
         "(u8 i, u8 n, u8 j) { while (i < n) { if (j > 4) i++; else { i += 2; i--; } } return i; }",
         lambda v: max(0, v["n"] - v["i"]),

@@ -25,9 +25,11 @@ from loopless.terms import (
     Var,
     Wrap,
     add,
+    bit_and,
     conjunction,
     const,
     equal,
+    first,
     floor_div,
     from_polynomial,
     greater_equal,
@@ -38,9 +40,11 @@ from loopless.terms import (
     neg,
     negate,
     polynomial,
+    position,
     range_of,
     replace_terms,
     scale,
+    shift_right,
     sub,
     substitute,
     wrap,
@@ -138,6 +142,7 @@ class Counts:
             yield from self._around(fact, slack, {}, sharp=sharp)
             if sharp:
                 yield from self._shrinking(fact, slack)
+        yield from self._bits(fact)
 
     def _at_the_end(self, fact: Fact) -> Iterator[Count]:
         """Where a fact speaks of what a variable will be, and of nothing else that changes."""
@@ -409,6 +414,24 @@ class Counts:
         times = None if most is None else divisions(value, linear, most)
         if times is not None:
             yield Count(const(times), fact)
+
+    def _bits(self, fact: Fact) -> Iterator[Count]:
+        """Some bits that do not change, of which one is set in a value that is shifted right by each iteration: until
+        it has none of them, or nothing is left of it.
+        """
+        bits = neg(fact.linear)
+        if fact.most != -1 or not isinstance(bits, Op) or bits.op != "bit_and":
+            return
+        for var, mask in (bits.args, bits.args[::-1]):
+            if not isinstance(var, Var) or var not in self.after or not mask.variables.isdisjoint(self.changed):
+                continue
+            by, (low, high) = quotient_of(self.after[var], var), range_of(var)
+            if by is None or by & (by - 1) or low is None or low < 0 or high is None or not self.is_named(mask):
+                continue
+            shift, at = by.bit_length() - 1, position()
+            left = shift_right(var, scale(at, shift))
+            length = const(-(-high.bit_length() // shift))
+            yield Count(first(at, length, equal(bit_and(mask, left), ZERO)), fact, exact=True)
 
     def _is_remainder(self, var: Var) -> bool:
         """Whether a variable becomes the remainder of another by it, and the other what it was."""
