@@ -105,7 +105,7 @@ def test_the_text_does_not_depend_on_the_order_of_union(c: Condition) -> None:
     assert (a & b).condition().variables <= set(PAIR)
 
 
-@check(60, condition((X, Y)), condition((X, Y), depth=0))
+@check(12, condition((X, Y)), condition((X, Y), depth=0))
 def test_what_is_implied_goes_without_a_change_of_meaning(c: Condition, context: Condition) -> None:
     product = t.mul(X, Y)
     power = t.equal(t.bit_and(X, Y), t.const(2))
@@ -136,3 +136,20 @@ def test_what_a_division_needs_stays_before_it() -> None:
     remainder = t.less(t.ZERO, t.operation("trunc_rem", (X, Y)))
     guarded = t.conjunction((t.not_zero(Y), remainder))
     assert logic.without_implied(guarded) is guarded
+
+
+def test_the_solver_leaves_out_what_products_imply() -> None:
+    x, y = Var("x", t.IntType(16)), Var("y", t.IntType(16))
+    positive = t.conjunction((t.less(t.ZERO, x), t.less(t.ZERO, y)))
+    products = t.add(t.mul(x, y), t.mul(x, x), x, y)
+    implied, denied = t.less(t.ZERO, products), t.less(products, t.ZERO)
+    open_ = t.less(products, t.const(700))
+    asked = logic.Questions(9)
+    assert logic.without_nonlinear(t.conjunction((positive, implied)), t.TRUE, asked) is positive
+    assert asked.left < 9
+    assert logic.without_nonlinear(implied, positive, logic.Questions(9)) is t.TRUE
+    either = t.disjunction((t.conjunction((positive, denied, open_)), t.equal(x, t.const(-5))))
+    assert logic.without_nonlinear(either, t.TRUE, logic.Questions(9)) is t.equal(x, t.const(-5))
+    assert logic.without_nonlinear(t.conjunction((positive, implied)), t.TRUE, logic.Questions(0)) is not positive
+    kept = t.conjunction((positive, open_))
+    assert set(t.conjuncts(logic.without_nonlinear(kept, t.TRUE, logic.Questions(9)))) == set(t.conjuncts(kept))

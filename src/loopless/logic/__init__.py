@@ -16,7 +16,7 @@ Least values and quantifiers
     ``exists`` and ``for_all`` over an interval.
 Conditions for people
     ``simplify(condition, context)``, ``pruned(condition)``, ``without_implied(condition, context)``,
-    ``expanded(condition, context)``,
+    ``without_nonlinear(condition, context, questions)``, ``expanded(condition, context)``,
     ``shortest_where(term, condition)``, ``equal_where(a, b, condition, region)``; at a few points first:
     ``sample_points``, ``may_be_equal``; of a premise what regions can speak of: ``presburger_part``.
 Quick questions
@@ -57,7 +57,16 @@ from loopless.logic.least import (
 from loopless.logic.pinning import equal_where, shortest_where
 from loopless.logic.points import Point, may_be_equal, sample_points
 from loopless.logic.region import EmptyRegion, Region
-from loopless.logic.simplify import expanded, presburger_part, pruned, shorter, simplify, without_implied
+from loopless.logic.simplify import (
+    Questions,
+    expanded,
+    presburger_part,
+    pruned,
+    shorter,
+    simplify,
+    without_implied,
+    without_nonlinear,
+)
 from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.logic.witness import has_point
@@ -75,6 +84,7 @@ __all__ = [
     "OverApproximation",
     "Pieces",
     "Point",
+    "Questions",
     "Region",
     "Unbounded",
     "budget",
@@ -105,4 +115,5 @@ __all__ = [
     "simplify",
     "valid",
     "without_implied",
+    "without_nonlinear",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
+from loopless.logic.smt import Answer, satisfiable
 from loopless.logic.translate import is_quasi_affine
 from loopless.terms import (
     FALSE,
@@ -25,7 +27,9 @@ from loopless.terms import (
     conjunction,
     conjuncts,
     disjunction,
+    disjuncts,
     equals_zero,
+    is_plain,
     may_lack_value,
     negate,
     text,
@@ -72,6 +76,50 @@ def without_implied(condition: Condition, context: Condition = TRUE, *, operatio
         if not feasible(conjunction((context, condition)), solver=False):
             return FALSE
         return _thinned(condition, tuple(conjuncts(context)))
+
+
+SOLVER_STEPS: Final = 100_000
+"""What the solver may do for one part that is not Presburger: some 20 ms. With a third of it some conditions of gcd by
+subtraction stay ten times as long."""
+SOLVER_MS: Final = 2_000
+"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
+_LEAST_ASKED: Final = 16
+"""Parts of fewer characters are not worth a question. A guess."""
+
+
+@dataclass(slots=True)
+class Questions:
+    """How many questions to the solver are left."""
+
+    left: int
+
+    def denied(self, condition: Condition) -> bool:
+        """Whether ``condition`` surely cannot hold, by the solver; False where no question is left."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        return satisfiable(condition, SOLVER_MS, steps=SOLVER_STEPS).answer is Answer.NO
+
+
+def without_nonlinear(condition: Condition, context: Condition, questions: Questions) -> Condition:
+    """As :func:`without_implied`, of long parts that are not Presburger, by what the solver knows of products."""
+    given = tuple(conjuncts(context))
+    arms: list[Condition] = []
+    for arm in disjuncts(condition):
+        parts = list(conjuncts(arm))
+        asked = [part for part in parts if not is_quasi_affine(part) and _written(part) >= _LEAST_ASKED]
+        for part in sorted(asked, key=_written, reverse=True):
+            others = [other for other in parts if other is not part]
+            if questions.denied(conjunction((*_before(part, (*given, *others)), negate(part)))):
+                parts = others
+        impossible = len(asked) > 1 and questions.denied(conjunction((*given, *parts)))
+        arms += [] if impossible else [conjunction(parts)]
+    return disjunction(arms)
+
+
+def _written(condition: Condition) -> int:
+    """How long the condition is for who reads it; of very long ones it is enough that they are."""
+    return len(text(condition)) if is_plain(condition) else 10_000
 
 
 def _thinned(condition: Condition, given: tuple[Condition, ...]) -> Condition:

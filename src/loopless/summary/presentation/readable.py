@@ -14,6 +14,7 @@ from typing import Final, assert_never
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
+    Questions,
     Region,
     budget,
     is_quasi_affine,
@@ -21,6 +22,7 @@ from loopless.logic import (
     shortest_where,
     simplify,
     without_implied,
+    without_nonlinear,
 )
 from loopless.paths.model import LoopPaths
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
@@ -58,6 +60,8 @@ _OPERATIONS_EACH: Final = 30_000
 """isl's operations for one condition: some 4 ms. A guess."""
 _OPERATIONS_NONLINEAR: Final = 120_000
 """The same for one that is not Presburger: each of its parts is asked about. A guess."""
+_QUESTIONS: Final = 12
+"""Questions to the solver for one summary: a quarter of a second where all are hard. A guess."""
 _MOST_REGIONS: Final = 16
 """More regions of one place are not put in plainer words one by one. A guess."""
 _REMEMBERED: Final = 10_000
@@ -88,6 +92,7 @@ class _Writer:
     def __init__(self, guards: Guards, given: Condition) -> None:
         self.guards = guards
         self.given = given
+        self.questions = Questions(_QUESTIONS)
 
     def plain(self, condition: Condition) -> Condition:
         """The condition, plainer where it is not Presburger."""
@@ -103,6 +108,7 @@ class _Writer:
             short = simplify(plain, self.given, operations=_OPERATIONS_EACH)
         if not is_quasi_affine(short):
             short = without_implied(short, self.given, operations=_OPERATIONS_NONLINEAR)
+            short = without_nonlinear(short, self.given, self.questions)
         return self.guards.arranged(short)
 
     def case(self, case: Case) -> Case:
@@ -128,6 +134,7 @@ class _Writer:
 
     def residual(self, parts: Sequence[Residual]) -> Iterable[Residual]:
         """One region for each reason."""
+        self.questions.left = 0  # where nothing exact is known need not be told as shortly as can be
         reasons = list(dict.fromkeys(part.why for part in parts))
         return [Residual(self.union([p.when for p in parts if p.why == why]), why) for why in reasons]
 
