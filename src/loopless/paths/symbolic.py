@@ -8,6 +8,7 @@ from typing import Final
 
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
+    OBJECT_PART,
     Allocate,
     Block,
     Call,
@@ -270,11 +271,14 @@ class Body(Execution[State]):
         name: str,
         loc: Loc | None,
         refused: Refused | None = None,
+        *,
+        shown: str = "",
     ) -> State:
+        """``shown``: what the value is called, where it is not the result of a call."""
         if not self.wanted(target) and origin is not Origin.NONDET:
             return state
         self._unknowns += 1
-        var = Var(f"{name}()'{self._unknowns}", target.type)
+        var = Var(f"{shown or f'{name}()'}'{self._unknowns}", target.type)
         return self.take(state, Unknown(var, origin, name, loc, refused), target)
 
     def _load(self, state: State, load: Load) -> State:
@@ -284,7 +288,9 @@ class Body(Execution[State]):
         if isinstance(found, Term):
             return self.bind(state, load.target, found, load.loc)
         for target in defined_by(load):
-            state = self._unknown(state, target, Origin.MEMORY, found, load.loc)
+            half = OBJECT_PART if target is load.target_object else ""
+            shown = f"{load.shown}{half}" if load.shown else ""
+            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=shown)
         return state
 
     def _edges(self, block: Block, state: State) -> list[tuple[str, State]]:
