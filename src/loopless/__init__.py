@@ -19,6 +19,7 @@ if typing.TYPE_CHECKING:
     from loopless.interface.bounds import Bound, FunctionBound, LoopBound
     from loopless.interface.evaluation import Evaluation
     from loopless.interface.program import Function, Loop, Program, load
+    from loopless.interface.reached import Reached
     from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
     from loopless.interface.verdict import Verdict
     from loopless.queries.settings import Settings
@@ -40,6 +41,7 @@ __all__ = [
     "LoopBound",
     "LooplessError",
     "Program",
+    "Reached",
     "Reason",
     "Refused",
     "Settings",
@@ -55,6 +57,7 @@ _HOMES = {
     "loopless.interface.bounds": ("Bound", "FunctionBound", "LoopBound"),
     "loopless.interface.evaluation": ("Evaluation",),
     "loopless.interface.program": ("Function", "Loop", "Program", "load"),
+    "loopless.interface.reached": ("Reached",),
     "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
     "loopless.interface.verdict": ("Verdict",),
     "loopless.queries.settings": ("Settings",),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble, warn
 from loopless.errors import SourceError, UsageError
+from loopless.queries.places import place_of
 from loopless.source.targets import Target
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from loopless.queries.reached import Inputs, Reach
     from loopless.queries.settings import Settings
 
-_IR: Final = (".ll", ".bc")
-_PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 
 
 @click.command("reach", short_help="Which inputs get me to a place? A test, or a proof that none do.")
@@ -66,7 +65,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     """
     if options["cover"]:
         return _cover(request, files, options)
-    target = _target(files, options)
+    target = place_of(files, options["line"], options["callee"], options["when"])
     settings = settings_of(request, options)
     found = _reached(request, files, target, settings, options)
     show_trouble([found.trouble])
@@ -117,69 +116,6 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
     else:
         show(coverage_text(found), options["color"])
     return UNKNOWN if found.count("unknown") and not options["unknown_ok"] else ANSWERED
-
-
-def _target(files: tuple[Path, ...], options: dict[str, Any]) -> Target:
-    """The place that the options name. Raises ``UsageError``."""
-    line, callee, when = options["line"], options["callee"], options["when"] or ""
-    if (line is None) == (callee is None):
-        both = "not both" if line is not None else "one of them"
-        cover = "" if line is not None else ", or --cover for all branches of a function"
-        raise click.UsageError(f"a place is named by --line or by --call: give {both}{cover}")
-    if line is None:
-        if when:
-            raise click.UsageError("--when is a condition at a line; name that with --line")
-        if re.fullmatch(r"\w[\w.:$~<>, ]*", callee) is None:
-            raise click.UsageError(f"--call takes the name of a function, and {callee!r} is none")
-        return Target(callee=callee)
-    match = _PLACE.fullmatch(line)
-    if match is None:
-        raise click.UsageError(f"--line takes N or FILE:N, and {line!r} is neither")
-    number = int(match[2])
-    if match[1] is None and len(files) > 1:
-        raise click.UsageError(f"--line {line} is of one of {len(files)} files: name it, as --line {files[0]}:{line}")
-    target = Target(match[1] or str(files[0]), number, when=when.strip())
-    if options["when"] is not None:
-        _check_condition(target.when)
-    named = [file for file in files if target.is_in(file)]
-    if len(named) > 1:
-        raise click.UsageError(f"--line {line} may be in {' or in '.join(map(str, named))}: name more of its path")
-    if len(named) == 1:
-        _check_line(named[0], target)
-    if target.when and (len(named) != 1 or named[0].suffix in _IR):
-        raise click.UsageError("--when is asked at a line of a C file that is named: not in a header, nor in IR")
-    return target
-
-
-def _check_condition(when: str) -> None:
-    """Raises ``UsageError`` for what is no condition, or changes what the program does."""
-    if not when:
-        raise click.UsageError("--when is empty; give a condition of C, or leave it out")
-    bare = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", "0", when)
-    if re.search(r"[;{}\n]|//|/\*|\*/", bare) or not _is_balanced(bare):
-        raise click.UsageError(f"--when takes one condition of C, and {when!r} is none")
-    if re.search(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=", bare):
-        raise click.UsageError(f"--when {when!r} would change what the program does (a comparison is ==)")
-
-
-def _is_balanced(text: str) -> bool:
-    depth = 0
-    for sign in text:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-def _check_line(file: Path, target: Target) -> None:
-    """Raises ``UsageError`` for a line that a file of C does not have; what else is missing shows when it is read."""
-    from loopless.source.compile import STANDARD_INPUT, check_file
-
-    if file.suffix in _IR or file == STANDARD_INPUT:
-        return
-    count = len(check_file(file).read_bytes().splitlines())
-    if target.line is None or not 1 <= target.line <= count:
-        raise UsageError(f"{file} has {count} lines, so none is line {target.line}")
 
 
 def _reached(

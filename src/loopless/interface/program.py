@@ -14,6 +14,7 @@ from loopless.interface.bounds import FunctionBound, LoopBound
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
+from loopless.interface.reached import Reached
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
@@ -434,6 +435,33 @@ class Program(Shown):
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
         found = verify(self._found, known[property], self.settings, time.monotonic() + seconds)
         return Verdict(found, self.files)
+
+    def reach(
+        self,
+        line: int | str | None = None,
+        call: str | None = None,
+        when: str | None = None,
+        function: str | None = None,
+        minimize: str = "",
+        timeout_s: float | None = None,
+    ) -> Reached:
+        """Which inputs lead to a ``line`` (its number, or "FILE:N"; with ``when``, a condition of C, where that holds
+        just before it) or to a ``call`` of a function, or that none do, as ``loopless reach``. ``function``: the one
+        that is called (None: ``main``, or where there is none the one of the line); ``minimize``: "run" or "inputs".
+        ``timeout_s``: seconds for all of it; None: the settings' limit, or 60.
+
+        Raises ``UsageError`` for what is no place.
+        """
+        from loopless.queries.places import place_of
+        from loopless.queries.reach import DEFAULT_S, reach
+
+        if minimize not in ("", "run", "inputs"):
+            raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
+        files = [Path(file) for file in self.files]
+        target = place_of(files, None if line is None else str(line), call, when)
+        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
+        found = reach(files, target, function, self.settings, time.monotonic() + seconds, minimize=minimize)
+        return Reached(found, self.files, self.settings)
 
     def with_settings(self, **changes: Any) -> Program:
         """The same program under other settings, of which nothing is known yet; this one stays as it is.
