@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
-from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, MemoryObject
+from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
+from loopless.flowgraph.model import Store as StoreTo
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.navigation.store import NotFollowed, Store, size_of
 from loopless.terms import (
@@ -36,8 +38,6 @@ from loopless.verification.transitions import assigned_in
 
 LONGEST: Final = 1 << 16
 """More bytes are not filled or copied at once. A guess."""
-_POINTER: Final = 8
-
 
 class NoWay(Exception):
     """A path ends here: what it does is undefined."""
@@ -76,9 +76,24 @@ class Led:
     shown: str = ""
 
 
+def pointer_size(graph: Flowgraph) -> int:
+    """The bytes of a pointer, as far as the function tells by its accesses; else 8."""
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            match statement:
+                case Load(target_object=Var(), type=type_) if type_.width is not None:
+                    return size_of(type_)
+                case StoreTo(value_object=owner, type=type_) if owner is not None and type_.width is not None:
+                    return size_of(type_)
+                case _:
+                    pass
+    return 8
+
+
 class Memory:
     """The memory of one search. ``begun``: the globals that hold what the program gives them when the run begins;
-    ``words``: how many argv has, and its object, where the run begins with ``main``.
+    ``words``: how many argv has, and its object, where the run begins with ``main``. ``fixed``: what variables hold
+    first, by choice.
     """
 
     def __init__(
@@ -87,8 +102,10 @@ class Memory:
         store: Store,
         begun: frozenset[str] = frozenset(),
         words: tuple[Term, int] | None = None,
+        fixed: Mapping[Var, int] = MappingProxyType({}),
     ) -> None:
-        self.graph, self.store, self.words = graph, store, words
+        self.graph, self.store, self.words, self._fixed = graph, store, words, fixed
+        self._pointer = pointer_size(graph)
         self._bytes: dict[tuple[str, int], Byte] = {}
         self._lives: dict[int, int] = {}
         self._allocated: dict[int, tuple[str, bool]] = {}
@@ -111,8 +128,12 @@ class Memory:
             if info.object is not None and info.kind in (Kind.POINTEE, Kind.GLOBAL) and info.pointer_part != "offset"
         }
         self._moved = frozenset(assigned_in(graph))
-        self._names = {number: self._named(number, found) for number, found in graph.objects.items()}
-        self._by_name = {name: number for number, name in self._names.items()}
+        self._names: dict[int, str] = {}
+        self._by_name: dict[str, int] = {}
+        for number, found in graph.objects.items():
+            name = self._named(number, found)
+            name = f"{name}~{number}" if name in self._by_name else name
+            self._names[number], self._by_name[name] = name, number
 
     def _named(self, number: int, found: MemoryObject) -> str:
         if found.kind == "local":
@@ -162,12 +183,10 @@ class Memory:
         if name is None:
             raise NotFollowed
         if not self.store.demand([not_equal(owner, const(NULL_OBJECT))]):
-            raise NoWay
+            raise NotFollowed  # an address that is a number
         return name
 
     def _array_of(self, number: int) -> str:
-        if number == NULL_OBJECT:
-            raise NoWay
         if number in self._led:
             return self._led[number].array
         if number in self._allocated:
@@ -242,6 +261,7 @@ class Memory:
         """Let bytes be those of another place."""
         if length > LONGEST:
             raise NotFollowed
+        self._check_taint(source[0])
         held = [self._byte(source[0], source[1] + index) for index in range(length)]
         for index, byte in enumerate(held):
             self._set(self._bytes, (target[0], target[1] + index), byte)
@@ -307,7 +327,7 @@ class Memory:
         size = size_of(type)
         known = self._begun.get(number) if number is not None else None
         if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - size:
-            if any(at < place.offset + size and place.offset < at + _POINTER for at, _, _ in known.relocations):
+            if any(at < place.offset + size and place.offset < at + self._pointer for at, _, _ in known.relocations):
                 raise NotFollowed
             held = known.content[place.offset : place.offset + size]
             return const(type.wrap(int.from_bytes(held, "little")))
@@ -317,7 +337,9 @@ class Memory:
         if holding is not None:
             if holding[1] or self.graph.variables[holding[0]].size != size or holding[0] in self._moved:
                 raise NotFollowed
-            return holding[0] if type.width is None else wrap(holding[0], type)
+            begins = self._fixed.get(holding[0])
+            first = holding[0] if begins is None else const(begins)
+            return first if type.width is None else wrap(first, type)
         return self.store.cell(place.array, place.offset, type)
 
     def pointer(self, array: str, offset: int, shown: str = "") -> tuple[Term, Term]:
@@ -326,13 +348,13 @@ class Memory:
         Raises:
             NotFollowed: it is not known.
         """
-        whole = self._whole(array, offset, _POINTER)
+        whole = self._whole(array, offset, self._pointer)
         if isinstance(whole, Written):
             if whole.owner is None and whole.value != ZERO:
                 raise NotFollowed
             return whole.owner or ZERO, whole.value
         if whole is None:
-            if any(self._known_byte(array, offset + index) != 0 for index in range(_POINTER)):
+            if any(self._known_byte(array, offset + index) != 0 for index in range(self._pointer)):
                 raise NotFollowed
             return ZERO, ZERO
         return self._first_pointer(whole, shown)
@@ -340,13 +362,13 @@ class Memory:
     def _first_pointer(self, place: First, shown: str) -> tuple[Term, Term]:
         number = self._number(place.array)
         known = self._begun.get(number) if number is not None else None
-        if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - _POINTER:
+        if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - self._pointer:
             for at, symbol, behind in known.relocations:
                 if at == place.offset and symbol in self._numbers:
                     return const(self._numbers[symbol]), const(behind)
-            if any(at < place.offset + _POINTER and place.offset < at + _POINTER for at, _, _ in known.relocations):
+            if any(abs(at - place.offset) < self._pointer for at, _, _ in known.relocations):
                 raise NotFollowed
-            if any(known.content[place.offset : place.offset + _POINTER]):
+            if any(known.content[place.offset : place.offset + self._pointer]):
                 raise NotFollowed
             return ZERO, ZERO
         if any(name == place.array and zeroed for name, zeroed in self._allocated.values()):
@@ -372,7 +394,7 @@ class Memory:
         """Argv has argc words, and a null pointer behind them (C, 5.1.2.2.1)."""
         assert self.words is not None
         count = self.words[0]
-        index, rest = divmod(place.offset, _POINTER)
+        index, rest = divmod(place.offset, self._pointer)
         if rest or index < 0:
             raise NoWay
         there = conjunction((greater_equal(count, const(index + 1)), not_equal(owner, ZERO)))

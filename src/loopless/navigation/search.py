@@ -96,7 +96,7 @@ class Navigator:
         self.system, self.fixed, self.deadline, self.most, self.trips = system, fixed, deadline, most, trips
         self.done = Searched()
         self.store = Store(self.system.graph.objects.values())
-        self.memory = Memory(self.system.graph, self.store, begun, self._words())
+        self.memory = Memory(self.system.graph, self.store, begun, self._words(), self.fixed)
         self.steps = Steps(self.system, self.fixed, self.store, self.memory)
         self.onward: dict[str, list[int]] = {}
         for number, transition in enumerate(self.system.transitions):

@@ -23,6 +23,8 @@ from loopless.terms import (
     conjuncts,
     const,
     equals_zero,
+    greater_equal,
+    less_equal,
     mod,
     range_of,
     sub,
@@ -310,6 +312,8 @@ class Steps:
         places = range(max(low, 0) - (max(low, 0) - low) % size, min(high, found.size - size) + 1, size)
         if not 1 <= len(places) <= MOST_PLACES or equals_zero(mod(sub(offset, const(low)), const(size))) is not TRUE:
             return None
+        if not self.store.demand([greater_equal(offset, const(places[0])), less_equal(offset, const(places[-1]))]):
+            raise NoWay  # it is outside of the object
         return self.memory.array(owner), offset, places
 
     def _number(self, term: Term, given: dict[Var, Term]) -> int:

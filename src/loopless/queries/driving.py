@@ -15,7 +15,7 @@ from typing import Any, Final
 from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
-from loopless.navigation.memory import Led
+from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
 from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
@@ -103,8 +103,9 @@ def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]
     count = at_begin(argc)
     if not 1 <= count <= MOST_WORDS:
         raise NotDriven(f"it takes an argc of {count:,}, which is not given to a program")
+    size = pointer_size(graph)
     for index in range(count):
-        led = read.get(8 * index)
+        led = read.get(size * index)
         if led is None:
             yield runs_of(ANY_WORD if index else PROGRAM)
         else:
@@ -207,7 +208,7 @@ class _Image:
                     image.put(offset, 8, 0)
         for (array, offset), led in self.route.pointers.items():
             if array in names:
-                image.put(offset, 8, 0)
+                image.put(offset, pointer_size(self.graph), 0)
                 pointers += self._led(led, offset, depth)
         moved = tuple(replace(one, offset=one.offset + image.before) for one in pointers)
         named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
