@@ -48,6 +48,11 @@ REFUTED = {
         for (int i = 0; i < n; i++) { int m = 0; for (int k = 0; k < 5; k++) if (s[5 * i + k]) { m++; all++; }
             if (m == 4) full++; }
         if (full == 3 && all < 12) reach_error(); }""",
+    # Five open at once, and none in the end, take ten marks.
+    "the most that a variable was": """void f(const char *s, int n) { int depth = 0, most = 0;
+        for (int i = 0; i < n; i++) { if (s[i] == '(') depth++; else if (s[i] == ')') depth--;
+            if (depth > most) most = depth; }
+        if (n < 10 && depth == 0 && most >= 5) reach_error(); }""",
     # What the first loop leaves at is what the second one begins with.
     "one place": """void f(const char *s) { int i = 0; while (s[i] != 'x') i++; int j = i; while (s[j] == 'y') j++;
         if (j > i) reach_error(); }""",

@@ -330,12 +330,50 @@ class CounterSystem:
                 value = by[edge.number].reset
                 taken = greater_equal(often[edge.number], const(1))
                 if value is None:
-                    choices.append(taken)
+                    since_then = [(by[e.number], since[e.number]) for e in adding]
+                    held = self._then(edge, var, inside, changes, entry, often, since)
+                    choices.append(taken if held is None else conjunction((
+                        taken, *held[1], moved_by(held[0], middle[var], since_then),
+                    )))  # fmt: skip
                     continue
                 value = substitute(value, {v: entry[v] for v in value.variables if v in entry})
                 moved = moved_by(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
                 choices.append(conjunction((taken, moved)))
             self._say(disjunction(choices))
+
+    def _then(  # noqa: PLR0917
+        self,
+        edge: Edge,
+        var: Var,
+        inside: list[Edge],
+        changes: Mapping[Var, Mapping[int, Change]],
+        entry: Mapping[Var, Term],
+        often: Mapping[int, Term],
+        since: Mapping[int, Term],
+    ) -> tuple[Term, list[Condition]] | None:
+        """What an edge sets a variable to where it does so for the last time, from others that are only added to, and
+        what holds then; None where nothing is known of that.
+        """
+        term = edge.update.get(var)
+        if term is None or len(inside) > MOST_DETAILED:
+            return None
+        if any(isinstance(part, (Read, Aggregate)) for part in walk(term)):
+            return None
+        if not all(v in entry and not any(change.sets for change in changes[v].values()) for v in term.variables):
+            return None
+        before = {other.number: self._new("before") for other in inside}
+        held: list[Condition] = []
+        for other in inside:
+            count, total = before[other.number], often[other.number]
+            later = [since[other.number]] if other.number in since else []
+            last = [const(1)] if other.number == edge.number else []
+            held += [greater_equal(count, const(0)), less_equal(add(count, *later, *last), total)]
+        values: dict[Term, Term] = {}
+        for v in sorted(term.variables, key=lambda one: one.key):
+            values[v] = self._new(v.name, v.type)
+            moved = [(changes[v][other.number], before[other.number]) for other in inside]
+            held.append(moved_by(entry[v], values[v], moved))
+        return replace_terms(term, values), held
 
     def _around(  # noqa: PLR0917
         self,
