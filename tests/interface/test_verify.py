@@ -46,3 +46,23 @@ def test_a_violation_has_its_inputs(program):
 def test_what_is_asked_has_to_be_a_property(program):
     with pytest.raises(UsageError, match="no property 'ends'"):
         program(RIGHT).verify("ends")
+
+
+SUMS = """extern unsigned char __VERIFIER_nondet_uchar(void);
+int main(void) { int t = 0; for (int i = 0; i < 100; i++) t += __VERIFIER_nondet_uchar();
+    if (t > 25500) reach_error(); return 0; }
+"""
+TOGGLES = """int main(void) { int q = 0, t = 0;
+    while (__VERIFIER_nondet_int()) { if (__VERIFIER_nondet_int() == 34) { q = 1 - q; t++; } if (t > 1000) break; }
+    if (t == 15 && q == 0) reach_error(); return 0; }
+"""
+
+
+@pytest.mark.parametrize("text", [SUMS, TOGGLES])
+def test_sums_of_data_and_flags_that_turn_with_a_counter_are_proved(program, text):
+    assert program(text).verify(timeout_s=30.0)
+
+
+@pytest.mark.parametrize("text", [SUMS.replace("t > 25500", "t > 25499"), TOGGLES.replace("t == 15", "t == 16")])
+def test_what_is_one_off_is_not_proved(program, text):
+    assert program(text).verify(timeout_s=1.5).holds is not True

@@ -38,12 +38,13 @@ from loopless.terms import (
     mul,
     negate,
     polynomial,
+    range_of,
     scale,
     sub,
     substitute,
 )
 from loopless.terms.nodes import walk
-from loopless.verification.transitions import TransitionSystem
+from loopless.verification.transitions import TransitionSystem, apart
 
 States = Mapping[str, Sequence[Mapping[Var, int]]]
 """By cutpoint, states that runs came to."""
@@ -147,6 +148,7 @@ class Proposals:
                         found[condition] = None
         found.update(dict.fromkeys(self.equations(label, 1)))
         few = [*self._powers(variables, states), *self._few(variables, states)]
+        few += [*self._rates(label, variables, states), *self._turns(label, variables, states)]
         return [*few, *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
                 *self._remainders(variables, states)]  # fmt: skip
 
@@ -159,6 +161,65 @@ class Proposals:
                 rests = {s[var] % modulus for s in states}
                 if len(rests) == 1 and (len(states) > 2 or not states):
                     yield equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))
+
+    def _rates(
+        self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]
+    ) -> Iterable[Condition]:
+        """How much a variable is at most, and at least, by what iterations add to it out of the data, and a counter of
+        these: what bounds on sums over path counters say, as invariants.
+        """
+        around = [part for t in self.system.transitions if t.source == label == t.target for part in apart(t)]
+        entering = [t for t in self.system.transitions if t.target == label != t.source]
+        for counter in variables if around else ():
+            steps = {sub(t.update.get(counter, counter), counter) for t in around}
+            (step,) = steps if len(steps) == 1 else (None,)
+            if not isinstance(step, Const) or step.value <= 0:
+                continue
+            for var in variables:
+                ranges = [range_of(sub(t.update.get(var, var), var)) for t in around]
+                starts = [(t.update.get(var), t.update.get(counter)) for t in entering]
+                for side, choose in ((0, min), (1, max)):
+                    rates = [found for found in (one[side] for one in ranges) if found is not None]
+                    if var is counter or len(rates) < len(ranges):
+                        continue
+                    rate = choose(rates)
+                    weighed = sub(scale(var, step.value), scale(counter, rate))
+                    firsts = [
+                        step.value * one.value - rate * other.value
+                        for one, other in starts
+                        if isinstance(one, Const) and isinstance(other, Const)
+                    ]
+                    if len(firsts) < len(starts) or not firsts:
+                        continue
+                    limit = const(choose(firsts))
+                    candidate = less_equal(weighed, limit) if side else less_equal(limit, weighed)
+                    if candidate is not TRUE and self._held(candidate, states):
+                        yield candidate
+
+    def _turns(
+        self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]
+    ) -> Iterable[Condition]:
+        """That two variables are odd at the same times, or never: a flag that is turned whenever a counter counts."""
+        around = [part for t in self.system.transitions if t.source == label == t.target for part in apart(t)]
+        entering = [t for t in self.system.transitions if t.target == label != t.source]
+
+        def turns(var: Var) -> tuple[int, ...] | None:
+            """By iteration, whether the variable changes from even to odd and back; None where that varies."""
+            changes = [(t.update.get(var, var), var) for t in around]
+            rests = [mod(sub(term, old), const(2)) for term, old in changes]
+            return tuple(rest.value for rest in rests if isinstance(rest, Const)) if all(
+                isinstance(rest, Const) for rest in rests
+            ) else None  # fmt: skip
+
+        known = {var: found for var in variables if (found := turns(var)) is not None and any(found)}
+        for a, b in combinations(known, 2):
+            starts = [(t.update.get(a), t.update.get(b)) for t in entering]
+            rests = {(x.value - y.value) % 2 for x, y in starts if isinstance(x, Const) and isinstance(y, Const)}
+            numbers = all(isinstance(part, Const) for one in starts for part in one)
+            if known[a] == known[b] and numbers and len(rests) == 1:
+                candidate = equals_zero(mod(sub(sub(a, b), const(rests.pop())), const(2)))
+                if self._held(candidate, states):
+                    yield candidate
 
     def _remainders(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
         """Remainders by a variable that never changes and has few values: one condition for each of these."""
