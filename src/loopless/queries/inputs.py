@@ -167,10 +167,10 @@ def _spoken_of(found: FunctionBound) -> set[Var]:
 class AtValues:
     """What a claim comes to at given values.
 
-    ``value``: the number of iterations; ``whatever``: it is so many at most, whatever memory holds. ``never``: the loop
-    never ends. Else nothing is known: ``needs`` are further inputs on which the claim depends, ``contents`` the names
-    of what pointers point to and of arrays, of which elements are needed; where there are neither, no bound holds at
-    these values.
+    ``value``: the number of iterations; ``whatever``: it is so many at most, whatever memory holds. ``never``: the
+    loop never ends. ``late``: finding it out takes too long. Else nothing is known: ``needs`` are further inputs on
+    which the claim depends, ``contents`` the names of what pointers point to and of arrays, of which elements are
+    needed; where there are neither, no bound holds at these values.
     """
 
     value: int | None = None
@@ -178,6 +178,14 @@ class AtValues:
     never: bool = False
     needs: tuple[Var, ...] = ()
     contents: tuple[str, ...] = ()
+    late: bool = False
+
+
+def _most_read(given: int) -> int:
+    """How often elements are looked at, of which so many are given: some searches go on for ever, and each step of one
+    may look at all elements. A guess.
+    """
+    return 200 + 4 * given * given
 
 
 def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
@@ -188,6 +196,8 @@ def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
     value = here.number(claim.upper, claim.when)
     if value is not None:
         return AtValues(value, whatever=claim.upper is not None and here.number(claim.upper, exactly=True) is None)
+    if here.left < 0:
+        return AtValues(late=True)
     if claim.upper is None or here.holds(negate(claim.when)):
         return AtValues()
     nodes = (claim.upper, claim.when)
@@ -223,6 +233,8 @@ class _Here:
                 if any(name in self.memory for name in _names(var, found)):
                     self.values[var] = 0  # elements count from where the pointer of this name points to
         self._found, self._given = found, meant
+        self.left = _most_read(sum(map(len, self.memory.values())))
+        """How often elements of memory may still be looked at."""
 
     def number(self, term: Term | None, when: Condition = TRUE, *, exactly: bool = False) -> int | None:
         """What a bound comes to, or without ``exactly`` is at most where it depends on what is read; None where it
@@ -250,6 +262,9 @@ class _Here:
         return self.values | {var: value for var, value in named.items() if isinstance(value, int)}
 
     def _read(self, array: str, offset: int, type: IntType) -> int:
+        self.left -= 1
+        if self.left < 0:
+            raise EvaluationError("this takes too long")
         size = ((type.width or 8) + 7) // 8
         value = self.memory.get(array.removeprefix("*"), {}).get(offset // size) if offset % size == 0 else None
         if value is None or not type.holds(value):

@@ -197,6 +197,8 @@ def at_words(here: AtValues, names: Names) -> str:
         return "never ends"
     if here.value is not None:
         return f"at most {here.value}, whatever it reads" if here.whatever else str(here.value)
+    if here.late:
+        return "not known; it takes too many steps to find that out"
     needs = needed(here, names)
     return f"not known; it depends on {' and '.join(needs)}" if needs else "no bound is known for these values"
 
