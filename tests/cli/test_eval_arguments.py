@@ -18,7 +18,7 @@ from loopless.report.evaluation import evaluation_json, evaluation_text
 PROGRAM = """#include <stddef.h>
 struct point { int x, y; };
 struct node { short key; unsigned char flag : 3; unsigned char rest : 5; struct point at; double w; void *next; char s[4]; };
-struct three { long a, b, c; };
+struct three { long a, b, c; }; struct list { int v; struct list *next; };
 int find(const char *s, char c)
 {
     int i = 0;
@@ -62,6 +62,11 @@ double mean(const double *x, int n)
     return s / n;
 }
 int __VERIFIER_nondet_int(void);
+int bump(struct list *p) { int s = 0; for (; p; p = p->next) s += p->v++; return s; }
+int letters(const char **a, int n) { int k = 0; for (int i = 0; i < n; i++) for (int j = 0; a[i][j]; j++) k++; return k; }
+struct list *turned(struct list *p) { struct list *q = p->next; q->next = p; p->next = 0; return q; }
+struct list *ring(struct list *p) { p->next = p; return p; }
+int main(int argc, char **argv) { int k = 0; for (int i = 0; i < argc; i++) k++; return k; }
 int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_int(); return s; }
 """
 
@@ -77,7 +82,8 @@ def called(tmp_path_factory):
     def call(name: str, *words: str, nondet: tuple[int, ...] = ()):
         if name not in found:
             found[name] = Calls(program[name], replace(Settings(), sandboxed=False))
-        return found[name].run(arguments_of_words(words, found[name], name), nondet)
+        arguments = arguments_of_words(words, found[name], name) if words or name != "main" else []
+        return found[name].run(arguments, nondet)
 
     call.calls = lambda name: Calls(program[name], replace(Settings(), sandboxed=False))
     return call
@@ -102,6 +108,13 @@ def called(tmp_path_factory):
         pytest.param(["by_copy", "3", "[1, 2, 3]"], 19, {}, id="a structure in memory"),
         pytest.param(["count", "[1.5, 2]", "2"], 4, {"x": [1.5, 2.0]}, id="floating-point numbers"),
         pytest.param(["flip", "true", "200"], 1, {}, id="truth values"),  # 200, 100, 50, 25, 12, 6, 3: six times
+        pytest.param(["bump", "{v: 1, next: {v: 2, next: {v: 3, next: null}}}"], 6,
+                     {"p": {"v": 2, "next": {"v": 3, "next": {"v": 4, "next": None}}}}, id="a list"),
+        pytest.param(["letters", '["ab", c]', "2"], 3, {"a": [[97, 98, 0], [99, 0]]}, id="an array of strings"),
+        pytest.param(["turned", "{v: 1, next: {v: 2}}"], None, {"p": {"v": 1, "next": None}}, id="what is led to no more"),
+        pytest.param(["ring", "{v: 1}"], None, {"p": {"v": 1, "next": "pointer"}}, id="a pointer to where it lies"),
+        pytest.param(["main"], 1, {}, id="a program that is called without arguments"),
+        pytest.param(["main", "2", "[a, b]"], 2, {"argv": [[97, 0], [98, 0]]}, id="a program with arguments"),
         pytest.param(["between", "[1, 2, 3]", "2"], 3, {"b": [1, 2, 3]}, id="an index into what another points to"),
     ],
 )  # fmt: skip
@@ -128,10 +141,12 @@ def test_what_words_mean(called, words, value, pointers):
         (["area", "{x: 2, z: 3}", "1"], "p[0] has no member z: struct point has x, y"),
         (["area", "hello", "1"], 'give {"x": 0, "y": 0}'),
         (["inside", "{flag: 8}"], "8 is not in the range of unsigned char p.flag: 0 to 7"),
-        (["inside", "{next: 5}"], "p.next is a pointer in memory, which can be null only"),
+        (["inside", "{next: 5}"], "p.next is a pointer, void *: give null, not 5"),
         (["by_value", "1", "2"], 'p is struct point: give {"x": …, "y": …}, not 1'),
         (["by_value"], "by_value takes 2 arguments (struct point p, int32_t n)"),
         (["between", "[1]", "2"], "from 0 to 1, not 2"),
+        (["bump", "{next: 3}"], "p.next is a pointer, struct list *: give what it points to, or null, not 3"),
+        (["bump", "{next: {w: 3}}"], "p.next[0] has no member w"),
         (["area", "[{x: 1]", "1"], "cannot read [{x: 1]"),
     ],
 )

@@ -39,9 +39,9 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
     jumped over, not iterated.
 
     An ARG is an integer or a character 'c'; for a pointer what it points to: [1,2,3], [[1,2],[3,4]], text, "text",
-    {x: 1, y: 2} for a structure, or null. With a name it may stand anywhere: n=5. Without ARGs for a function with
-    parameters, calls are read from standard input, one JSON object a line, {"args": [...], "nondet": [...]}, and the
-    answers are JSON lines.
+    {x: 1, next: {x: 2}} for structures, or null. With a name it may stand anywhere: n=5. Without ARGs for a function
+    with parameters, calls are read from standard input, one JSON object a line, {"args": [...], "nondet": [...]}, and
+    the answers are JSON lines.
 
     --timeout counts for each call.
 
@@ -72,14 +72,15 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
         if options["stream"]:
             _stream(calls)
             return ANSWERED
-        if not args and calls.parameters:
+        if not args and calls.parameters and not calls.is_main:
             if options["nondet"] is not None or not _stream(calls):
                 raise UsageError(
                     f"{function} takes {calls.takes}: write them behind it, or on standard input, "
                     'one JSON object a line, {"args": [...], "nondet": [...]}'
                 )
             return ANSWERED
-        arguments = arguments_of_words(args, calls, function) if calls.refused is None else []
+        taken = calls.refused is None and (args or not calls.is_main)
+        arguments = arguments_of_words(args, calls, function) if taken else []
         found = calls.run(arguments, inputs)
     from loopless.report.evaluation import evaluation_json, evaluation_text
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from loopless.check.interpreter.run import Argument, Memory
+from loopless.check.interpreter.run import Argument, Memory, Pointed
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.arguments import characters
@@ -121,10 +121,52 @@ def argument(formal: Formal, value: Any) -> Argument:
         return [_integer(part, f"what {formal.name} points to") for part in value]
     if formal.pointee is None:
         raise UsageError(f"what {formal.name} points to has no type that is known; only null can be given for it")
-    if formal.pointee is formal.type:  # the copy of a structure
-        return _bytes(value, formal.pointee, formal.types, formal.name)
-    parts = value if isinstance(value, list) else [value]
-    return b"".join(_bytes(part, formal.pointee, formal.types, f"{formal.name}[{at}]") for at, part in enumerate(parts))
+    parts = value if isinstance(value, list) and formal.pointee is not formal.type else [value]  # or a copy of one
+    return _object(parts, formal.pointee, formal.types, formal.name)
+
+
+def _object(parts: Sequence[Any], type: DebugType, types: DebugTypes, name: str) -> bytes | Pointed:
+    """Objects of ``type`` one behind the other, with what pointers in them lead to."""
+    size = type.bits // 8
+    content: list[bytes] = []
+    pointers: list[tuple[int, bytes | Pointed]] = []
+    for at, part in enumerate(parts):
+        content.append(_bytes(part, type, types, f"{name}[{at}]"))
+        pointers += _pointers(part, type, types, f"{name}[{at}]", at * size)
+    return Pointed(b"".join(content), tuple(pointers)) if pointers else b"".join(content)
+
+
+def _pointers(
+    value: Any, type: DebugType, types: DebugTypes, name: str, at: int
+) -> Iterator[tuple[int, bytes | Pointed]]:
+    """The pointers in a value of ``type``, which lies at byte ``at``, that are not null, with what they lead to."""
+    match type.kind:
+        case Kind.POINTER if not _is_null(value):
+            pointee = types.element(type)
+            if isinstance(value, str) and pointee is not None and pointee.bits == 8:
+                yield at, bytes(code % 256 for code in characters(value))
+            elif pointee is not None and pointee.bits:
+                yield at, _object(value if isinstance(value, list) else [value], pointee, types, name)
+        case Kind.ARRAY if isinstance(value, list):
+            element, inner = types.element(type), type.counts[1:]
+            if element is not None:
+                part = _row(type, inner, element) if inner else element
+                for index, each in enumerate(value):
+                    yield from _pointers(each, part, types, f"{name}[{index}]", at + index * part.bits // 8)
+        case Kind.STRUCT:
+            members = list(_named(type, types))
+            if isinstance(value, list):
+                value = {member.name: part for (member, _), part in zip(members, value, strict=False)}
+            for member, place in members:
+                if member.name in value and not member.bitfield:
+                    inside = f"{name.removesuffix('[0]')}.{member.name}"
+                    yield from _pointers(value[member.name], member.type, types, inside, at + place // 8)
+        case _:
+            pass
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or (isinstance(value, Plain) and value.lower() in ("null", "nullptr"))
 
 
 def _wanted(formal: Formal) -> str:
@@ -176,9 +218,13 @@ def _bytes(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
         case Kind.STRUCT if size:
             return _structure(value, type, types, name)
         case Kind.POINTER:
-            if value is None or (isinstance(value, Plain) and value.lower() in ("null", "nullptr")):
+            element = types.element(type)
+            is_text = isinstance(value, str) and element is not None and element.bits == 8
+            known = element is not None and element.bits and isinstance(value, list | dict)
+            if _is_null(value) or is_text or known:
                 return bytes(size)
-            raise UsageError(f"{name} is a pointer in memory, which can be null only, not {_written(value)}")
+            wanted = _wanted_there(element)
+            raise UsageError(f"{name} is a pointer, {type.description}: {wanted}, not {_written(value)}")
         case Kind.FLOAT if type.bits in _FLOATS:
             if not isinstance(value, int | float):
                 raise UsageError(f"{_written(value)} is no number for {name}")
@@ -187,6 +233,12 @@ def _bytes(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
             return _number(value, type, name).to_bytes(size, "little", signed=bool(type.signed))
         case _:
             raise UsageError(f"{name} has the type {type.description}, of which no value can be given")
+
+
+def _wanted_there(pointee: DebugType | None) -> str:
+    if pointee is None or not pointee.bits:
+        return "give null"
+    return "give what it points to, [1, 2, 3], or null" if pointee.is_integer else "give what it points to, or null"
 
 
 def _number(value: Any, type: DebugType, name: str) -> int:
@@ -274,13 +326,23 @@ def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[
         if held is None or type is None or object in told or type is formal.type:
             continue  # what shares an object is told of the first pointer there; a copy of a structure is the callee's
         told.add(object)
-        size = type.bits // 8
-        if size and (type.is_integer or type.kind in (Kind.STRUCT, Kind.ARRAY, Kind.FLOAT, Kind.POINTER)):
-            starts = range(0, len(held.content) - size + 1, size)
-            parts = [_value(held, 8 * at, type, formal.types) for at in starts]
-            one = len(parts) == 1 and (type.kind is Kind.STRUCT or formal.is_reference)
-            found[formal.name] = parts[0] if one else parts
+        shown = _objects(held, type, formal.types)
+        if shown is not None:
+            one = formal.is_reference and isinstance(shown, list) and len(shown) == 1
+            found[formal.name] = shown[0] if one and isinstance(shown, list) else shown
     return found
+
+
+def _objects(held: Memory, type: DebugType, types: DebugTypes) -> Shown:
+    """The objects of ``type`` in memory, a structure that stands alone without a list around it; None: they have no
+    values that are told.
+    """
+    size = type.bits // 8
+    if not size or not (type.is_integer or type.kind in (Kind.STRUCT, Kind.ARRAY, Kind.FLOAT, Kind.POINTER)):
+        return None
+    starts = range(0, len(held.content) - size + 1, size)
+    parts = [_value(held, 8 * at, type, types) for at in starts]
+    return parts[0] if len(parts) == 1 and type.kind is Kind.STRUCT else parts
 
 
 def _value(held: Memory, at: int, type: DebugType, types: DebugTypes) -> Shown:
@@ -296,7 +358,11 @@ def _value(held: Memory, at: int, type: DebugType, types: DebugTypes) -> Shown:
             part = _row(type, inner, element) if inner else element
             return [_value(held, at + index * part.bits, part, types) for index in range(type.counts[0] or 0)]
         case Kind.POINTER:
-            return "pointer" if at // 8 in held.pointers else None
+            if at // 8 not in held.pointers:
+                return None
+            below, pointee = held.pointers[at // 8], types.element(type)
+            shown = None if below is None or pointee is None else _objects(below, pointee, types)
+            return "pointer" if shown is None else shown
         case Kind.FLOAT if type.bits in _FLOATS:
             number: float = struct.unpack_from(_FLOATS[type.bits], held.content, at // 8)[0]
             return number if math.isfinite(number) else str(number)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.run import Argument, Interpreter, Memory
+from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointed
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
@@ -86,7 +86,8 @@ class Calls:
         if self.refused is not None:
             return _unknown(f"{self.refused.detail} (at {self.refused.where})")
         self.check_count(len(arguments))
-        check_arguments(self.parameters, arguments)
+        if arguments or not self.is_main:
+            check_arguments(self.parameters, arguments)
         found = None
         if self._prepared.outcomes is None and QUICK_STEPS and not forbidden():
             found = self._run(arguments, nondet, QUICK_STEPS)
@@ -96,6 +97,11 @@ class Calls:
         if self._calls == MANY_CALLS and self._pool is not None:
             self._summarize_whole()
         return self._shown(found, arguments)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the call may be without arguments, as one from nowhere is: it is the program that runs."""
+        return self._function.name == "main" and len(self.parameters) >= 2
 
     def check_count(self, count: int) -> None:
         """Raises ``UsageError`` for more arguments than a function names that takes any number of others."""
@@ -217,12 +223,18 @@ def _evaluate(
 def _memory(formal: Formal, value: Argument) -> Memory | None:
     """What a pointer points to before the call."""
     type = formal.parameter.pointee
-    if isinstance(value, bytes | bytearray):
-        return Memory(bytes(value))
+    if isinstance(value, bytes | bytearray | Pointed):
+        return _held(value)
     if value is None or isinstance(value, int) or type is None:
         return None
     size = byte_size(type)
     return Memory(b"".join((part % (1 << 8 * size)).to_bytes(size, "little") for part in value))
+
+
+def _held(value: bytes | bytearray | Pointed) -> Memory:
+    if isinstance(value, Pointed):
+        return Memory(value.content, {at: _held(inner) for at, inner in value.pointers})
+    return Memory(bytes(value))
 
 
 def formals_of(function: Function) -> tuple[Formal, ...]:
@@ -275,6 +287,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
                 raise UsageError(
                     f"{parameter.name} is a pointer: give what it points to as [1, 2, 3], or null, not {argument}"
                 )
+            if isinstance(argument, Pointed):
+                continue  # it was made by its type
             values, type = list(argument or ()), parameter.pointee
             if parameter.shared and parameter.object is not None and argument is not None:
                 size = byte_size(type) if type is not None and isinstance(argument, bytes | bytearray) else 1
@@ -305,7 +319,8 @@ def _declared_as(given: Given) -> str:
     if given.is_structure and type is not None:
         return f"{type.description} {given.formal.name}"
     if given.formal.parameter.pointee is None and pointee is not None:
-        return f"{pointee.description} {'' if pointee is type else '*'}{given.formal.name}"
+        space = "" if pointee.description.endswith("*") else " "
+        return f"{pointee.description}{space}{'' if pointee is type else '*'}{given.formal.name}"
     return _declared(given.formal.parameter)
 
 

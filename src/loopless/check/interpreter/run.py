@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_slowly
+from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_cell, store_slowly
 from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.services import (
     Application,
@@ -40,9 +40,17 @@ from loopless.source.debug import Kind as DebugKind
 from loopless.source.ir import Loc
 from loopless.terms import IntType
 
-__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Run"]
+__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Pointed", "Run"]
 
-Argument = int | Sequence[int] | None
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """What a pointer points to: its bytes, and by their offsets there the pointers in it that are not null."""
+
+    content: bytes
+    pointers: tuple[tuple[int, bytes | Pointed], ...]
+
+
+Argument = int | Sequence[int] | Pointed | None
 """An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a
 pointer that shares its object with an earlier one: an integer, the index of the element that it points to."""
 
@@ -57,12 +65,12 @@ def _no_counts() -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a pointer points to, from the beginning of its object on: bytes, and at which of them pointers lie that are
-    not null.
+    """What a pointer points to, from the beginning of its object on: bytes, and by their offsets the pointers there
+    that are not null, with what they point to (None where that is not told).
     """
 
     content: bytes
-    pointers: frozenset[int] = frozenset()
+    pointers: Mapping[int, Memory | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,18 +349,26 @@ class Interpreter:
             return None, 0
         if isinstance(value, int):
             raise UsageError(f"{name}: the pointer {parameter.name} takes a list of values, not {value}")
-        if isinstance(value, bytes | bytearray):
-            storage = blank(parameter.name, len(value), zeroed=True)
-            storage.data[:] = value
-        elif parameter.pointee is None:
+        if isinstance(value, bytes | bytearray | Pointed):
+            return self._stored(parameter.name, value, world), 0
+        if parameter.pointee is None:
             raise UsageError(f"{name}: {parameter.name} does not point to integers; give its content as bytes")
-        else:
-            size = byte_size(parameter.pointee)
-            signed = parameter.pointee.signed if self.mathematical else None
-            storage = blank(parameter.name, size * len(value), zeroed=True)
-            for at, element in enumerate(value):
-                store_slowly(storage, at * size, size, element, signed)
+        size = byte_size(parameter.pointee)
+        signed = parameter.pointee.signed if self.mathematical else None
+        storage = blank(parameter.name, size * len(value), zeroed=True)
+        for at, element in enumerate(value):
+            store_slowly(storage, at * size, size, element, signed)
         return world.add(storage), 0
+
+    def _stored(self, name: str, value: bytes | bytearray | Pointed, world: World) -> Storage:
+        """New memory with this content."""
+        content = value.content if isinstance(value, Pointed) else value
+        storage = blank(name, len(content), zeroed=True)
+        storage.data[:] = content
+        for at, inner in value.pointers if isinstance(value, Pointed) else ():
+            pointee = self._stored(f"what {name} leads to", inner, world)
+            store_cell(storage, at, (pointee, 0, self.pointer_size))
+        return world.add(storage)
 
 
 def _stopped_at(stop: Stop) -> Loc | None:
@@ -366,12 +382,23 @@ def _stopped_at(stop: Stop) -> Loc | None:
     return found
 
 
-def _memory_of(pointer: tuple[Storage | None, int]) -> Memory | None:
-    """What a pointer points to, None where there is no such memory."""
+_MOST_DEEP: Final = 100
+"""Pointers are followed so far for what memory holds at the end of a run. A guess."""
+
+
+def _memory_of(pointer: tuple[Storage | None, int], around: tuple[Storage, ...] = ()) -> Memory | None:
+    """What a pointer points to, None where there is no such memory; ``around``: the objects that led there."""
     storage = pointer[0]
-    if storage is None or storage.size < 0:
+    if storage is None or storage.size < 0 or storage.dead:
         return None
-    return Memory(bytes(storage.data), frozenset(at for at, cell in storage.cells.items() if cell[0] is not None))
+    if len(around) >= _MOST_DEEP or any(storage is other for other in around):
+        return None
+    found = {
+        at: _memory_of((cell[0], 0), (*around, storage)) if cell[1] == 0 else None
+        for at, cell in sorted(storage.cells.items(), key=lambda pair: pair[0])
+        if cell[0] is not None
+    }
+    return Memory(bytes(storage.data), found)
 
 
 def elements(storage: Storage, type: IntType) -> tuple[int, ...]:
