@@ -402,7 +402,7 @@ unsigned f(unsigned m, int p) {
     assert "one entry: never ends, over the values there, when p <= 0" in run("bound", str(file)).stdout
 
 
-AT = """int nd(void);
+AT = """int nd(void); static int inner(int n) { int s = 0; while (s < n) s++; return s; } int outer(int n) { return inner(n); }
 int product(int n, int m) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s ^= i; return s; }
 int stuck(int n) { if (n > 5) while (1) { } int k = 0; for (int i = 0; i < n; i++) k++; return k; }
 int rows(int n, const int *a) { int k = 0; for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) k++; return k; }
@@ -451,6 +451,8 @@ def test_why_a_loop_has_no_number_for_cbmc(run, tmp_path):
     )
     said = run("bound", "a.c", "--unwindset", "--at", "n=6", cwd=tmp_path).stderr
     why = dict(re.findall(r"no number for a\.c:(\w+:\d+):\d+: (.*)", said))
+    only = run("bound", "a.c", "--unwindset", "--function", "outer", cwd=tmp_path).stderr
+    assert only == "loopless: the loops of outer stand in what is called: ask for the functions there\n"
     assert why["product:2"] == "it depends on m; --at gives values to inputs"
     assert why["stuck:3"] == "it never ends for these values; --at does not help"
     assert why["by_type:6"] == "only the end of a type bounds it; --at does not help"

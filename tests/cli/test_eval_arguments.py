@@ -67,6 +67,8 @@ int letters(const char **a, int n) { int k = 0; for (int i = 0; i < n; i++) for 
 struct list *turned(struct list *p) { struct list *q = p->next; q->next = p; p->next = 0; return q; }
 struct list *ring(struct list *p) { p->next = p; return p; }
 int main(int argc, char **argv) { int k = 0; for (int i = 0; i < argc; i++) k++; return k; }
+static int inner(int n) { int s = 0; for (int i = 0; i < n; i++) s += 2; return s; }
+int outer(int n) { return inner(n) + inner(2 * n); }
 int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_int(); return s; }
 """
 
@@ -85,6 +87,7 @@ def called(tmp_path_factory):
         arguments = arguments_of_words(words, found[name], name) if words or name != "main" else []
         return found[name].run(arguments, nondet)
 
+    call.loops = lambda name: program[name].loops
     call.calls = lambda name: Calls(program[name], replace(Settings(), sandboxed=False))
     return call
 
@@ -197,6 +200,12 @@ def test_loops_are_told_in_the_order_of_their_lines(called):
     assert (":38:" in first, ":39:" in second) == (True, True)
     found = replace(called("twice", "1"), iterations={f"a.c:f:{line}:1": 2 for line in (100, 20, 3)})
     assert [int(name.split(":")[2]) for name in evaluation_json(found)["iterations"]] == [3, 20, 100]
+
+
+def test_a_loop_has_the_name_of_the_function_in_which_it_stands(called):
+    """5 iterations by the first call of ``inner``, 10 by the second: 15 of the loop that has that name in all commands."""
+    (name,) = (loop.name for loop in called.loops("inner"))
+    assert f"  15 iterations of {name}" in evaluation_text(called("outer", "5")).splitlines()
 
 
 def test_inputs_that_were_not_read_are_told(called):

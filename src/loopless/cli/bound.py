@@ -129,7 +129,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     complete = complete and (of_run is not None or not any(claim.has_gap for claim in claims))
     if options["facts_for"] or options["unwind"]:
         if not loops and not runs:
-            warn(f"no loops in {', '.join(map(str, files))}")
+            inlined = [found.name for found in answers if only_inlined(found)]
+            why = f"the loops of {', '.join(inlined)} stand in what is called: ask for the functions there"
+            warn(why if inlined else f"no loops in {', '.join(map(str, files))}")
         without = _numbered_otherwise(program, [run.loop for run in runs] or loops) if options["unwind"] else set()
         names = [loop.name for loop in loops if loop.function.name not in without]
         runs = [run for run in runs if run.loop.function not in without]
