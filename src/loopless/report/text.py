@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -129,13 +130,25 @@ def assumption_lines(assumptions: Sequence[str]) -> list[str]:
     """What is taken for granted, in as few lines as it fits in."""
     head, margin = "  assuming ", "           "
     lines: list[str] = []
-    for found in assumptions:
+    for found in _together(assumptions):
         if lines and len(lines[-1]) + len(found) + 2 <= _WIDTH:
             lines[-1] += f"; {found}"
         else:
             lines[-1:] = [f"{line};" for line in lines[-1:]]
             lines.append(f"{margin if lines else head}{found}")
     return lines
+
+
+_INSIDE: Final = re.compile(r"accesses to (\S+) stay inside the memory that it points to")
+
+
+def _together(assumptions: Sequence[str]) -> list[str]:
+    """The assumptions, those that say the same of several pointers in one sentence."""
+    inside = [match[1] for found in assumptions if (match := _INSIDE.fullmatch(found))]
+    if len(inside) <= 1:
+        return list(assumptions)
+    whole = f"accesses to {', '.join(inside[:-1])} and {inside[-1]} stay inside the memory that these point to"
+    return [*(found for found in assumptions if not _INSIDE.fullmatch(found)), whole]
 
 
 def where_lines(names: Names) -> list[str]:
@@ -247,15 +260,16 @@ def in_words(lines: Iterable[int]) -> str:
 
 
 def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
-    lines = condition_lines("  may leave when ", case.when, names)
+    head = condition_lines("  may leave when ", case.when, names)
     if case.free:
-        lines[-1] += f", for some {', '.join(map(names.name, case.free))}"
-    lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
+        head[-1] += f", for some {', '.join(map(names.name, case.free))}"
+    lines = [f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}"]
     lines += [f"    {names.text(count)} by {path}" for path, count in counts_apart(case)]
     lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names, fixed)]
     if case.result is not None and case.result not in case.free:
         lines.append(f"    returns {names.text(case.result)}")
-    return [*lines, *([] if case.facts is TRUE else condition_lines("    such that ", case.facts, names))]
+    lines += [] if case.facts is TRUE else condition_lines("    such that ", case.facts, names)
+    return _joined(head, lines)
 
 
 def counts_apart(case: Case) -> list[tuple[str, Term]]:
