@@ -131,19 +131,22 @@ def tell_as_found(
     request: Request,
     files: Sequence[Path],
     options: Mapping[str, Any],
-    make: Callable[[LoopAnswer], str],
-    without: Callable[[LoopAnswer, Overrun], LoopAnswer],
+    maker: Callable[[Sequence[Loop]], Callable[[LoopAnswer], str]],
+    *,
+    apart: bool = True,
 ) -> bool:
     """Print a paragraph for each loop, in the order of the source and as soon as it and those before it are answered;
     whether all is answered and told. An interruption leaves what was found.
+
+    ``maker`` gives what makes paragraphs of answers about these loops; ``apart``: whether an empty line is in between.
     """
-    from loopless.report.making import Making
+    from loopless.report.making import Making, loop_without
 
     with Progress() as progress:
         what = asked(request, files, options, progress)
         found: dict[int, LoopAnswer] = {}
-        with Making(make, without, what.settings, what.until) as making:
-            telling = Telling(options["color"], progress)
+        with Making(maker(what.loops), loop_without, what.settings, what.until) as making:
+            telling = Telling(options["color"], progress, apart=apart)
 
             def tell(answer: LoopAnswer) -> None:
                 telling.tell(*making.made(answer), complete=answer.answered)
@@ -158,8 +161,8 @@ def tell_as_found(
 class Telling:
     """Prints paragraphs, and knows whether they said all that was asked."""
 
-    def __init__(self, colour: str, progress: Progress) -> None:
-        self.colour, self.progress = colour, progress
+    def __init__(self, colour: str, progress: Progress, *, apart: bool = True) -> None:
+        self.colour, self.progress, self.apart = colour, progress, apart
         self.any, self.complete = False, True
 
     def tell(self, text: str, told: bool = True, *, complete: bool = True) -> None:  # noqa: FBT001, FBT002  # a pair
@@ -167,7 +170,7 @@ class Telling:
         self.progress.clear()
         first, self.any = not self.any, True
         self.complete = self.complete and told and complete
-        show(text if first else f"\n{text}", self.colour)
+        show(text if first or not self.apart else f"\n{text}", self.colour)
 
 
 def in_turn(

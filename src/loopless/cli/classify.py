@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
-from loopless.cli.asking import DRAWN, written, written_whole
+from loopless.cli.asking import DRAWN, Telling, in_turn, written, written_whole
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
+from loopless.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from loopless.project.survey import FileAnswers
 
 
 @click.command("classify", short_help="The type (1 to 4) of each loop, and a census.")
@@ -44,12 +48,26 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
         raise click.UsageError(f"--census is a table; leave out --format {options['format_']}")
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
-    from loopless.project.survey import survey
+    from loopless.project.survey import survey_as_found
     from loopless.queries.answers import Question
 
     files = find_sources(paths, options["database"])
     question = Question(summarize=False, draw=options["format_"] in DRAWN)
-    found = survey(files, question, settings, options["functions"], deadline_of(request, settings))
+    of_files: dict[int, FileAnswers] = {}
+    with Progress() as progress:
+        telling = Telling(options["color"], progress, apart=False)
+
+        def tell(file: FileAnswers) -> None:
+            if options["format_"] == "text" and not options["census"] and file.answers:
+                from loopless.report.text import type_list
+
+                telling.tell(type_list(file.answers))
+
+        watch = progress.watching([str(file) for file in files], lambda: len(of_files))
+        until = deadline_of(request, settings)
+        answers = survey_as_found(files, question, settings, options["functions"], until, watch)
+        in_turn(answers, of_files, [str(file) for file in files], tell)
+    found = [of_files[at] for at in range(len(files))]
     if options["format_"] in DRAWN and not any(file.answers or file.error for file in found):
         warn(f"no loops in {', '.join(map(str, paths or [options['database']]))}")
     show_trouble([answer.trouble for file in found for answer in file.answers])
@@ -89,11 +107,9 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
             click.echo(picture(answers), nl=False)
         case _:
             from loopless.report.census import census_table
-            from loopless.report.text import type_list
 
-            if not options["census"] and answers:
-                show(type_list(answers) + "\n", options["color"])
-            show(census_table(found), options["color"])
+            told = answers and not options["census"]
+            show(f"\n{census_table(found)}" if told else census_table(found), options["color"])
     if options["format_"] != "json":
         for file in found:
             if file.error is not None:

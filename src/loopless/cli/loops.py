@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopless.cli.app import ANSWERED, Request
-from loopless.cli.colour import show
 from loopless.cli.options import format_option, limits, reading
+
+if TYPE_CHECKING:
+    from loopless.queries.answers import LoopAnswer
+    from loopless.queries.program import Loop
 
 
 @click.command("loops", short_help="Name, place, nesting and status of every loop.")
@@ -28,18 +33,23 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     Example:
       loopless loops examples/cases/triangle.c
     """
+    if options["format_"] == "text":
+        from loopless.cli.asking import tell_as_found
+
+        def line(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
+            from loopless.report.text import indented, loop_line  # late: it takes longer than reading the program
+
+            return partial(loop_line, width=max((len(indented(loop.id)) for loop in loops), default=0))
+
+        tell_as_found(request, files, options, line, apart=False)
+        return ANSWERED
     from loopless.cli.asking import ask, written
 
     answers = ask(request, files, options)
-    if options["format_"] == "json":
-        from loopless.report.document import document, dump
-        from loopless.report.json_report import loop
-        from loopless.report.making import loop_without
+    from loopless.report.document import document, dump
+    from loopless.report.json_report import loop
+    from loopless.report.making import loop_without
 
-        shown, _ = written(request, options, loop, answers, loop_without)
-        click.echo(dump(document("loops", loops=shown, time_ms=request.elapsed_ms)))
-    else:
-        from loopless.report.text import loop_list
-
-        show(loop_list(answers), options["color"])
+    shown, _ = written(request, options, loop, answers, loop_without)
+    click.echo(dump(document("loops", loops=shown, time_ms=request.elapsed_ms)))
     return ANSWERED

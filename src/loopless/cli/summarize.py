@@ -15,7 +15,6 @@ from loopless.cli.options import format_option, limits, reading, selection
 
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
-    from loopless.queries.sandbox import Overrun
 
 
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
@@ -96,7 +95,7 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
     from loopless.cli.asking import tell_as_found
 
     paragraph = _Paragraph(options["traces"], options["paths"], options["all_states"], options["all_cases"])
-    complete = tell_as_found(request, files, options, paragraph, _without)
+    complete = tell_as_found(request, files, options, lambda _: paragraph)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
 
@@ -113,12 +112,6 @@ class _Paragraph:
         from loopless.report.text import Layout, loop_summary
 
         return loop_summary(answer, Layout(self.traces, self.paths, self.all_states, self.all_cases))
-
-
-def _without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
-    from loopless.report.making import loop_without
-
-    return loop_without(answer, overrun)
 
 
 def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
 from loopless.queries.answers import LoopAnswer, Question, answer_all
 from loopless.queries.program import Program, load
-from loopless.queries.sandbox import Limits, Overrun, run_all
+from loopless.queries.sandbox import Limits, Overrun, run_each
 from loopless.queries.settings import Settings
 
 
@@ -50,16 +50,32 @@ def survey(
 
     Each file has a process of its own, so that the memory it needed is given back.
     """
+    found = dict(survey_as_found(files, question, settings, functions, until))
+    return [found[at] for at in range(len(files))]
+
+
+def survey_as_found(
+    files: Sequence[Path],
+    question: Question,
+    settings: Settings,
+    functions: Sequence[str] = (),
+    until: float | None = None,
+    watch: Callable[[Sequence[int]], None] = lambda _: None,
+) -> Generator[tuple[int, FileAnswers]]:
+    """The same, each with the number of its file and as soon as it is found; ``watch`` is told which files are being
+    worked on. Close it where not all is taken: that ends the work.
+    """
     at_once = min(settings.processes, len(files))
     if at_once <= 1 and not settings.sandboxed:
-        return [answer_file(file, question, settings, functions, until) for file in files]
+        for at, file in enumerate(files):
+            watch((at,))
+            yield at, answer_file(file, question, settings, functions, until)
+        return
     inner = replace(settings, workers=max(1, settings.processes // max(1, len(files))))
     jobs = [functools.partial(answer_file, file, question, inner, functions, until) for file in files]
     limits = Limits(time_s=None, memory_mb=None, deadline=until)
-    return [
-        _overrun(file, result) if isinstance(result, Overrun) else result
-        for file, result in zip(files, run_all(jobs, limits, at_once, fresh=True), strict=True)
-    ]
+    for at, result in run_each(jobs, limits, at_once, fresh=True, watch=watch):
+        yield at, _overrun(files[at], result) if isinstance(result, Overrun) else result
 
 
 def _overrun(file: Path, overrun: Overrun) -> FileAnswers:

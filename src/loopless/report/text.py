@@ -12,6 +12,7 @@ from typing import Final, assert_never
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_name import LoopName
 from loopless.refusals import Refused
 from loopless.report.brevity import ALL, cut, some_arms, some_cases
 from loopless.report.explanations import way_out
@@ -462,19 +463,21 @@ def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:
     )
 
 
-def loop_list(answers: Sequence[LoopAnswer]) -> str:
-    """The answers of ``loops``: one line a loop, inner loops indented, with the reason of a refusal."""
-    if not answers:
-        return "no loops"
-    rows = []
-    for answer in answers:
-        status = answer.status
-        if answer.complete is False:
-            status = f"{status}, not complete"
-        reason = f"{answer.refused.reason.code} {answer.refused.reason.label}" if answer.refused is not None else ""
-        kind = f"type {answer.type}" if answer.type is not None else "-"
-        rows.append(("  " * (answer.loop.depth - 1) + answer.loop.name, kind, status, reason))
-    return table(rows)
+def loop_line(answer: LoopAnswer, width: int) -> str:
+    """The answer of ``loops``: one line a loop, inner loops indented, with the reason of a refusal. ``width``: that of
+    the longest name, as :func:`indented` has it.
+    """
+    status = answer.status
+    if answer.complete is False:
+        status = f"{status}, not complete"
+    reason = f"{answer.refused.reason.code} {answer.refused.reason.label}" if answer.refused is not None else ""
+    kind = f"type {answer.type}" if answer.type is not None else "-"
+    return f"{indented(answer.loop):{width}}  {kind:6}  {status}  {reason}".rstrip()
+
+
+def indented(loop: LoopName) -> str:
+    """The name of a loop, as deep as it is nested."""
+    return "  " * (loop.depth - 1) + loop.name
 
 
 def type_list(answers: Sequence[LoopAnswer]) -> str:
@@ -484,5 +487,5 @@ def type_list(answers: Sequence[LoopAnswer]) -> str:
         reason = answer.untyped or answer.refused
         kind = f"type {answer.type}" if answer.type is not None else "-"
         about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
-        rows.append(("  " * (answer.loop.depth - 1) + answer.loop.name, kind, about))
+        rows.append((indented(answer.loop), kind, about))
     return table(rows)
