@@ -17,7 +17,8 @@ import pytest
 from logic.hard_cases import run_hard_query, run_hard_subtraction
 from loopless.errors import LimitError, UsageError
 from loopless.queries import sandbox as limits_module
-from loopless.queries.sandbox import Limits, Overrun, Pool, note, run_all
+from loopless.queries.jobs import run_all
+from loopless.queries.sandbox import Limits, Overrun, Pool, note
 from loopless.refusals import Reason
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
-ENGINES: Final = ("loopless.queries.answers", "loopless.report.making", "loopless.report.text")
+ENGINES: Final = ("loopless.queries.answering", "loopless.report.making", "loopless.report.text")
 """What answering needs: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
@@ -111,7 +111,7 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
 
 def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[int, LoopAnswer]]:
     """The answers as they are found; ``answered`` grows by them, and is shown as progress."""
-    from loopless.queries.answers import answers_as_found
+    from loopless.queries.answering import answers_as_found
 
     watch = progress.watching([loop.name for loop in what.loops], lambda: len(answered))
     adviser: Callable[[Loop, LoopAnswer], LoopAnswer] | None = None

@@ -21,7 +21,8 @@ from loopless.interface.summaries import Automaton, Classification, FunctionSumm
 from loopless.interface.verdict import Verdict
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
-from loopless.queries.answers import LoopAnswer, Question, answer_all
+from loopless.queries.answering import answer_all
+from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.assumptions import names_in
 from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import METHODS, answer_bounds

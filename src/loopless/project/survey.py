@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
-from loopless.queries.answers import LoopAnswer, Question, answer_all
+from loopless.queries.answering import answer_all
+from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.jobs import run_each
 from loopless.queries.program import Program, load
-from loopless.queries.sandbox import Limits, Overrun, run_each
+from loopless.queries.sandbox import Limits, Overrun
 from loopless.queries.settings import Settings
 
 

@@ -20,8 +20,9 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.queries.answers import Advice, LoopAnswer
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.calls import Calls
+from loopless.queries.jobs import run_all
 from loopless.queries.program import Function, Loop, Program
-from loopless.queries.sandbox import Limits, Overrun, run_all
+from loopless.queries.sandbox import Limits, Overrun
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.terms import FALSE

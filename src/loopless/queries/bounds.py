@@ -41,7 +41,8 @@ from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
-from loopless.queries.answers import LoopAnswer, Question, answer_all
+from loopless.queries.answering import answer_all
+from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known

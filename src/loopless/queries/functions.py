@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.streams import stream_of
-from loopless.queries.answers import LoopAnswer, Question, answer_all, answer_loop
-from loopless.queries.jobs import work
+from loopless.queries.answering import answer_all
+from loopless.queries.answers import LoopAnswer, Question, answer_loop
+from loopless.queries.jobs import run_all, work
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Limits, Overrun, attempted, run_all
+from loopless.queries.sandbox import Limits, Overrun, attempted
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function

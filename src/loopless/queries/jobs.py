@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Final, TypeVar
 
-from loopless.queries.sandbox import Limits, Overrun, run_all
+from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
 
 _T = TypeVar("_T")
 MANY: Final = 4
 """So many jobs are worth importing here what most of them need, and each process would import for itself. A guess."""
+
+
+def run_all(
+    jobs: Sequence[Callable[[], _T]],
+    limits: Limits | None = None,
+    workers: int = 1,
+    *,
+    fresh: bool = False,
+) -> list[_T | Overrun]:
+    """The results of all jobs, in their order, worked on by at most ``workers`` processes at once.
+
+    ``fresh`` gives each job a process of its own. A job that raises a :class:`LooplessError` ends the whole with that
+    error; any other exception is an :class:`Overrun`. What a job prints goes to standard error.
+    """
+    results = dict(run_each(jobs, limits, workers, fresh=fresh))
+    return [results[index] for index in range(len(jobs))]
+
+
+def run_each(
+    jobs: Sequence[Callable[[], _T]],
+    limits: Limits | None = None,
+    workers: int = 1,
+    *,
+    fresh: bool = False,
+    watch: Callable[[Sequence[int]], None] = lambda _: None,
+) -> Generator[tuple[int, _T | Overrun]]:
+    """The same, each result with the number of its job and as soon as it is there; ``watch`` is told several times a
+    second which jobs are being worked on. Close it where not all is taken: that ends the work.
+    """
+    with Pool(jobs, limits or Limits(), fresh=fresh) as pool:
+        pending = list(reversed(range(len(jobs))))
+        while pending or pool.busy:
+            while pending and pool.busy < max(1, workers):
+                index = pending.pop()
+                if pool.late:
+                    yield index, pool.not_begun()
+                else:
+                    pool.start(index, index)
+            watch(pool.working_on)
+            yield from pool.finished()
 
 
 def limits_of(settings: Settings, until: float | None = None) -> Limits:

@@ -25,9 +25,10 @@ from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.driving import Driver, NotDriven, inputs_of
+from loopless.queries.jobs import run_all
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.reached import Inputs, Reach
-from loopless.queries.sandbox import Limits, Overrun, note, run_all
+from loopless.queries.sandbox import Limits, Overrun, note
 from loopless.queries.settings import Settings
 from loopless.queries.verification import UNDEFINED, WILD, proved
 from loopless.refusals import Reason, Refused

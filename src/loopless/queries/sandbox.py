@@ -18,7 +18,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -80,46 +80,6 @@ class Overrun:
     def refused(self, where: str) -> Refused:
         """As the refusal of the loop at ``where``."""
         return Refused(self.reason, where, self.detail)
-
-
-def run_all(
-    jobs: Sequence[Callable[[], _T]],
-    limits: Limits | None = None,
-    workers: int = 1,
-    *,
-    fresh: bool = False,
-) -> list[_T | Overrun]:
-    """The results of all jobs, in their order, worked on by at most ``workers`` processes at once.
-
-    ``fresh`` gives each job a process of its own. A job that raises a :class:`LooplessError` ends the whole with that
-    error; any other exception is an :class:`Overrun`. What a job prints goes to standard error.
-    """
-    results = dict(run_each(jobs, limits, workers, fresh=fresh))
-    return [results[index] for index in range(len(jobs))]
-
-
-def run_each(
-    jobs: Sequence[Callable[[], _T]],
-    limits: Limits | None = None,
-    workers: int = 1,
-    *,
-    fresh: bool = False,
-    watch: Callable[[Sequence[int]], None] = lambda _: None,
-) -> Generator[tuple[int, _T | Overrun]]:
-    """The same, each result with the number of its job and as soon as it is there; ``watch`` is told several times a
-    second which jobs are being worked on. Close it where not all is taken: that ends the work.
-    """
-    with Pool(jobs, limits or Limits(), fresh=fresh) as pool:
-        pending = list(reversed(range(len(jobs))))
-        while pending or pool.busy:
-            while pending and pool.busy < max(1, workers):
-                index = pending.pop()
-                if pool.late:
-                    yield index, pool.not_begun()
-                else:
-                    pool.start(index, index)
-            watch(pool.working_on)
-            yield from pool.finished()
 
 
 class Usual(enum.Enum):

@@ -28,9 +28,10 @@ from loopless.errors import UsageError
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
 from loopless.queries.evidence import Told, WaitingJudge, claim_of, judge_apart, places, told, told_contracts
+from loopless.queries.jobs import run_all
 from loopless.queries.program import Program
 from loopless.queries.replays import Replay, Replays
-from loopless.queries.sandbox import Limits, Overrun, note, run_all
+from loopless.queries.sandbox import Limits, Overrun, note
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
