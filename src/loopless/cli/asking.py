@@ -104,7 +104,8 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
         found: dict[int, LoopAnswer] = {}
         for at, answer in _found(what, progress, found):
             found[at] = answer  # noqa: PERF403  # how many there are is shown
-    answers = [found[at] for at in range(len(what.loops))]
+        advised = _Advising(what)
+        answers = [advised(at, found[at]) for at in range(len(what.loops))]
     show_trouble([answer.trouble for answer in answers])
     return answers
 
@@ -114,17 +115,24 @@ def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[
     from loopless.queries.answering import answers_as_found
 
     watch = progress.watching([loop.name for loop in what.loops], lambda: len(answered))
-    adviser: Callable[[Loop, LoopAnswer], LoopAnswer] | None = None
-    with closing(answers_as_found(what.loops, what.question, what.settings, what.until, watch)) as answers:
-        for at, answer in answers:
-            if answer.answered or not what.question.entered:
-                yield at, answer
-                continue
-            if adviser is None:
-                from loopless.queries.advice import Adviser
+    return answers_as_found(what.loops, what.question, what.settings, what.until, watch)
 
-                adviser = Adviser(what.settings, what.until)
-            yield at, adviser(what.loops[at], answer)
+
+class _Advising:
+    """Puts advice to answers that are not complete. It is tried before it is given, which takes its time."""
+
+    def __init__(self, what: Asked) -> None:
+        self.what = what
+        self.adviser: Callable[[Loop, LoopAnswer], LoopAnswer] | None = None
+
+    def __call__(self, at: int, answer: LoopAnswer) -> LoopAnswer:
+        if answer.answered or not self.what.question.entered:
+            return answer
+        if self.adviser is None:
+            from loopless.queries.advice import Adviser
+
+            self.adviser = Adviser(self.what.settings, self.what.until)
+        return self.adviser(self.what.loops[at], answer)
 
 
 def tell_as_found(
@@ -147,12 +155,17 @@ def tell_as_found(
         found: dict[int, LoopAnswer] = {}
         with Making(maker(what.loops), loop_without, what.settings, what.until) as making:
             telling = Telling(options["color"], progress, apart=apart)
+            advised = _Advising(what)
 
-            def tell(answer: LoopAnswer) -> None:
+            def tell(_: int, answer: LoopAnswer) -> None:
                 telling.tell(*making.made(answer), complete=answer.answered)
                 show_trouble([answer.trouble])
 
-            in_turn(_found(what, progress, found), found, [loop.name for loop in what.loops], tell)
+            def tell_advised(at: int, answer: LoopAnswer) -> None:
+                tell(at, advised(at, answer))
+
+            names = [loop.name for loop in what.loops]
+            in_turn(_found(what, progress, found), found, names, tell_advised, interrupted=tell)
     if not what.loops:
         click.echo("no loops")
     return telling.complete
@@ -174,23 +187,29 @@ class Telling:
 
 
 def in_turn(
-    answers: Generator[tuple[int, _A]], found: dict[int, _A], names: Sequence[str], tell: Callable[[_A], None]
+    answers: Generator[tuple[int, _A]],
+    found: dict[int, _A],
+    names: Sequence[str],
+    tell: Callable[[int, _A], None],
+    *,
+    interrupted: Callable[[int, _A], None] | None = None,
 ) -> None:
     """Tell answers that come in any order in that of their numbers, and keep them in ``found``. Where that is
-    interrupted, what was found and not told is told, and of which of ``names`` there is no answer.
+    interrupted, what was found and not told is told (by ``interrupted``, which is to be quick), and of which of
+    ``names`` there is no answer.
     """
     following = 0
     try:
-        for at, answer in answers:
-            found[at] = answer
-            while following in found:
-                following += 1
-                tell(found[following - 1])
+        with closing(answers):
+            for at, answer in answers:
+                found[at] = answer
+                while following in found:
+                    tell(following, found[following])
+                    following += 1
     except KeyboardInterrupt:
-        answers.close()
         for at in sorted(found):
             if at >= following:
-                tell(found[at])
+                (interrupted or tell)(at, found[at])
         missing = [name for at, name in enumerate(names) if at not in found]
         warn(f"interrupted: no answer about {', '.join(missing)}" if missing else "interrupted")
         raise

@@ -163,7 +163,7 @@ def _tell_as_found(
     with Progress() as progress, Making(partial(loop_text, given={}), pair_without, settings, until) as making:
         telling = Telling(options["color"], progress)
 
-        def tell(bound: FunctionBound) -> None:
+        def tell(_: int, bound: FunctionBound) -> None:
             for pair in selected([bound], names):
                 telling.tell(*making.made(pair), complete=not pair[1].call.has_gap)
             show_trouble([bound.trouble, *(loop.answer.trouble for loop in bound.loops)])

@@ -57,7 +57,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     with Progress() as progress:
         telling = Telling(options["color"], progress, apart=False)
 
-        def tell(file: FileAnswers) -> None:
+        def tell(_: int, file: FileAnswers) -> None:
             if options["format_"] == "text" and not options["census"] and file.answers:
                 from loopless.report.text import type_list
 
