@@ -73,6 +73,7 @@ def test_standard_input_is_a_file(run):
     [
         (["loops", "-"], "", "standard input is empty"),
         (["loops", "-", "-"], SOURCE, "- is standard input, which is read once: name it once"),
+        (["verify", "-"], SOURCE, "a judge reads the files by themselves: write standard input to a file first"),
         (["eval", "-", "f", "--stream"], SOURCE, "- is the program on standard input, and --stream has calls there"),
         (
             ["loops", "-"],

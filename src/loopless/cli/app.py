@@ -48,6 +48,7 @@ Exit status:
   2    bad usage or bad input
   3    the question asked has no complete answer; --unknown-ok makes it 0
   101  an internal error
+  130  interrupted; what was found is printed
 
 Flags for clang stand after --, as in: loopless summarize a.c -- -DN=10 -Iinclude
 """

@@ -166,6 +166,12 @@ def _standard_input() -> bytes | None:
 _READ: Final = "loopless.standard-input"
 
 
+def check_judged(files: Sequence[Path]) -> None:
+    """Raises ``UsageError`` for standard input, where a judge reads the files by themselves, in another process."""
+    if STANDARD_INPUT in files:
+        raise click.UsageError("a judge reads the files by themselves: write standard input to a file first")
+
+
 def _each(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 

@@ -14,7 +14,17 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.colour import show
-from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble, warn
+from loopless.cli.options import (
+    check_judged,
+    deadline_of,
+    exclude,
+    format_option,
+    limits,
+    reading,
+    settings_of,
+    show_trouble,
+    warn,
+)
 from loopless.errors import SourceError, UsageError
 from loopless.queries.places import place_of
 from loopless.source.targets import Target
@@ -63,6 +73,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless reach examples/reach/ledger.c --call reach_error
       loopless reach examples/reach/staircase.c --cover
     """
+    check_judged(files)
     if options["cover"]:
         return _cover(request, files, options)
     target = place_of(files, options["line"], options["callee"], options["when"])

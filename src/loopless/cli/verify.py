@@ -12,7 +12,16 @@ import click
 
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.colour import show
-from loopless.cli.options import deadline_of, exclude, format_option, limits, reading, settings_of, show_trouble
+from loopless.cli.options import (
+    check_judged,
+    deadline_of,
+    exclude,
+    format_option,
+    limits,
+    reading,
+    settings_of,
+    show_trouble,
+)
 from loopless.errors import UsageError
 from loopless.queries.deadline import in_time
 
@@ -66,6 +75,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless verify examples/verify/phases.c --property termination --certificate phases.json
       loopless verify examples/verify/phases.c --rule bounded-loops
     """
+    check_judged(files)
     from loopless.project.tasks import read_property, read_task
 
     property_ = read_property(options["property_"]) if options["property_"] is not None else None
