@@ -17,7 +17,7 @@ from typing import Any, Final
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.beginning import begins_at, is_defined_here
-from loopless.flowgraph.model import Call
+from loopless.flowgraph.model import Call, Kind
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
@@ -43,6 +43,7 @@ from loopless.terms import (
     conjunction,
     const,
     disjunction,
+    equal,
     greater_equal,
     less_equal,
     not_equal,
@@ -67,6 +68,8 @@ CHANCE_S: Final = 0.02
 """Seconds for each of them. A guess."""
 LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1 << 63)
 """How large what a run begins with may be, tried in this order: small values make short runs."""
+ANY_SIZE: Final = ((0, 1 << 10), (0, 1 << 16), (-(1 << 63), 1 << 63))
+"""The same where the time for small values is over."""
 ATTEMPTS: Final = 6
 """So many choices of what a run begins with are tried. A guess."""
 WILD_S: Final = 0.3
@@ -286,12 +289,18 @@ class _Question:
         scalars = [
             var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")
         ]
+        led = [v for v in scalars if v in infos and infos[v].kind in (Kind.POINTEE, Kind.GLOBAL)]
+        starts = [v for v in led if infos[v].pointer_part == "offset"]
         natural = [(0, high) for high in LADDER[:8]]
+        rungs = [*natural, *((low, high) for high in LADDER for low in (0, -high))]
         until = min(self.deadline, time.monotonic() + SMALL_S)
-        for least, most in (*natural, *((low, high) for high in LADDER for low in (0, -high))):
-            if time.monotonic() > until:
-                least, most = -LADDER[-1], LADDER[-1]
+        while rungs:
+            if time.monotonic() > until and rungs[0] not in ANY_SIZE:
+                rungs = list(ANY_SIZE)
+            least, most = rungs.pop(0)
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
+            if rungs:
+                small += [equal(v, const(0)) for v in starts]
             found = general.solve([*small, *blocked], 500)
             if isinstance(found, Plan):
                 if self.minimize == "inputs":
@@ -300,7 +309,7 @@ class _Question:
                     Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars if var in found.values
                 }  # fmt: skip
-            if time.monotonic() > until:
+            if time.monotonic() > self.deadline:
                 return None
         return None
 
