@@ -14,7 +14,7 @@ from loopless.interface.bounds import FunctionBound, LoopBound
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
-from loopless.interface.reached import Reached
+from loopless.interface.reached import Reached, asked
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
@@ -453,16 +453,7 @@ class Program(Shown):
 
         Raises ``UsageError`` for what is no place.
         """
-        from loopless.queries.places import place_of
-        from loopless.queries.reach import DEFAULT_S, reach
-
-        if minimize not in ("", "run", "inputs"):
-            raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
-        files = [Path(file) for file in self.files]
-        target = place_of(files, None if line is None else str(line), call, when)
-        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
-        found = reach(files, target, function, self.settings, time.monotonic() + seconds, minimize=minimize)
-        return Reached(found, self.files, self.settings)
+        return asked(self.files, self.settings, (line, call, when), function, minimize, timeout_s)
 
     def with_settings(self, **changes: Any) -> Program:
         """The same program under other settings, of which nothing is known yet; this one stays as it is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,3 +77,25 @@ class Reached(Shown):
         heading, *lines = str(self).splitlines()
         told = [html.note("how", [line.strip() for line in lines])] if lines else []
         return html.box([html.heading(self.found.verdict, heading.partition(": ")[2]), *told])
+
+
+def asked(
+    files: tuple[str, ...],
+    settings: Settings,
+    place: tuple[int | str | None, str | None, str | None],
+    function: str | None,
+    minimize: str,
+    timeout_s: float | None,
+) -> Reached:
+    """The answer about a place: a line, a call, and a condition, as ``Program.reach`` takes them."""
+    from loopless.queries.places import place_of
+    from loopless.queries.reach import DEFAULT_S, reach
+
+    if minimize not in ("", "run", "inputs"):
+        raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
+    line, call, when = place
+    paths = [Path(file) for file in files]
+    target = place_of(paths, None if line is None else str(line), call, when)
+    seconds = timeout_s if timeout_s is not None else settings.timeout_s or DEFAULT_S
+    found = reach(paths, target, function, settings, time.monotonic() + seconds, minimize=minimize)
+    return Reached(found, files, settings)

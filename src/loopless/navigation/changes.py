@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopless.navigation.product import Edge, Product
 from loopless.terms import (
+    Aggregate,
     Condition,
     Read,
     Term,
@@ -18,6 +19,7 @@ from loopless.terms import (
     less_equal,
     mul,
     range_of,
+    replace_terms,
     sub,
     walk,
 )
@@ -70,3 +72,34 @@ def moved_by(start: Term, end: Term, changes: Sequence[tuple[Change, Term]]) -> 
     if all(change.high is not None for change, _ in changes):
         parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
     return conjunction(parts)
+
+
+def set_from(  # noqa: PLR0917  what a component has
+    edge: Edge,
+    var: Var,
+    changes: Mapping[Var, Mapping[int, Change]],
+    entry: Mapping[Var, Term],
+    often: Mapping[int, Term],
+    since: Mapping[int, Term],
+    new: Callable[..., Term],
+) -> tuple[Term, list[Condition]] | None:
+    """What an edge sets a variable to where it does so for the last time, from others that are only added to, and what
+    holds then; None where nothing is known of that. ``often``: how often each edge is taken, ``since``: of those that
+    add to the variable, how often behind that.
+    """
+    term = edge.update.get(var)
+    if term is None or any(isinstance(part, (Read, Aggregate)) for part in walk(term)):
+        return None
+    if not all(v in entry and not any(change.sets for change in changes[v].values()) for v in term.variables):
+        return None
+    before = {number: new("before") for number in often}
+    held: list[Condition] = []
+    for number, count in before.items():
+        later = [since[number]] if number in since else []
+        last = [const(1)] if number == edge.number else []
+        held += [greater_equal(count, const(0)), less_equal(add(count, *later, *last), often[number])]
+    values: dict[Term, Term] = {}
+    for v in sorted(term.variables, key=lambda one: one.key):
+        values[v] = new(v.name, v.type)
+        held.append(moved_by(entry[v], values[v], [(changes[v][number], count) for number, count in before.items()]))
+    return replace_terms(term, values), held

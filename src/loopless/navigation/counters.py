@@ -16,7 +16,7 @@ from typing import Final
 from loopless.graphs import reachable
 from loopless.logic.incremental import Conjunction
 from loopless.logic.smt import Answer
-from loopless.navigation.changes import Change, changes_of, moved_by
+from loopless.navigation.changes import Change, changes_of, moved_by, set_from
 from loopless.navigation.product import Edge, Product
 from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
@@ -331,7 +331,9 @@ class CounterSystem:
                 taken = greater_equal(often[edge.number], const(1))
                 if value is None:
                     since_then = [(by[e.number], since[e.number]) for e in adding]
-                    held = self._then(edge, var, inside, changes, entry, often, since)
+                    held = None
+                    if len(inside) <= MOST_DETAILED:
+                        held = set_from(edge, var, changes, entry, often, since, self._new)
                     choices.append(taken if held is None else conjunction((
                         taken, *held[1], moved_by(held[0], middle[var], since_then),
                     )))  # fmt: skip
@@ -340,40 +342,6 @@ class CounterSystem:
                 moved = moved_by(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
                 choices.append(conjunction((taken, moved)))
             self._say(disjunction(choices))
-
-    def _then(  # noqa: PLR0917
-        self,
-        edge: Edge,
-        var: Var,
-        inside: list[Edge],
-        changes: Mapping[Var, Mapping[int, Change]],
-        entry: Mapping[Var, Term],
-        often: Mapping[int, Term],
-        since: Mapping[int, Term],
-    ) -> tuple[Term, list[Condition]] | None:
-        """What an edge sets a variable to where it does so for the last time, from others that are only added to, and
-        what holds then; None where nothing is known of that.
-        """
-        term = edge.update.get(var)
-        if term is None or len(inside) > MOST_DETAILED:
-            return None
-        if any(isinstance(part, (Read, Aggregate)) for part in walk(term)):
-            return None
-        if not all(v in entry and not any(change.sets for change in changes[v].values()) for v in term.variables):
-            return None
-        before = {other.number: self._new("before") for other in inside}
-        held: list[Condition] = []
-        for other in inside:
-            count, total = before[other.number], often[other.number]
-            later = [since[other.number]] if other.number in since else []
-            last = [const(1)] if other.number == edge.number else []
-            held += [greater_equal(count, const(0)), less_equal(add(count, *later, *last), total)]
-        values: dict[Term, Term] = {}
-        for v in sorted(term.variables, key=lambda one: one.key):
-            values[v] = self._new(v.name, v.type)
-            moved = [(changes[v][other.number], before[other.number]) for other in inside]
-            held.append(moved_by(entry[v], values[v], moved))
-        return replace_terms(term, values), held
 
     def _around(  # noqa: PLR0917
         self,
