@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopless.queries import answers
+from loopless.queries import answering, answers
 from loopless.queries.program import load
 from loopless.queries.sandbox import Overrun
 from loopless.queries.settings import Settings
@@ -27,7 +27,7 @@ def test_a_summary_stands_where_the_limit_comes_before_people_can_read_it(monkey
     assert (untyped.type, typed.type) == (None, 1)
     for noted in (untyped, typed):
         late = Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=1.5, noted=noted)
-        found = answers._noted(late, asked, finer=True)
+        found = answering._noted(late, asked, finer=True)
         assert (found.status, found.complete, found.time_ms) == ("exact", True, 1500)
         assert (found.untyped is not None) == (noted is untyped)
         # From 3 on four steps of 2 lead to 11, the first number that is not below 10.
@@ -47,5 +47,5 @@ def test_what_is_not_exact_stands_only_where_nothing_finer_is_asked_next(monkeyp
     answers.answer_loop(loop.function, loop.id, asked)
     late = Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=1.5, noted=replace(told[0], time_ms=0))
     assert told[0].status == "over-approximate"
-    assert answers._noted(late, asked, finer=True) is late
-    assert answers._noted(late, asked, finer=False).summary is told[0].summary
+    assert answering._noted(late, asked, finer=True) is late
+    assert answering._noted(late, asked, finer=False).summary is told[0].summary
