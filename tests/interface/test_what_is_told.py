@@ -38,3 +38,13 @@ def test_values_without_debug_records_are_told(tmp_path):
     assert function.bound().at(n=10) == 3
     call = function.evaluate(10)
     assert (call.value, list(call.iterations.values())) == (12, [3])
+
+
+def test_a_bound_comes_to_a_number_where_it_is_said_what_memory_holds(tmp_path):
+    (tmp_path / "a.c").write_text(
+        "int f(const int *a, int n) { int k = 0; for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) k++; return k; }\n",
+        encoding="utf-8",
+    )
+    bound = loopless.load(tmp_path / "a.c")["f"].bound()
+    assert bound.at(n=3, a=[4, -1, 2]) == 3 + 4 + 2
+    assert bound.at(n=3, a=[4, -1]) is None

@@ -65,7 +65,7 @@ def check_values(given: Given, functions: Sequence[Function], spoken_of: Iterabl
         root = _root_of_element(name)
         in_memory = name in memory if isinstance(value, tuple) else root in memory
         if isinstance(value, tuple) and not in_memory and (name in known or name in others):
-            raise UsageError(f"{name} is one number: --at {name}={value[0] if value else 1}")
+            raise UsageError(f"{name} is one number: {name}={value[0] if value else 1}")
         if name not in known and not {name, _unnumbered(name)} & others and not in_memory:
             where = ", ".join(function.name for function in functions[:5]) + (", …" if len(functions) > 5 else "")
             listed = ", ".join(list(known)[:30]) + (", …" if len(known) > 30 else "")
@@ -89,7 +89,7 @@ def _check_pointers(functions: Sequence[Function], name: str, value: Value) -> N
         graph = function.graph()
         for parameter in () if isinstance(graph, Refused) else graph.parameters:
             if parameter.name == name and parameter.object is not None and not parameter.shared:
-                what = f"--at {name}=[1,2,3]" if parameter.pointee is not None else f"--at '{name}->x=1'"
+                what = f"{name}=[1,2,3]" if parameter.pointee is not None else f"{name}->x=1"
                 raise UsageError(f"{name} of {function.name} is a pointer; give what it points to: {what}")
 
 
