@@ -68,6 +68,7 @@ struct list *turned(struct list *p) { struct list *q = p->next; q->next = p; p->
 struct list *ring(struct list *p) { p->next = p; return p; }
 int main(int argc, char **argv) { int k = 0; for (int i = 0; i < argc; i++) k++; return k; }
 static int inner(int n) { int s = 0; for (int i = 0; i < n; i++) s += 2; return s; }
+void ones(void *p, int n) { char *c = p; for (int i = 0; i < n; i++) c[i] = 1; }
 int outer(int n) { return inner(n) + inner(2 * n); }
 int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_int(); return s; }
 """
@@ -116,6 +117,7 @@ def called(tmp_path_factory):
         pytest.param(["letters", '["ab", c]', "2"], 3, {"a": [[97, 98, 0], [99, 0]]}, id="an array of strings"),
         pytest.param(["turned", "{v: 1, next: {v: 2}}"], None, {"p": {"v": 1, "next": None}}, id="what is led to no more"),
         pytest.param(["ring", "{v: 1}"], None, {"p": {"v": 1, "next": "pointer"}}, id="a pointer to where it lies"),
+        pytest.param(["ones", "[0, 7, 255]", "2"], None, {"p": [1, 1, 255]}, id="bytes of what has no type"),
         pytest.param(["main"], 1, {}, id="a program that is called without arguments"),
         pytest.param(["main", "2", "[a, b]"], 2, {"argv": [[97, 0], [98, 0]]}, id="a program with arguments"),
         pytest.param(["between", "[1, 2, 3]", "2"], 3, {"b": [1, 2, 3]}, id="an index into what another points to"),
@@ -148,6 +150,7 @@ def test_what_words_mean(called, words, value, pointers):
         (["by_value", "1", "2"], 'p is struct point: give {"x": …, "y": …}, not 1'),
         (["by_value"], "by_value takes 2 arguments (struct point p, int32_t n)"),
         (["between", "[1]", "2"], "from 0 to 1, not 2"),
+        (["ones", "[256]", "1"], "what p points to has no type: give its bytes"),
         (["bump", "{next: 3}"], "p.next is a pointer, struct list *: give what it points to, or null, not 3"),
         (["bump", "{next: {w: 3}}"], "p.next[0] has no member w"),
         (["area", "[{x: 1]", "1"], "cannot read [{x: 1]"),

@@ -119,8 +119,10 @@ def argument(formal: Formal, value: Any) -> Argument:
         return characters(value)
     if formal.parameter.pointee is not None and isinstance(value, list):
         return [_integer(part, f"what {formal.name} points to") for part in value]
-    if formal.pointee is None:
-        raise UsageError(f"what {formal.name} points to has no type that is known; only null can be given for it")
+    if formal.pointee is None:  # void: its bytes
+        if isinstance(value, list) and all(isinstance(part, int) and 0 <= part <= 255 for part in value):
+            return bytes(value)
+        raise UsageError(f"what {formal.name} points to has no type: give its bytes, [0, 255], or null")
     parts = value if isinstance(value, list) and formal.pointee is not formal.type else [value]  # or a copy of one
     return _object(parts, formal.pointee, formal.types, formal.name)
 
@@ -323,10 +325,10 @@ def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[
     told: set[int | None] = set()
     for formal, held in zip(formals, memory, strict=False):
         type, object = formal.pointee, formal.parameter.object
-        if held is None or type is None or object in told or type is formal.type:
+        if held is None or object in told or (type is formal.type and type is not None):
             continue  # what shares an object is told of the first pointer there; a copy of a structure is the callee's
         told.add(object)
-        shown = _objects(held, type, formal.types)
+        shown: Shown = [*held.content] if type is None else _objects(held, type, formal.types)
         if shown is not None:
             one = formal.is_reference and isinstance(shown, list) and len(shown) == 1
             found[formal.name] = shown[0] if one and isinstance(shown, list) else shown

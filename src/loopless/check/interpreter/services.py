@@ -15,7 +15,7 @@ from loopless.check.interpreter.memory import Frame, Mark, Storage, World
 from loopless.check.interpreter.naming import holding, object_named, symbol_of
 from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
-from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
+from loopless.flowgraph.model import THROUGH_POINTER, Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.flowgraph.streams import INPUTS, counts_inputs
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
@@ -187,6 +187,11 @@ class Services:
             raise Stop("timeout", f"the time limit, after {self.steps} steps")
 
 
+def _callee(name: str) -> str:
+    """The function that is called, in words."""
+    return "what a pointer leads to" if name == THROUGH_POINTER else name
+
+
 class Activation:
     """One activation of a function."""
 
@@ -295,8 +300,8 @@ class Activation:
                 self.frame.watching = True
                 return result
             if writes:
-                raise Stop("unknown", f"calls {name}{_at(loc)}, whose body is not known", loc)
-            return Missing(f"needs the result of {name}{_at(loc)}, whose body is not known", loc)
+                raise Stop("unknown", f"calls {_callee(name)}{_at(loc)}, whose body is not known", loc)
+            return Missing(f"needs the result of {_callee(name)}{_at(loc)}, whose body is not known", loc)
         services.depth += 1
         if services.depth > services.limits.max_depth:
             raise Stop(
