@@ -150,8 +150,7 @@ class Loop(Shown):
         return Question(names, assume, **asked)
 
     def _ask(self, question: Question) -> LoopAnswer:
-        _answer([self], question)
-        return self._answers[question]
+        return _answer([self], question)[0]
 
     def _refused(self, question: Question, answer: LoopAnswer) -> Refusal:
         held: Refusal = self._held.setdefault((Refusal, question), refusal_of(answer))
@@ -181,16 +180,15 @@ def _names(vars: Iterable[str] | str | None) -> tuple[str, ...] | None:
     return names
 
 
-def _answer(loops: Sequence[Loop], question: Question) -> None:
-    """Find out what is not known yet, several loops at once."""
+def _answer(loops: Sequence[Loop], question: Question) -> list[LoopAnswer]:
+    """What is known of the loops, after finding out what is not known yet, several at once."""
     missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
-    if not missing:
-        return
-    whole = missing[0].function.program.settings
-    settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
-    asked = [loop._found for loop in missing]  # noqa: SLF001
-    for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
-        loop._answers[question] = answer  # noqa: SLF001
+    if missing:
+        whole, asked = missing[0].function.program.settings, [loop._found for loop in missing]  # noqa: SLF001
+        settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
+        for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
+            loop._answers[question] = answer  # noqa: SLF001
+    return [loop._answers[question] for loop in loops]  # noqa: SLF001
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -294,13 +292,8 @@ class Function(Shown):
         the function does not take.
         """
         if self._calls is None:
-            self._calls = KeptCalls(self._found, self.program.settings, self._called)
+            self._calls = KeptCalls(self._found, self.program.settings, lambda: _answer(self.loops, CALLED))
         return self._calls.evaluate(arguments, by_name, nondet)
-
-    def _called(self) -> list[LoopAnswer]:
-        """What calls need to know of the loops."""
-        _answer(self.loops, CALLED)
-        return [loop._answers[CALLED] for loop in self.loops]  # noqa: SLF001
 
     def __reduce__(self) -> tuple[Any, ...]:
         return operator.getitem, (self.program, self._found.code.name)

@@ -1,8 +1,8 @@
-"""Which object a name means."""
+"""Which object, or function, a name means."""
 
 from __future__ import annotations
 
-from loopless.flowgraph.model import Flowgraph, MemoryObject
+from loopless.flowgraph.model import THROUGH_POINTER, Flowgraph, MemoryObject
 from loopless.terms import EvaluationError, IntType
 
 
@@ -28,3 +28,8 @@ def holding(held: int, type: IntType) -> int:
     if not type.holds(held):
         raise EvaluationError("a byte holds no truth value")
     return held
+
+
+def callee_named(name: str) -> str:
+    """The function that is called, in words."""
+    return "what a pointer leads to" if name == THROUGH_POINTER else name

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
 from loopless.check.interpreter.memory import Frame, Mark, Storage, World
-from loopless.check.interpreter.naming import holding, object_named, symbol_of
+from loopless.check.interpreter.naming import callee_named, holding, object_named, symbol_of
 from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
-from loopless.flowgraph.model import THROUGH_POINTER, Flowgraph, LoopInfo, MemoryObject, Parameter
+from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.flowgraph.streams import INPUTS, counts_inputs
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
@@ -139,10 +139,8 @@ class Services:
         self.pointer_size = pointer_size
         self.mathematical = mathematical
         self.first = 1 if forbidden() else min(_FIRST, limits.max_steps + 1)
-        self.steps = 0
-        self.depth = 0
-        self.drawn = 0
-        self.uninitialised_drawn = 0
+        self.steps = self.depth = 0
+        self.drawn = self.uninitialised_drawn = 0
         self.iterations: dict[str, int] = {}
         self.calls: dict[str, int] = {}
         self.returned: tuple[str, Loc | None] = ("", None)
@@ -185,11 +183,6 @@ class Services:
             raise Stop("timeout", f"more than {self.limits.max_steps} steps")
         if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
             raise Stop("timeout", f"the time limit, after {self.steps} steps")
-
-
-def _callee(name: str) -> str:
-    """The function that is called, in words."""
-    return "what a pointer leads to" if name == THROUGH_POINTER else name
 
 
 class Activation:
@@ -300,8 +293,8 @@ class Activation:
                 self.frame.watching = True
                 return result
             if writes:
-                raise Stop("unknown", f"calls {_callee(name)}{_at(loc)}, whose body is not known", loc)
-            return Missing(f"needs the result of {_callee(name)}{_at(loc)}, whose body is not known", loc)
+                raise Stop("unknown", f"calls {callee_named(name)}{_at(loc)}, whose body is not known", loc)
+            return Missing(f"needs the result of {callee_named(name)}{_at(loc)}, whose body is not known", loc)
         services.depth += 1
         if services.depth > services.limits.max_depth:
             raise Stop(
