@@ -115,3 +115,12 @@ def test_a_search_to_the_end_is_said_of_all_positions() -> None:
                 if shown is not None:
                     said_so = all(sense[part] for part in shown.split(" && "))
                     assert t.holds(condition, {n: length, m: value}) == said_so, (shown, length, value)
+
+
+def test_a_search_without_end_is_said_of_all_positions() -> None:
+    at, n = t.position(), Var("n", t.IntType(32))
+    search = t.earliest(at, t.less(n, t.mul(at, at)))
+    people = Style(numerals=True, quantified=True)
+    assert t.text(t.less(search, t.ZERO), people) == "all(k: k*k <= n)"
+    assert t.text(t.less_equal(t.ZERO, search), people) == "some(k: n < k*k)"
+    assert "earliest(" in t.text(t.less_equal(t.ONE, search), people)

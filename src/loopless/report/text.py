@@ -93,7 +93,7 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
         for case in cases[:printed]:
             lines += _case_lines(case, names, fixed, traces=layout.with_paths)
         lines += [f"  and {len(cases) - printed} more cases: {ALL}"] if printed < len(cases) else []
-        lines += [] if endless is not None else region_lines("diverges", summary.diverges, "", names)
+        lines += [] if endless is not None else _region("diverges", summary.diverges, "", names)
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
     lines += advice_lines(answer)

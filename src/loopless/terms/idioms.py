@@ -78,7 +78,14 @@ def searched(part: Condition, others: Sequence[Condition]) -> tuple[bool, Aggreg
         if len(monomial) != 1 or monomial[0][1] != 1 or abs(coefficient) != 1:
             continue
         search = monomial[0][0]
-        if not isinstance(search, Aggregate) or search.kind != "first":
+        if not isinstance(search, Aggregate):
+            continue
+        if search.kind == "earliest" and part.relation == "le":
+            if part.term is add(search, ONE):
+                return True, search
+            if part.term is sub(ZERO, search):
+                return False, search
+        if search.kind != "first":
             continue
         length = search.outside[0]
         if part.relation == "le":
