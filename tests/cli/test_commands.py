@@ -161,16 +161,17 @@ def test_what_has_no_complete_answer_is_status_3_unless_that_is_fine(run, three)
     assert run("loops", three, "--function", "h").returncode == 0
 
 
-def test_text_has_the_answer_first_then_why_then_what_to_do(run, three):
+def test_text_has_the_answer_first_then_why_then_what_helps(run, three):
     done = run("summarize", three, "--loop", "15")
     lines = done.stdout.splitlines()
     assert lines[0] == f"{three}:h:15:5: over-approximate, type 2, by path counters"
-    assert lines[1] == "  not exact always"
-    assert lines[2].startswith("    why: ")
-    assert "L205" in lines[2]
-    assert lines[3].startswith("    what to do: ")
-    assert "loopless explain L205" in lines[3]
+    assert lines[1] == "  entered only with c == 0 && i == 0"
+    assert lines[2] == "  not exact always"
+    assert lines[3].startswith("    why: ")
+    assert lines[3].endswith("[L205 inner-loop-not-summarized] (loopless explain L205)")
     assert lines[4].startswith("  may leave when ")
+    assert "  not told: held[]" in lines
+    assert lines[-1].startswith("  try: loopless ")
     assert done.stderr == ""
 
 
