@@ -36,8 +36,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     and the trace of paths. Cases that come to the same are shown as one, with their traces. Several FILEs are linked
     into one program.
 
-    Text speaks of the states in which the program enters the loop ("entered only with i == 0"); --all-states of all that
-    the header may be in. What changes and is not told is named ("not told: dst[]"), and a variable that defeats a
+    Text speaks of the states in which the program enters the loop ("entered only with i == 0"); --all-states of all
+    that the header may be in. What changes and is not told is named ("not told: dst[]"), and a variable that defeats a
     summary is left out by its name ("exact but for crc").
 
     Where nothing exact is found the summary is over-approximate, says why, and how the loop may be left ("may leave
