@@ -13,7 +13,7 @@ import click
 import pytest
 
 from loopless.cli import main
-from loopless.cli.app import COMMANDS, _Group, _loopless
+from loopless.cli.app import COMMANDS, _Group, group
 from loopless.errors import UsageError
 
 THREE = """int held[8]; int f(int x, int n) {
@@ -52,7 +52,7 @@ def test_a_command_leaves_the_collecting_of_garbage_to_whoever_calls_it(monkeypa
         inside.append(gc.get_threshold())
         raise UsageError("no more")
 
-    monkeypatch.setattr(_loopless, "main", noted)
+    monkeypatch.setattr(group, "main", noted)
     assert main(["loops"]) == 2
     assert inside[0][0] > before[0] and inside[0][1:] == before[1:]
     assert gc.get_threshold() == before and gc.isenabled()
@@ -288,7 +288,7 @@ def test_explain_takes_codes_and_names(answer, run):
 
 
 def commands():
-    return {name: _Group.get_command(_loopless, click.Context(_loopless), name) for name in COMMANDS}
+    return {name: _Group.get_command(group, click.Context(group), name) for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -17,7 +17,7 @@ def command(ctx: click.Context, /, name: str | None, *, man: bool) -> int:
     \b
     Examples:
       loopless help summarize
-      loopless help --man > ~/.local/share/man/man1/loopless.1
+      loopless help --man
     """
     if man and name is not None:
         raise click.UsageError("--man is about all commands; leave out the name of one")
