@@ -488,19 +488,3 @@ def test_most_of_the_loops_above_are_known() -> None:
     found = {name: counts(f"int f(u8 i, u8 n) {{ {text} return i; }}")[1][0] for name, text in BRUTE.items()}
     assert sum(bool(one.bounds) for one in found.values()) >= 10
     assert sum(one.exact is not None for one in found.values()) >= 5
-
-
-def test_a_comparison_unrolled_by_eight() -> None:
-    """Nine ways lead behind the conditions, of which one completes the iteration; the pointers come of one."""
-    steps = " && ".join(["*++p == *++q"] * 8)
-    text = (
-        "struct s { char *w; }; int f(struct s *s, char *q, int n) { char *p = s->w, *end = s->w + n;"
-        f" do {{}} while ({steps} && p < end); return *p; }}"
-    )
-    _, (found,) = counts(text)
-    assert found.exact is None
-    bounds = [bound.term for bound in found.bounds if {v.name for v in bound.term.variables} == {"p", "end"}]
-    # Completed are those behind which p + 8k is below the end.
-    for first, last in product([0, 5, 1000], repeat=2):
-        true = sum(first + 8 * k < last for k in range(1, 200))
-        assert min(value(term, {"p": first, "end": last}) for term in bounds) == true

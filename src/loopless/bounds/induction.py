@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.bounds.callees import Returned, Transformers, is_seen
-from loopless.bounds.compare import surely_at_most
 from loopless.bounds.constants import constants
 from loopless.bounds.endings import Endings
+from loopless.bounds.entry_of import EntryOf
 from loopless.bounds.fact_counts import Count, Counts
 from loopless.bounds.facts import Facts, Intervals
 from loopless.bounds.left_behind import left_behind
@@ -31,39 +31,29 @@ from loopless.bounds.one_iteration import whole_iteration
 from loopless.bounds.outside import NO_READS, Reads
 from loopless.bounds.scopes import deciding
 from loopless.bounds.slacks import Slacks
-from loopless.bounds.whole import Beyond, Point, Whole
+from loopless.bounds.whole import Beyond, Whole
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
-from loopless.paths.written import written_objects
 from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
     ONE,
     TRUE,
     ZERO,
-    Compare,
     Condition,
     Const,
-    Op,
-    Read,
     Term,
     TermTooLarge,
     Var,
     add,
     conjunction,
-    conjuncts,
     const,
     equal,
-    floor_div,
     less_equal,
     minimum,
-    mul,
     neg,
     not_zero,
-    scale,
-    sub,
     substitute,
-    walk_inside,
 )
 from loopless.terms.ranges import Range
 
@@ -313,7 +303,7 @@ def _carry_outwards(
                 break
             outer = found[by_header[parent].name] if parent else None
             visits = outer.visits.get(header) if isinstance(outer, Counted) else None
-            entry = _Entry(graph, around, around.entered[header], visits)
+            entry = EntryOf(graph, around, around.entered[header], visits)
             if header == loop.header:
                 each = total = entry.least_of(counts.bounds)
             total = None if total is None else entry.in_all(total)
@@ -394,119 +384,3 @@ def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> Ter
         return None
     terms = list(dict.fromkeys(count.term for count in used))
     return terms[0] if len(terms) == 1 else minimum(*terms)
-
-
-class _Entry:
-    """Where a loop is entered: in each iteration of the loop around it, or in the function."""
-
-    def __init__(self, graph: Flowgraph, around: Whole, point: Point, visits: Term | None = None) -> None:
-        self.around, self.point, self.visits = around, point, visits
-        labels = graph.blocks if around.loop is None else around.loop.blocks
-        written = written_objects(graph, labels)
-        self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
-        self._counts = Counts(around)
-
-    def least_of(self, bounds: Bounds) -> Term | None:
-        """One bound for those that hold wherever the loop is entered."""
-        terms = [bound.term for bound in bounds if self._holds(bound.when)]
-        return minimum(*terms) if terms else None
-
-    def _holds(self, when: Condition) -> bool:
-        if when is TRUE:
-            return True
-        try:
-            here = substitute(when, self.point.values)
-        except TermTooLarge:
-            return False
-        return all(
-            isinstance(part, Compare)
-            and part.relation == "le"
-            and self.point.facts.imply(part.term, self.around.intervals)
-            for part in conjuncts(here)
-            if part is not TRUE
-        )
-
-    def at_most(self, term: Term) -> Term | None:
-        """A bound over the values at the entry of what is around, for all entries of the loop."""
-        if any(isinstance(node, Read) and node.array in self._written for node in walk_inside(term)):
-            return None
-        try:
-            here = substitute(term, self.point.values)
-            unknown = self.around.intervals.symbols & here.variables
-            there = raised(here, frozenset(unknown | (here.variables & self.around.changed)), self._most)
-        except TermTooLarge:
-            return None
-        return None if there is None else positive(there)
-
-    def _most(self, part: Term) -> Term | None:
-        """What a linear term never exceeds where the loop is entered."""
-        changing = self.around.changed | frozenset(self.around.after)
-        outside = changing | self.around.intervals.symbols
-        grown: Term | None = None
-        moved = self._counts.step(part)
-        if moved is not None and part.variables.isdisjoint(self.around.intervals.symbols):
-            high = self.around.intervals.range_of(moved)[1]
-            if high is not None and high <= 0:
-                return part
-            grown = self._grown(part, high)
-        for linear, most in self.point.facts.most.items():
-            beyond = sub(part, linear)
-            if beyond.variables.isdisjoint(outside):
-                return add(beyond, const(most))
-        high = self.around.intervals.range_of(part)[1]
-        known = const(high) if high is not None and high < LARGE else None
-        return known if grown is None else grown if known is None else minimum(grown, known)
-
-    def _grown(self, part: Term, by: int | None) -> Term | None:
-        """What a linear term comes to at most that iterations raise: one less than the bound on visits are completed
-        before each of them.
-        """
-        visits = self._counts.visits(self.point.facts)
-        if by is None or by >= LARGE or visits is None:
-            return None
-        return add(part, scale(positive(sub(visits, ONE)), by))
-
-    def in_all(self, term: Term) -> Term | None:
-        """A bound on the sum over all entries, over the values at the entry of what is around."""
-        each = self.at_most(term)
-        if each is None or self.around.loop is None:
-            return each
-        visits = [term for term in (self.visits, self._counts.visits(self.point.facts)) if term is not None]
-        entries = minimum(*visits) if visits else None
-        try:
-            apart = self._apart(term)
-            steps = None if apart is None else _sum_of_steps(each, apart)
-            if entries is None:
-                return steps
-            product = mul(entries, each)
-            if steps is None:
-                return product
-            return steps if surely_at_most(each, entries) else minimum(product, steps)
-        except TermTooLarge:
-            return None
-
-    def _apart(self, term: Term) -> int | None:
-        """By how much, at least 1, what the loop takes in two entries differs; None where that is not known."""
-        if self.visits is not None or any(isinstance(n, Read) and n.array in self._written for n in walk_inside(term)):
-            return None
-        here = substitute(term, self.point.values)
-        match here:
-            case Op(op="max", args=(one, other)) if ZERO in (one, other):
-                here = other if one is ZERO else one
-            case _:
-                pass
-        step = self._counts.step(here)
-        low, high = self.around.intervals.range_of(step) if step is not None else (None, None)
-        return low if low is not None and low >= 1 else -high if high is not None and high <= -1 else None
-
-
-def _sum_of_steps(most: Term, apart: int) -> Term:
-    """A bound on the sum of numbers of at least 0 that are no more than ``most``, any two at least ``apart`` apart.
-
-    They are at most most, most - apart, …: m of them come to m·most - apart·m(m - 1)/2, which is largest for
-    m = most/apart + 1/2 and then (2·most + apart)²/(8·apart).
-    """
-    if apart == 1:
-        return floor_div(mul(most, add(most, ONE)), const(2))
-    twice = add(scale(most, 2), const(apart))
-    return floor_div(mul(twice, twice), const(8 * apart))

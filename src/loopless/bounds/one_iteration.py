@@ -72,10 +72,9 @@ from loopless.terms.ranges import Range
 
 MAX_ALTERNATIVES: Final = 8
 """More ways that a condition comes true are not looked at each by itself. A guess."""
-MAX_WAYS: Final = 16
-"""Truth values that more ways brought along are not followed back. Loops that are unrolled by eight need nine."""
+MAX_WAYS: Final = 16  # loops that are unrolled by eight need nine
 MAX_DEPTH: Final = 6
-"""Truth values that depend on others more deeply than this are not followed back. A guess."""
+"""Truth values that more ways brought along, or that depend on others more deeply, are not followed back. Guesses."""
 
 
 def whole_iteration(

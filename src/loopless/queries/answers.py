@@ -15,14 +15,13 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
 from loopless.paths.context import entry_facts, entry_values
-from loopless.queries.assumptions import Named, parse_condition
-from loopless.queries.c_arithmetic import CType, Reading
+from loopless.queries.assumed import assumption_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
 from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Overrun, attempted, note
-from loopless.queries.selection import shown_names, variables_named
-from loopless.queries.told import Untold, untold, used_variables
+from loopless.queries.selection import variables_named
+from loopless.queries.told import Untold, occurring, shown_at_exit, untold, used_variables
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     AtEntry,
@@ -43,7 +42,7 @@ from loopless.summary import (
 )
 from loopless.summary.presentation.readable import Guards
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, IntType, Var, conjunction, conjuncts
+from loopless.terms import TRUE, Condition, Var, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
@@ -198,8 +197,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         return _without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in _occurring(shown_paths) if v in shown})
-    assumed = _assumed(function, graph, name.info, question.assume)
+    answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
+    assumed = assumption_of(function, graph, name.info, question.assume)
     if assumed is not None and question.assume is not None:
         there, found = found, narrowed(found, assumed)
         if not feasible(assumed) or (there.all and not found.all):
@@ -267,7 +266,7 @@ def _outcome(
 def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[Var, str], question: Question) -> LoopAnswer:
     """The answer with a summary, in which streams are counted from the loop's entry."""
     summary = relative(absolute)
-    answer = replace(answer, shown={**answer.shown, **_shown_at_exit(summary, shown)})
+    answer = replace(answer, shown={**answer.shown, **shown_at_exit(summary, shown)})
     answer = replace(answer, summary=summary, merged=merged(summary) if question.merge else ())
     return answer if summary is absolute else replace(answer, absolute=absolute)
 
@@ -302,7 +301,7 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
     assert answer.loop.info is not None
     summary, own = relative(absolute), relative_paths(_readable(paths.uncounted()))
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
-    names = {var: shown[var] for var in (*_occurring(paths), *_occurring(own)) if var in shown}
+    names = {var: shown[var] for var in (*occurring(paths), *occurring(own)) if var in shown}
     reasons = [part.why for part in answer.summary.residual] if answer.summary is not None else []
     why = answer.refused or next(iter(reasons), None) or _not_asked(answer.loop)
     return replace(
@@ -416,7 +415,7 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     own = paths.uncounted()
-    names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
+    names = {var: shown[var] for var in occurring(own) if var in shown} | shown_at_exit(summary, shown)
     summary, own = readable(relative(summary)), relative_paths(_readable(own))
     untyped = why if answer.type is None else None
     return replace(answer, paths=own, summary=summary, refused=None, untyped=untyped, shown=names)
@@ -457,7 +456,7 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
     assert info is not None
     assert why is not None
     paths = coarse_paths(graph, info)
-    assumed = _assumed(function, graph, info, question.assume)
+    assumed = assumption_of(function, graph, info, question.assume)
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
     outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
     summary = _with_lost(outcome, _ends_in_calls(graph, answer.loop))
@@ -465,7 +464,7 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     summary, own = readable(relative(summary)), relative_paths(paths)
-    names = {var: shown[var] for var in _occurring(own) if var in shown} | _shown_at_exit(summary, shown)
+    names = {var: shown[var] for var in occurring(own) if var in shown} | shown_at_exit(summary, shown)
     granted = (f"on entry: {question.assume.strip()}",) if assumed is not None and question.assume is not None else ()
     return replace(
         answer,
@@ -476,15 +475,6 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
         shown=names,
         assumptions=granted,
     )
-
-
-def _shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
-    """The names of final values that an approximation leaves open: x' for that of x."""
-    found: dict[Var, str] = {}
-    for case in summary.approximation.cases if summary.approximation is not None else ():
-        values = {term: var for var, term in case.then.items() if var in shown}
-        found |= {var: f"{shown[values[var]]}'" for var in case.free if var in values}
-    return found
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:
@@ -505,56 +495,3 @@ def _interest(graph: Flowgraph, loop: LoopInfo, question: Question) -> tuple[Var
         return None
     inside = changed_variables(graph, loop)
     return tuple(dict.fromkeys(v for name in question.variables for v in variables_named(graph, name, inside)))
-
-
-def _assumed(function: Function, graph: Flowgraph, loop: LoopInfo, text: str | None) -> Condition | None:
-    """The assumption over this function's variables; None where there is none, or it speaks of other functions."""
-    if text is None:
-        return None
-    unknown: list[str] = []
-    inside = changed_variables(graph, loop)
-
-    source, settings = function.program.source, function.program.settings
-    long_bits = 64 if source.data_model == "LP64" else 32
-    int_bits = min(32, source.pointer_bits)
-    reading = Reading(int_bits, long_bits, source.pointer_bits, settings.mathematical, settings.wrapv)
-
-    def lookup(name: str) -> Named:
-        named = variables_named(graph, name, inside)
-        if not named:
-            unknown.append(name)
-            return Var(name, IntType(32)), reading.plain
-        if len(named) > 1:
-            choices = ", ".join(var.name for var in named)
-            raise UsageError(f"{name} in --assume may be any of {choices} in {graph.source_name}; name one")
-        return named[0], _type_of(graph, named[0], reading)
-
-    condition = parse_condition(text, lookup, reading)
-    return None if unknown else condition
-
-
-def _type_of(graph: Flowgraph, var: Var, reading: Reading) -> CType:
-    """The type that C has for a variable; for a pointer that of its offset, which is an exact number."""
-    info = graph.variables[var]
-    if info.pointer_part:
-        return CType(reading.pointer_bits, signed=True, exact=True)
-    if var.type.width is not None:
-        return reading.sized(var.type.width, signed=var.type.signed)
-    declared = next((p.type.width for p in graph.parameters if p.var is var and p.type is not None), None)
-    return reading.sized(8 * info.size or declared or reading.int_bits, signed=True)
-
-
-def _occurring(paths: LoopPaths) -> list[Var]:
-    found: set[Var] = set(paths.state) | set(paths.invariants) | set(paths.shown)
-    for path in paths.all:
-        found |= path.condition.variables | set(path.update)
-        found |= {v for term in path.update.values() for v in term.variables}
-        if path.result is not None:
-            found |= path.result.variables
-        found |= {unknown.var for unknown in path.unknowns}
-    return sorted(found, key=lambda var: var.key)
-
-
-def known_names(graph: Flowgraph) -> tuple[str, ...]:
-    """The names that ``--vars`` and ``--assume`` take for a function."""
-    return shown_names(graph)

@@ -5,11 +5,12 @@ A summary tells of variables that are used behind the loop; a reader does not kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
+from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
 from loopless.summary import Summary
 from loopless.terms import Const, Var
@@ -84,3 +85,24 @@ def _name(found: MemoryObject) -> str:
     if found.element is not None:
         return f"{found.name}[]"
     return f"*{found.name}" if found.size is None and found.kind == "parameter" else found.name
+
+
+def occurring(paths: LoopPaths) -> list[Var]:
+    """The variables of which paths speak."""
+    found: set[Var] = set(paths.state) | set(paths.invariants) | set(paths.shown)
+    for path in paths.all:
+        found |= path.condition.variables | set(path.update)
+        found |= {v for term in path.update.values() for v in term.variables}
+        if path.result is not None:
+            found |= path.result.variables
+        found |= {unknown.var for unknown in path.unknowns}
+    return sorted(found, key=lambda var: var.key)
+
+
+def shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
+    """The names of final values that an approximation leaves open: x' for that of x."""
+    found: dict[Var, str] = {}
+    for case in summary.approximation.cases if summary.approximation is not None else ():
+        values = {term: var for var, term in case.then.items() if var in shown}
+        found |= {var: f"{shown[values[var]]}'" for var in case.free if var in values}
+    return found
