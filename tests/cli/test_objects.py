@@ -17,6 +17,14 @@ int buffer(unsigned n) { int k = 0; char b[10]; for (char *p = b; p < b + n; p++
 """
 
 
+WORDS = {
+    "const write": "a write to a constant",
+    "dangling pointer": "a pointer to an object whose lifetime is over",
+    "pointer overflow": "an address outside of its object",
+}
+"""How answers for readers call kinds of undefined behaviour."""
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     path = tmp_path / "objects.c"
@@ -44,7 +52,7 @@ def test_evaluations_say_it(run, file: str, function: str, value: str, answer: s
         found = f"returns {told.outcome.return_value}" if told.status == "ok" else told.reason
     else:
         found = run("eval", file, function, value).stdout
-    assert answer in found
+    assert (answer if interpreted else WORDS.get(answer, answer)) in found
 
 
 def test_bounds_say_it(run, file: str) -> None:

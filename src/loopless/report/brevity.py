@@ -27,8 +27,8 @@ def some_arms(arms: Sequence[str]) -> list[str]:
 
 
 def cut(line: str) -> str:
-    """The line, a very long one without its end."""
-    if len(line) <= _LONGEST:
+    """The line, a very long one without its end; reasons stay, whose ends say where and which."""
+    if len(line) <= _LONGEST or line.lstrip().startswith("why: "):
         return line
     at = max(line.rfind(sign, 0, _CUT_AT) for sign in (" && ", " || ", ", ", " + ", " ? "))
     shown = line[: at if at > _CUT_AT // 2 else _CUT_AT]
