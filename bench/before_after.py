@@ -69,13 +69,16 @@ def _plain(file: Path, folder: Path) -> Path:
 
 def summaries(file: Path, limit: float) -> dict[str, Row]:
     """The summary of each loop, as ``loopless summarize`` asks for it."""
-    from loopless.queries import answers, program
+    import importlib
+
     from loopless.queries.answers import Question
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
-    # It stood elsewhere once.
-    answer_all: Any = getattr(answers, "answer_all", None) or getattr(program, "answer_all", None)
+    # It stood elsewhere once, and a module may not be there.
+    places = (f"loopless.queries.{name}" for name in ("answering", "answers", "program"))
+    found = (importlib.import_module(place) for place in places if importlib.util.find_spec(place) is not None)
+    answer_all: Any = next(module.answer_all for module in found if hasattr(module, "answer_all"))
     settings = Settings(workers=1, loop_timeout_s=limit)
     question = Question(approximate=True) if "approximate" in Question.__slots__ else Question()
     rows = {}

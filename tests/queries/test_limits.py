@@ -270,11 +270,11 @@ def spins() -> None:
 
 SCRIPT = """
 import functools, threading, time
-from loopless.queries import sandbox as limits
+from loopless.queries import jobs, sandbox as limits
 {prelude}
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print("the program runs", flush=True)
-(found,) = limits.run_all([functools.partial(pow, 2, 10)], limits.Limits(30, 1000))
+(found,) = jobs.run_all([functools.partial(pow, 2, 10)], limits.Limits(30, 1000))
 print(found)
 {end}
 """

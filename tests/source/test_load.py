@@ -23,7 +23,7 @@ def error(path: object, **options: object) -> str:
     with pytest.raises(SourceError) as e:
         load(path, SourceOptions(**options))  # type: ignore[arg-type]
     text = str(e.value)
-    assert "\n" not in text and "Traceback" not in text
+    assert "Traceback" not in text
     return text
 
 
@@ -177,12 +177,14 @@ def test_unreadable_file(write, monkeypatch):
     assert error(path) == f"cannot read {path}: Permission denied"
 
 
-def test_clangs_first_error_is_told(write, tmp_path):
+def test_clangs_errors_are_told(write, tmp_path):
     bad = write("x.c", "int f(int x) {\n  int y\n  return x;\n}\nint f(int x) { return z; }\n")
-    assert error(bad) == f"cannot compile {bad}:2:8: expected ';' at end of declaration"
+    first, *others = error(bad).splitlines()
+    assert first == f"cannot compile {bad}:2:8: expected ';' at end of declaration"
+    assert [line.strip().partition(": ")[0] for line in others] == [f"{bad}:5:5", f"{bad}:5:23"]
     write("h.h", "int g( {\n")
     path = write("i.c", '#include "h.h"\n')
-    assert error(path) == f"cannot compile {path}: {tmp_path}/h.h:1:8: expected parameter declarator"
+    assert error(path).splitlines()[0] == f"cannot compile {path}: {tmp_path}/h.h:1:8: expected parameter declarator"
     assert "'nope.h' file not found" in error(write("n.c", "#include <nope.h>\n"))
     template = write("t.c", "int f(int x) { return x + {0}; }\n")
     assert error(template) == f"cannot compile {template}:1:27: expected expression"
@@ -364,7 +366,7 @@ def test_odd_names(write, monkeypatch, name):
     program = load(name)
     assert program.module.functions["f"].loc.file == name == program.files[0]
     bad = write("-bad.c", "int f( {")
-    assert error(bad.name) == "cannot compile -bad.c:1:8: expected parameter declarator"
+    assert error(bad.name).splitlines()[0] == "cannot compile -bad.c:1:8: expected parameter declarator"
 
 
 @pytest.mark.parametrize(

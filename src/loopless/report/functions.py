@@ -79,7 +79,10 @@ def end_words(case: FunctionCase, names: Names) -> str:
 
 def origin(input: Input) -> str:
     """Where an input comes from, in words; empty for those that the call is given."""
-    return f"input {input.number} of the program" if input.kind == "nondet" else _INPUTS.get(input.kind, "")
+    if input.kind == "nondet":
+        return f"input {input.number} of the program"
+    shown = input.var.name if input.kind == "uninitialised" else ""
+    return "the address as a number" if shown.startswith("&") else _INPUTS.get(input.kind, "")
 
 
 def short_loop(loop: str, summary: FunctionSummary) -> str:
