@@ -6,10 +6,12 @@ Written by ``rich`` without the thread that it would refresh from: processes wit
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -32,11 +34,22 @@ class Progress:
     def __init__(self) -> None:
         self._live: Live | None = None
         self._shown = ""
+        self._interrupted = False
+        self._usual: Any = None
 
     def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._usual = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        """What is raised where processes are forked goes no further than there: it is noted, for the next look."""
+        self._interrupted = True
+        signal.default_int_handler(number, frame)
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._usual is not None:
+            signal.signal(signal.SIGINT, self._usual)
         self.clear()
 
     def say(self, text: str) -> None:
@@ -69,10 +82,14 @@ class Progress:
             self._live, self._shown = None, ""
 
     def watching(self, names: Sequence[str], done: Callable[[], int]) -> Callable[[Sequence[int]], None]:
-        """What shows the loops ``names`` that are being worked on, given their numbers."""
+        """What shows the loops ``names`` that are being worked on, given their numbers, and ends the work where the
+        user interrupts it.
+        """
         shown = _without_file(names)
 
         def watch(busy: Sequence[int]) -> None:
+            if self._interrupted:
+                raise KeyboardInterrupt
             at_work = ", ".join(shown[number] for number in busy[:_SEVERAL])
             more = f" and {len(busy) - _SEVERAL} more" if len(busy) > _SEVERAL else ""
             self.say(f"{done()} of {len(names)} answered; working on {at_work}{more}" if busy else self._shown)
