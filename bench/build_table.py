@@ -23,7 +23,9 @@ EXACT, COMPLETED, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUS
     "refused",
 )
 """What a loop's bound can be, the best first; each loop is one of these."""
-COMPLETE, PARTIAL, APPROXIMATE, NONE = SUMMARIES = ("complete", "partial", "over-approximate", "refused")
+COMPLETE, BUT_FOR, PARTIAL, APPROXIMATE, NONE = SUMMARIES = (
+    "complete", "complete but for some variables", "partial", "over-approximate", "refused",
+)  # fmt: skip
 
 Row = dict[str, Any]
 Run = Mapping[str, Any]
@@ -157,6 +159,8 @@ def summary_row(loop: Mapping[str, Any]) -> Row:
     """What is kept of a loop in an answer of ``summarize``."""
     refused, residual = loop["refused"], [part["code"] for part in loop["residual"]]
     kind = NONE if refused is not None else COMPLETE if loop["complete"] else PARTIAL
+    if kind == COMPLETE and loop.get("partly") is not None:
+        kind = BUT_FOR
     if kind == PARTIAL and loop.get("approximation") is not None:
         kind = APPROXIMATE
     codes = [refused["code"]] if refused is not None else list(dict.fromkeys(residual))
@@ -230,6 +234,9 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
         for code in sorted(codes):
             put(f"– of these {code}", codes[code], code)
     put("complete summaries", _share([row for row in summaries if row["class"] == COMPLETE], rows) if summaries else "")
+    but_for = [row for row in summaries if row["class"] == BUT_FOR]
+    if but_for:
+        put("complete but for some variables, which are named", _share(but_for, rows))
     put("summaries of a part", _share([row for row in summaries if row["class"] == PARTIAL], rows) if summaries else "")
     part = [row for row in summaries if row["class"] == NONE]
     approximate = [row for row in summaries if row["class"] == APPROXIMATE]
@@ -237,7 +244,7 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
         put("over-approximate summaries", _share(approximate, rows))
     put("no summary", _share(part, rows) if summaries else "")
     if bounds and summaries:
-        whole = [row for row in rows if row.get("summarize", {}).get("class") == COMPLETE]
+        whole = [row for row in rows if row.get("summarize", {}).get("class") in (COMPLETE, BUT_FOR)]
         for title, classes in (
             ("**exact count, by a bound or by a complete summary**", (EXACT, COMPLETED)),
             ("**bounded or as long as an input chooses, or a complete summary**", (EXACT, COMPLETED, BOUNDED, CHOSEN)),
