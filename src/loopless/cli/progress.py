@@ -35,6 +35,7 @@ class Progress:
         self._live: Live | None = None
         self._shown = ""
         self._interrupted = False
+        self._looks = False
         self._usual: Any = None
 
     def __enter__(self) -> Self:
@@ -43,14 +44,19 @@ class Progress:
         return self
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """What is raised where processes are forked goes no further than there: it is noted, for the next look."""
+        """Noted for the next look, which is soon: what is raised where processes are forked, or modules are imported,
+        is lost there or becomes another error. A second one is raised at once.
+        """
+        if self._interrupted or not self._looks:
+            signal.default_int_handler(number, frame)
         self._interrupted = True
-        signal.default_int_handler(number, frame)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._usual is not None:
             signal.signal(signal.SIGINT, self._usual)
         self.clear()
+        if self._interrupted and kind is None:
+            raise KeyboardInterrupt
 
     def say(self, text: str) -> None:
         """Show ``text`` in place of what is shown."""
@@ -88,6 +94,7 @@ class Progress:
         shown = _without_file(names)
 
         def watch(busy: Sequence[int]) -> None:
+            self._looks = True
             if self._interrupted:
                 raise KeyboardInterrupt
             at_work = ", ".join(shown[number] for number in busy[:_SEVERAL])
