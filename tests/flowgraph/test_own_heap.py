@@ -28,6 +28,11 @@ def shown(g: Flowgraph) -> set[str]:
         ("int *p = malloc(4), *q; if (!p) return 1; q = p; *p = n; while (*q > 3) *p -= 2; return *q;", {"*p"}),
         ("int *p = malloc(8); if (!p) return 1; p[0] = n; p[1] = 3; while (p[0] > p[1]) (*p)--; return *p;", {"*p", "p[1]"}),
         ("int *p = 0; if (n > 5) p = malloc(4); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; return *p;", {"*p"}),
+        # What is used behind its end:
+        ("int *p = malloc(4); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; free(p); return *p;", set()),
+        ("int *p = malloc(4); if (!p) return 1; *p = n; for (int i = 0; i < 3; i++) { if (i == n) free(p); *p += 1; } return 5;", set()),
+        ("int *p = malloc(4); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; free(p); if (n > 3) free(p); return 2;", set()),
+        ("int *p = malloc(4); if (!p) return 1; *p = n; if (n > 9) { free(p); return 2; } n = *p; free(p); return n;", {"*p"}),
         # What another may reach, or there may be several of:
         ("int *p = malloc(4); if (!p) return 1; kept = p; *p = n; while (*p > 3) *p -= 2; return *p;", set()),
         ("int *p = malloc(4); if (!p) return 1; out(p); *p = n; while (*p > 3) *p -= 2; return *p;", set()),

@@ -2,8 +2,8 @@
 
 ``p = malloc(sizeof *p)`` outside of loops, where ``p`` is only read and written through, compared, freed, and kept in
 local pointers, gives one object in a call of the function, which nothing else reaches: an object as locals are, or
-null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. What is read or written through
-``p`` behind ``free`` is not told apart, as for all memory that is allocated.
+null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. Where the pointer is used
+behind a ``free`` it stays what it is: that use is undefined, which a local object would hide.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.graphs import cycles
+from loopless.graphs import cycles, reachable
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugVariable, Kind
 from loopless.source.vocabulary import Effect, effect_of
@@ -126,7 +126,20 @@ def _kept(function: ir.Function, result: str, module: ir.Module) -> _Spread | No
         for i in function.instructions():
             if not i.is_debug and not _follow(i, spread, function, module):
                 return None
-    return spread
+    return None if _outlived(function, spread) else spread
+
+
+def _outlived(function: ir.Function, spread: _Spread) -> bool:
+    """Whether a run may use a pointer behind a call that frees it."""
+    blocks = {block.label: block for block in function.blocks}
+    for call in spread.freed:
+        label = next(block.label for block in function.blocks if call in block.instructions)
+        later = reachable(blocks[label].successors, lambda at: blocks[at].successors)
+        own = blocks[label].instructions
+        rest = [*own[own.index(call) + 1 :], *(i for at in later for i in blocks[at].instructions)]
+        if any(isinstance(o, ir.Local) and o.name in spread.values for i in rest if not i.is_debug for o in i.operands):
+            return True
+    return False
 
 
 def _follow(i: ir.Instruction, spread: _Spread, function: ir.Function, module: ir.Module) -> bool:
