@@ -282,6 +282,12 @@ def test_copies_of_what_overlaps(name: str, host: NativeHost, tmp_path: Path) ->
     compare(COPY + source, expected, answers, host, tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def by_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls are evaluated by summaries where there are some, short ones too."""
+    monkeypatch.setattr("loopless.queries.calls.QUICK_STEPS", 0)
+
+
 def evaluated(file: Path, name: str, inputs: Iterable[Any], **options: Any) -> list[Any]:
     """What ``eval`` says of each call with one argument: the value, or the status where there is none."""
     settings = Settings(sandboxed=False, **{key: options.pop(key) for key in ("wrapv",) if key in options})
