@@ -173,7 +173,7 @@ def test_a_test_in_python_gets_there(told, name):
     command = [sys.executable, "test.py"]
     done = subprocess.run(command, cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[0] == "HIT"
+    assert done.stdout.splitlines().count("HIT") == 1  # before or behind what Python prints, which has its own buffer
 
 
 def test_without_the_right_inputs_the_tests_do_not_get_there(told):
