@@ -146,3 +146,10 @@ def test_a_return_has_the_line_of_its_statement_not_of_the_condition_before_it()
     assert {("return", 5), ("normal", 3)} <= lines
     one = "int f(int n) { int i = 0; for (;;) { if (i > n) return i; i++; } }"
     assert {path.exit.line for path in found(one).exits if path.exit is not None} == {1}
+
+
+def test_allocated_memory_that_the_loop_writes_is_read_anew() -> None:
+    head = "void *malloc(long); int f(int n, long m) { int *p = malloc(m), *q = malloc(m), r = 0; *p = n; *q = n;"
+    for body, known in (("while (*p > 2) *p -= 2;", False), ("while (*q > r) *p = r++;", True)):
+        (path,) = found(f"{head} {body} return *p; }}").iterative
+        assert (not path.unknowns) == known, body

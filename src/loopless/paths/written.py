@@ -10,8 +10,8 @@ from loopless.terms import Const
 
 
 class Written(frozenset[int]):
-    """Numbers of objects that are written; ``anything`` where some write or call may hit any object; ``some``: whether
-    anything is written at all, be it what has no number.
+    """Numbers of objects that are written (see :attr:`.Flowgraph.unnumbered`); ``anything`` where some write or call may
+    hit any object; ``some``: whether anything is written at all.
     """
 
     anything: bool = False
@@ -19,10 +19,12 @@ class Written(frozenset[int]):
 
 
 def numbered(graph: Flowgraph, objects: frozenset[int] | None) -> frozenset[int] | None:
-    """The numbered objects among these; None where one may be any, unless something is taken for granted."""
+    """The objects, where they are surely no others: None where one may be any, unless something is taken for granted.
+    What the function allocates is among them by its negative numbers: it is nothing else, but may be written as well.
+    """
     if objects is None or any(graph.unnumbered.get(n) or _is_formal(graph, n) for n in objects):
         return None
-    return frozenset(number for number in objects if number >= 0)
+    return objects
 
 
 def _is_formal(graph: Flowgraph, number: int) -> bool:
