@@ -55,6 +55,8 @@ PROGRAMS = {
     " while (p->n > p->k) p->n--; return p->n + 3 * p->k;",
     "freed twice at most": "int *p = malloc(4), *q = malloc(4), *r; if (!p || !q) return -1; *p = n; *q = 8;"
     " if (n > 5) r = p; else r = q; *r += 1; n = *p + 10 * *q; free(r); if (n < 4) { if (r == q) free(p); else free(q); } return n;",
+    "anew": "int *p = malloc(4); if (!p) return -1; *p = n; while (*p > 3) *p -= 2; n = *p; free(p); p = malloc(4);"
+    " if (!p) return -1; *p = n + 1; n = 10 * n + *p; free(p); return n;",
     "behind its end": "int *p = malloc(4); if (!p) return -1; *p = n; if (n > 7) return p[1]; return *p;",
 }  # fmt: skip
 

@@ -33,8 +33,10 @@ def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
     """The function with local objects for the memory that it allocates and keeps to itself."""
     if not any(i.callee_name == "malloc" for i in function.instructions()):
         return function
-    repeated = {label for cycle in cycles({b.label: list(b.successors) for b in function.blocks}) for label in cycle}
+    following = {b.label: list(b.successors) for b in function.blocks}
+    repeated = {label for cycle in cycles(following) for label in cycle}
     made: dict[str, ir.Instruction] = {}
+    behind: dict[str, frozenset[str]] = {}
     freed: dict[ir.Instruction, list[str]] = {}
     variables = dict(function.variables)
     for block in function.blocks if not _is_defined("malloc", module) else ():
@@ -45,6 +47,7 @@ def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
             spread = _kept(function, i.result, module)
             if spread is not None:
                 made[i.result] = _alloca(i, size.unsigned)
+                behind[i.result] = frozenset(reachable(following[block.label], following.__getitem__))
                 for call in spread.freed:
                     freed.setdefault(call, []).append(i.result)
                 named = (function.variables[name] for name in sorted(spread.holders) if name in function.variables)
@@ -57,9 +60,12 @@ def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
     blocks, calls = [], list(freed)
     for index, block in enumerate(function.blocks):
         instructions = list(made.values()) if index == 0 else []
+        allocated = {name for name, labels in behind.items() if block.label in labels}
         for i in block.instructions:
-            if i in freed:
-                instructions += _freed(i, freed[i], calls.index(i))
+            if i.result in made:
+                allocated.add(i.result)
+            if i in freed:  # what is allocated later has no address yet
+                instructions += _freed(i, [name for name in freed[i] if name in allocated], calls.index(i))
             else:
                 instructions += _chosen(i) if i.result in made else (i,)
         blocks.append(replace(block, instructions=tuple(instructions)))
