@@ -90,6 +90,10 @@ def test_what_fits_a_type_is_said_in_one_word() -> None:
             python = re.sub(r"2\^(\d+)", r"2**\1", python)
             assert eval(python, {**ENDS, **fits, "a": a, "b": b}) == t.holds(condition, {A: a, B: b}), shown
 
+    for name, (low, high) in kinds.items():  # of types of the same size the one that it fits as it stands
+        inside = (t.less_equal(t.const(low), A), t.less_equal(A, t.const(high)))
+        assert t.text(t.conjunction(inside), PEOPLE) == f"{name}(a)"
+
 
 def test_a_search_to_the_end_is_said_of_all_positions() -> None:
     at, n, m = t.position(), Var("n", t.IntType(32)), Var("m", t.IntType(32))

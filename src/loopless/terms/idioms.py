@@ -35,10 +35,10 @@ def fitting(parts: Sequence[Condition], *, all_of: bool) -> dict[int, tuple[str,
             if was_upper == upper or other in found:
                 continue
             low, high = (before, value) if upper else (value, before)
-            for (least, most), name in _TYPES.items():
-                if high - low == most - least and other not in found:
-                    shown = add(term, from_polynomial({(): least - low}))
-                    found[other] = name, shown, at
+            spans = (ends for ends in _TYPES if ends[1] - ends[0] == high - low)
+            nearest = min(spans, key=lambda ends: abs(ends[0] - low), default=None)
+            if nearest is not None:
+                found[other] = _TYPES[nearest], add(term, from_polynomial({(): nearest[0] - low})), at
         seen[term].append((at, upper, value))
     return found
 
