@@ -197,6 +197,25 @@ def test_a_pointer_may_point_into_the_middle_of_an_object(tmp_path: Path) -> Non
     assert [part.kind for part in summary.undefined] == ["signed-overflow"]
 
 
+@pytest.mark.parametrize(
+    ("body", "undefined", "n"),
+    [
+        ("for (const char *p = a; p != a + n; p++) s ^= *p;", {"pointer-overflow"}, -1),
+        ("while (1) s ^= *a++;", {"pointer-overflow"}, 0),
+        ("while (n) { s ^= *a; a += n > 0; }", {"pointer-overflow"}, 1),
+    ],
+)
+def test_a_pointer_that_is_moved_on_leaves_its_object_at_last(
+    body: str, undefined: set[str], n: int, tmp_path: Path
+) -> None:
+    """That it never ends would be said of runs that no memory is large enough for."""
+    _, summary = _loop(f"int f(const char *a, int n) {{ int s = 0; {body} return s; }}", tmp_path)
+    assert {part.kind for part in summary.undefined} == undefined
+    state = {var: n if var.name == "n" else 0 for part in summary.undefined for var in part.when.variables}
+    assert any(holds(part.when, state) for part in summary.undefined)
+    assert not summary.diverges.variables or not holds(summary.diverges, state | dict.fromkeys(summary.diverges.variables, n))
+
+
 def test_iterations_that_count_what_is_written_are_not_told(tmp_path: Path) -> None:
     """Each round ends the string earlier; the inner loop's count says nothing of what it held at first."""
     source = "void f(char *s, int n) { for (int i = n; i > 0; i--) { for (unsigned long j = 0; s[j]; j++) ; s[i] = 0; } }"

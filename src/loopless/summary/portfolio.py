@@ -14,6 +14,7 @@ from loopless.paths.model import LoopPaths, NoPaths
 from loopless.portfolio import Method, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder
+from loopless.summary.data.inside import leaves_objects
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.methods import (
     aggregation,
@@ -25,11 +26,12 @@ from loopless.summary.methods import (
     entry_values,
     partitioning,
 )
-from loopless.summary.model import Outcome, Summary
+from loopless.summary.model import Outcome, Summary, Undefined
 from loopless.summary.parts import Part, summarize_parts
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.rewrite.univariate import with_intervals
 from loopless.summary.transitions.system import place_of
+from loopless.terms import FALSE
 
 PART_METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
     elimination.OSCILLATION,
@@ -117,4 +119,16 @@ def _answered(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -
     tried = answered(methods, plain, place_of(paths), complete=lambda summary: summary.complete)
     if tried.answer is None:
         return next(iter(tried.refused), Refused(Reason.MULTI_PATH, place_of(paths), "no method applies to it"))
-    return replace(tried.answer, paths=paths, method=tried.answer.method or tried.method)
+    return _ending(replace(tried.answer, paths=paths, method=tried.answer.method or tried.method))
+
+
+def _ending(found: Summary) -> Summary:
+    """The summary where no run goes on for ever: pointers that are moved on leave their objects at last. That accesses
+    stay inside, which is taken for granted, lets no check of the paths say so.
+    """
+    if found.diverges is FALSE or not leaves_objects(found.paths.iterative):
+        return found
+    lines = {line for path in found.paths.iterative for line in path.lines}
+    line = lines.pop() if len(lines) == 1 else 0
+    undefined = (*found.undefined, Undefined(found.diverges, "pointer-overflow", line))
+    return replace(found, diverges=FALSE, undefined=undefined)

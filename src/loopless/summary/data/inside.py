@@ -40,6 +40,8 @@ from loopless.terms import (
 
 LARGEST: Final = (1 << 61) - 1
 """No object has more bytes: a quarter of what 64 bits address, as the flowgraph takes it."""
+_OFFSETS: Final = (IntType(62), IntType(31))
+"""The types of byte offsets, where pointers have 64 bits and where they have 32."""
 
 
 def inside_objects(paths: LoopPaths) -> LoopPaths:
@@ -99,6 +101,19 @@ def moves_through_objects(paths: Sequence[Path], update: Mapping[Var, Term]) -> 
             moved = sub(substitute(part.offset, update), part.offset)
             if isinstance(moved, Const) and moved.value:
                 return True
+    return False
+
+
+def leaves_objects(paths: Sequence[Path]) -> bool:
+    """Whether every iteration moves the same pointer on, in the same direction: at last it is outside of any object,
+    which is undefined behaviour even where accesses are taken to stay inside.
+    """
+    pointers = [var for var in (paths[0].update if paths else ()) if var.type in _OFFSETS]
+    for var in pointers:
+        moves = [sub(path.update.get(var, var), var) for path in paths]
+        steps = [move.value for move in moves if isinstance(move, Const)]
+        if len(steps) == len(moves) and (min(steps) > 0 or max(steps) < 0):
+            return True
     return False
 
 
