@@ -23,9 +23,9 @@ from flowgraphs_by_hand import (
     integers,
     straight,
 )
-from loopless.check.interpreter.run import Interpreter
+from loopless.check.interpreter.run import Interpreter, Memory, Pointed
 from loopless.errors import UsageError
-from loopless.flowgraph import Options
+from loopless.flowgraph import Options, build
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -43,6 +43,7 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
+from loopless.source import load
 from loopless.source.ir import Loc
 from loopless.terms import (
     INTEGERS,
@@ -318,3 +319,17 @@ def test_a_state_from_which_no_edge_leads_on_is_unknown() -> None:
     edges = (Edge(less(X, const(5)), "end"), Edge(greater(X, const(5)), "end"))
     flowgraph = graph([Block("e", (), edges), Block("end", (), (), End("return", X))], parameters=integers(X))
     assert Interpreter(None, flowgraph).run([5]).status == "unknown"
+
+
+def test_of_memory_to_which_many_ways_lead_only_so_much_is_told(tmp_path) -> None:
+    (tmp_path / "a.c").write_text(
+        "struct n { struct n *a, *b; }; int f(struct n *p) { for (; p; p = p->a) p->b = p->a; return 0; }"
+    )
+    program = load([tmp_path / "a.c"])
+    chain: Pointed | None = None
+    for _ in range(40):  # 2^40 ways lead to the last one
+        chain = Pointed(bytes(16), () if chain is None else ((0, chain),))
+    run = Interpreter(program.inlined, build(program.inlined.functions["f"], program.inlined)).run([chain])
+    (first,) = run.memory
+    assert run.outcome.status == "ok"
+    assert isinstance(first, Memory) and set(first.pointers) == {0, 8}

@@ -266,7 +266,8 @@ class Interpreter:
             name, place = services.returned
             where = place if name == self.flowgraph.name else None
             pairs = zip(parameters, values, strict=True)
-            memory = [_memory_of(value) if parameter.object is not None else None for parameter, value in pairs]
+            told: list[Storage] = []
+            memory = [_memory_of(value, told) if parameter.object is not None else None for parameter, value in pairs]
         return Run(outcome, services.iterations, services.drawn, where, reason, services.calls, memory)
 
     def _outcome(self, services: Services, values: list[Any], *, hooked: bool) -> tuple[Outcome, Loc | None, str]:
@@ -384,17 +385,24 @@ def _stopped_at(stop: Stop) -> Loc | None:
 
 _MOST_DEEP: Final = 100
 """Pointers are followed so far for what memory holds at the end of a run. A guess."""
+_MOST_TOLD: Final = 10_000
+"""And so many of them: where several lead to one object, ways multiply. A guess."""
 
 
-def _memory_of(pointer: tuple[Storage | None, int], around: tuple[Storage, ...] = ()) -> Memory | None:
-    """What a pointer points to, None where there is no such memory; ``around``: the objects that led there."""
+def _memory_of(
+    pointer: tuple[Storage | None, int], told: list[Storage], around: tuple[Storage, ...] = ()
+) -> Memory | None:
+    """What a pointer points to, None where there is no such memory; ``around``: the objects that led there; ``told``:
+    those that were told before, once for each way.
+    """
     storage = pointer[0]
     if storage is None or storage.size < 0 or storage.dead:
         return None
-    if len(around) >= _MOST_DEEP or any(storage is other for other in around):
+    if len(around) >= _MOST_DEEP or len(told) >= _MOST_TOLD or any(storage is other for other in around):
         return None
+    told.append(storage)
     found = {
-        at: _memory_of((cell[0], 0), (*around, storage)) if cell[1] == 0 else None
+        at: _memory_of((cell[0], 0), told, (*around, storage)) if cell[1] == 0 else None
         for at, cell in sorted(storage.cells.items(), key=lambda pair: pair[0])
         if cell[0] is not None
     }
