@@ -10,8 +10,8 @@ from loopless.terms import Const
 
 
 class Written(frozenset[int]):
-    """Numbers of objects that are written (see :attr:`.Flowgraph.unnumbered`); ``anything`` where some write or call may
-    hit any object; ``some``: whether anything is written at all.
+    """Numbers of objects that are written, negative ones as in :attr:`.Flowgraph.unnumbered`; ``anything`` where some
+    write or call may hit any object; ``some``: whether anything is written at all.
     """
 
     anything: bool = False
