@@ -71,6 +71,9 @@ static int inner(int n) { int s = 0; for (int i = 0; i < n; i++) s += 2; return 
 void ones(void *p, int n) { char *c = p; for (int i = 0; i < n; i++) c[i] = 1; }
 int outer(int n) { return inner(n) + inner(2 * n); }
 int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_int(); return s; }
+struct led { char *p; int a, b; };
+long apart(struct led x) { return 10L * x.a + x.b; }
+int large(float *x, int n) { return n; }
 """
 
 
@@ -110,6 +113,7 @@ def called(tmp_path_factory):
                             "s": [97, 98, 0, 0]}}, id="bit-fields, structures inside, and characters"),
         pytest.param(["by_value", "{x: 1, y: 2}", "9"], 4, {}, id="a structure in a register"),
         pytest.param(["by_copy", "3", "[1, 2, 3]"], 19, {}, id="a structure in memory"),
+        pytest.param(["apart", "[1]", str(4 + (5 << 32))], 45, {"x.coerce0": [1]}, id="a structure with a pointer in it"),
         pytest.param(["count", "[1.5, 2]", "2"], 4, {"x": [1.5, 2.0]}, id="floating-point numbers"),
         pytest.param(["flip", "true", "200"], 1, {}, id="truth values"),  # 200, 100, 50, 25, 12, 6, 3: six times
         pytest.param(["bump", "{v: 1, next: {v: 2, next: {v: 3, next: null}}}"], 6,
@@ -136,6 +140,8 @@ def test_what_words_mean(called, words, value, pointers):
         (["look", "n=1", "n=2"], "n is given twice"),
         (["look", "m=1"], "look has no parameter m"),
         (["look", "x"], "n is no pointer: give one integer, not 'x'"),
+        (["apart", "[1]", "{a: 4, b: 5}"], "x.coerce1 is no pointer: give one integer"),
+        (["large", "[1e40]", "1"], "1e+40 is not in the range of float x[0]"),
         (["look", "1.5"], "give one integer, not 1.5"),
         (["look", "2^31"], "2147483648 is not in the range of int32_t n"),
         (["look", "--nondett"], "there is no option --nondett"),

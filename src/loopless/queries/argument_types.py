@@ -88,11 +88,15 @@ _PART: Final = re.compile(r"(.+)\.coerce\d*")
 
 
 def as_declared(formals: Sequence[Formal], variables: Mapping[str, DebugVariable]) -> list[Given]:
-    """The parameters as the source has them; ``variables``: those of the compiled function."""
+    """The parameters as the source has them; ``variables``: those of the compiled function.
+
+    A structure with a pointer among its parts stays in parts: what that leads to is no bytes of the structure.
+    """
     found: list[Given] = []
+    apart = {part[1] for formal in formals if formal.is_pointer and (part := _PART.fullmatch(formal.name))}
     for formal in formals:
         part = _PART.fullmatch(formal.name)
-        variable = variables.get(part[1]) if part is not None and not formal.is_pointer else None
+        variable = variables.get(part[1]) if part is not None and part[1] not in apart else None
         if variable is None or variable.kind is not Kind.STRUCT:
             found.append(Given(formal, (formal,)))
         elif found and found[-1].is_structure and found[-1].formal.name == variable.name:
@@ -230,7 +234,10 @@ def _bytes(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
         case Kind.FLOAT if type.bits in _FLOATS:
             if not isinstance(value, int | float):
                 raise UsageError(f"{_written(value)} is no number for {name}")
-            return struct.pack(_FLOATS[type.bits], value)
+            try:
+                return struct.pack(_FLOATS[type.bits], value)
+            except (OverflowError, struct.error):
+                raise UsageError(f"{value} is not in the range of {type.description} {name}") from None
         case _ if type.is_integer and size:
             return _number(value, type, name).to_bytes(size, "little", signed=bool(type.signed))
         case _:
