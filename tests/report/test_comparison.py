@@ -144,3 +144,25 @@ def test_a_bound_on_an_entry_is_compared_where_calls_have_none():
     old, new = ({**lost, "per_entry": smt(upper)} for upper in (N, f"(+ 1 {N})"))
     assert only(old, new).name.endswith(" in an entry")
     assert (only(old, new).worse, only(new, old).worse) == (True, False)
+
+
+WIDE = "(ite (> n 5000000000) (* 2 n) n)"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "is_worse"),
+    [
+        pytest.param({}, None, id="not told"),
+        pytest.param({"n": (32, True)}, False, id="never so large"),
+        pytest.param({"n": (64, True)}, True, id="as large as that"),
+    ],
+)
+def test_a_bound_is_surely_no_larger_only_within_the_range_that_is_told(inputs, is_worse):
+    """2*n beyond 5000000000, which no int reaches: that may be said where it is known that n is an int."""
+    old, new = smt("n", "(>= n 0)", **inputs), smt(WIDE, "(>= n 0)", **inputs)
+    assert only(old, new).worse is is_worse
+    lost = {"upper": None, "big_o": None, "value": None}
+    assert only({**lost, "per_entry": old}, {**lost, "per_entry": new}).worse is is_worse
+    found = compare(run_of((old, old)), run_of((old, new)))
+    entries = [change for change in found if change.name.endswith(" in an entry")]
+    assert [change.worse for change in entries] == ([] if is_worse is False else [is_worse])

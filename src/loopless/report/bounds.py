@@ -22,6 +22,7 @@ from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, Term, walk
 
 Values = Given
 
+
 def names_of(found: FunctionBound, bound: LoopBound) -> Names:
     """What prints the bounds of a loop."""
     return Names(bound.answer, _nodes(bound), found.shown)
@@ -298,6 +299,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             "completed": _maybe(entry.completed, names),
             "method": entry.method or None,
             "valid_when": expression(entry.when, names),
+            "inputs": _inputs_json(entry, names),
             "any": _maybe(bound.any_entry, names),
             "never_ends": [
                 {"when": expression(states.condition, names), "chosen": list(states.chosen)}
@@ -328,11 +330,13 @@ def _at_json(found: FunctionBound, claim: Claim, given: Values | None, names: Na
 
 
 def _inputs_json(claim: Claim, names: Names | None) -> dict[str, dict[str, Any]]:
-    """The types of what a claim about a call speaks of."""
-    nodes = [node for node in (claim.upper, claim.when) if node is not None]
+    """The types of what a claim speaks of."""
+    return {} if names is None else _types_json([node for node in (claim.upper, claim.when) if node is not None], names)
+
+
+def _types_json(nodes: Iterable[Node], names: Names) -> dict[str, dict[str, Any]]:
+    """The types of the variables that occur."""
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-    if names is None:
-        return {}
     return {names.name(var): {"bits": var.type.width, "signed": var.type.signed} for var in variables}
 
 
@@ -452,6 +456,7 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "any": _maybe(found.any_entry, names),
                 "any_big_o": _text(class_of_bound(found.any_entry, entry.shown, exact=False)),
                 "any_value": number_at(entry, found.any_entry, TRUE, given),
+                "inputs": _types_json(nodes, names),
             }
         )
     return rows

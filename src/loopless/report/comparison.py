@@ -129,7 +129,7 @@ def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 
 def _any(row: Any) -> dict[str, Any]:
     """The bound on any one entry of a loop of a run, as a row of its own."""
-    names = {"any": "upper", "any_big_o": "big_o", "any_value": "value"}
+    names = {"any": "upper", "any_big_o": "big_o", "any_value": "value", "inputs": "inputs"}
     return {own: row[name] for name, own in names.items() if isinstance(row, dict) and name in row}
 
 

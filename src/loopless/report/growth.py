@@ -44,8 +44,8 @@ from loopless.terms import (
     sub,
 )
 
-_INT: Final = IntType(32, signed=True)
-"""The range of inputs of which an answer does not tell it."""
+_SMALL: Final = range(1 << 31)
+"""Where an answer does not tell the range of an input, it is taken to have these values; others are not excluded."""
 _SIZES: Final = (100, 1000, 10, 10_000, 1_000_000, 3, 2, 1, 0, -1, -100)
 """The values that all inputs have where bounds are compared first; the first of them at which one is larger is told."""
 _MIXED: Final = 300
@@ -99,14 +99,15 @@ def grown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Growth | bool | Non
     except (_Unread, RecursionError, TermTooLarge):
         return None
     variables = sorted(_variables(was, now), key=lambda var: var.key)
-    seen = [growth for point in _points(variables) if (growth := _at(was, now, point)) is not None]
+    untold = [var for var in variables if var.name not in types]
+    seen = [growth for point in _points(variables, untold) if (growth := _at(was, now, point)) is not None]
     if seen:
         return next((growth for growth in seen if growth.new is not None), seen[0])
     larger = conjunction((now.when, greater(maximum(ZERO, now.upper), maximum(ZERO, was.upper))))
-    return _searched(was, now, conjunction((was.when, disjunction((negate(now.when), larger)))))
+    return _searched(was, now, conjunction((was.when, disjunction((negate(now.when), larger)))), untold)
 
 
-def _searched(was: _Bound, now: _Bound, states: Condition) -> Growth | bool | None:
+def _searched(was: _Bound, now: _Bound, states: Condition, untold: Sequence[Var]) -> Growth | bool | None:
     """The same by a solver."""
     from loopless.logic import Answer, satisfiable
 
@@ -117,7 +118,8 @@ def _searched(was: _Bound, now: _Bound, states: Condition) -> Growth | bool | No
         return False
     if outcome.model is None:
         return None
-    return _at(was, now, {var: outcome.model.values.get(var, 0) for var in _variables(was, now)})
+    point = {var: outcome.model.values.get(var, 0) for var in _variables(was, now)}
+    return _at(was, now, point) if all(point[var] in _SMALL for var in untold) else None
 
 
 def _variables(*bounds: _Bound) -> set[Var]:
@@ -137,12 +139,13 @@ def _at(was: _Bound, now: _Bound, point: Mapping[Var, int]) -> Growth | None:
     return Growth(at, old, new) if new is None or new > old else None
 
 
-def _points(variables: Sequence[Var]) -> Iterator[dict[Var, int]]:
-    """Values for the variables, within their types."""
+def _points(variables: Sequence[Var], untold: Sequence[Var]) -> Iterator[dict[Var, int]]:
+    """Values for the variables, within their types, or where these are ``untold`` small ones."""
     if not variables:
         yield {}
         return
     ranges = {var: (var.type.min, var.type.max) for var in variables}
+    ranges |= dict.fromkeys(untold, (_SMALL.start, _SMALL.stop - 1))
 
     def within(var: Var, value: int) -> int:
         low, high = ranges[var]
@@ -245,7 +248,7 @@ def _atom(word: str, bound: Mapping[str, Node], types: Mapping[str, IntType]) ->
     if word.isdigit():
         return const(int(word))
     name = word.strip("|")
-    return Var(name, types.get(name, _INT))
+    return Var(name, types.get(name, INTEGERS))
 
 
 def _condition(head: str, args: Sequence[Condition]) -> Condition:
