@@ -143,18 +143,30 @@ def test_a_variable_that_defeats_the_summary_is_left_out_by_name() -> None:
 # -- advice -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_advised_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("words", "tells"),
+    [
+        pytest.param(["a.c", "--wrapv", "--", "-DREST=%"], ["how often it runs at most", "what a call comes to"],
+                     id="read with flags"),
+        pytest.param(["b.c", "a.c"], ["how often it runs at most"], id="in the second file, and eval takes one"),
+    ],
+)  # fmt: skip
+def test_what_is_advised_helps(
+    words: list[str], tells: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every command is run. ``bench/reading.py --advice`` does that for all functions of a folder."""
-    source = "unsigned gcd(unsigned a, unsigned b) { while (b) { unsigned t = a % b; a = b; b = t; } return a; }"
+    rest = "REST" if "-DREST=%" in words else "%"
+    source = f"unsigned gcd(unsigned a, unsigned b) {{ while (b) {{ unsigned t = a {rest} b; a = b; b = t; }} return a; }}"
     (tmp_path / "a.c").write_text(source + "\n", encoding="utf-8")
+    (tmp_path / "b.c").write_text("int same(int n) { return n; }\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
     def printed(*words: str) -> str:
         run(list(words))
         return capsys.readouterr().out
 
-    advice = re.findall(r"^  try: loopless (.*) \((.*)\)$", printed("summarize", "a.c"), re.MULTILINE)
-    assert [tells for _, tells in advice] == ["how often it runs at most", "what a call comes to"]
-    bound, call = (printed(*shlex.split(command)) for command, _ in advice)
+    advice = re.findall(r"^  try: loopless (.*) \((.*)\)$", printed("summarize", *words), re.MULTILINE)
+    assert [what for _, what in advice] == tells
+    bound, *calls = [printed(*shlex.split(command)) for command, _ in advice]
     assert re.match(r"a\.c:gcd:1:40: (?:at most|exactly) ", bound)
-    assert call.startswith("returns 6\n")  # gcd(12, 18)
+    assert all(call.startswith("returns 6\n") for call in calls)  # gcd(12, 18)

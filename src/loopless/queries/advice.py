@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -21,7 +21,7 @@ from loopless.queries.answers import Advice, LoopAnswer
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.calls import Calls
 from loopless.queries.jobs import run_all
-from loopless.queries.program import Function, Loop, Program
+from loopless.queries.program import Loop, Program
 from loopless.queries.sandbox import Limits, Overrun
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
@@ -85,15 +85,16 @@ def _bound(program: Program, index: int, name: str, settings: Settings) -> Advic
     claims = () if bound is None else (bound.call, bound.entry)
     if not any(claim.upper is not None and claim.gap is FALSE for claim in claims):
         return None
-    return Advice(_command("bound", function, "--function", function.name), "how often it runs at most")
+    words = ["bound", *program.files, "--function", function.name]
+    return Advice(_command(words, program.settings), "how often it runs at most")
 
 
 def _evaluation(program: Program, index: int, name: str, settings: Settings) -> Advice | None:
     """The command that evaluates a call in which the loop runs, if there is one."""
     function = program.functions[index]
     graph = function.graph()
-    if not isinstance(graph, Flowgraph) or function.code.variadic:
-        return None
+    if not isinstance(graph, Flowgraph) or function.code.variadic or len(program.files) > 1:
+        return None  # the command takes one file
     with Calls(function, settings, outcomes=dict) as calls:
         for arguments in _samples(graph):
             try:
@@ -101,8 +102,8 @@ def _evaluation(program: Program, index: int, name: str, settings: Settings) -> 
             except UsageError:
                 continue
             if found.status == "ok" and found.iterations.get(name, 0) > 0:
-                words = (shlex.quote(_word(argument)) for argument in arguments)
-                return Advice(_command("eval", function, function.name, *words), "what a call comes to")
+                words = ["eval", *program.files, function.name, *map(_word, arguments)]
+                return Advice(_command(words, program.settings), "what a call comes to")
     return None
 
 
@@ -130,6 +131,20 @@ def _word(argument: Argument) -> str:
     return "null" if argument is None else str(argument).replace(" ", "")
 
 
-def _command(verb: str, function: Function, *words: str) -> str:
-    files = function.program.files
-    return " ".join(["loopless", verb, *map(shlex.quote, map(str, files[:1])), *words])
+def _command(words: Sequence[str], settings: Settings) -> str:
+    """The command, which reads the program as it was read."""
+    source = settings.source
+    reading = [f"--stubs={file}" for file in source.stubs]
+    if source.compile_database is not None:
+        reading += ["-p", str(source.compile_database)]
+    if source.language != "c":
+        reading += ["-x", source.language]
+    for option, value in (("--clang", source.clang), ("--data-model", source.data_model)):
+        if value is not None:
+            reading += [option, value]
+    if settings.mathematical:
+        reading += ["--integers", "mathematical"]
+    if settings.wrapv:
+        reading.append("--wrapv")
+    flags = ["--", *source.flags] if source.flags else []
+    return shlex.join(["loopless", *words, *reading, *flags])
