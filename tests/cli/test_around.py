@@ -113,6 +113,8 @@ def test_defaults_come_from_the_nearest_file(tmp_path, run):
         ("loop-timeout = -3", "loop-timeout: '-3' is no time: give seconds, more than 0 and at most 1000000"),
         ("format = ['text']", "format cannot be ['text']"),
         ("clang = './cc'", "a file does not choose the compiler; write --clang on the command line"),
+        ("[fuzz]\nkeep = '..'", "a file does not choose where something is written; write --keep on the command line"),
+        ("flags = ['-DN', '-include']", "flags has -include without a path behind it"),
         ("flags = ['-fplugin=x.so']", "flags has -fplugin=x.so, and takes only -D, -U, -I,"),
         ("flags = '-DN'", 'flags are a list of texts, as ["-DN=10", "-Iinclude"]'),
     ],

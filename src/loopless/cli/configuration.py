@@ -32,6 +32,7 @@ _NOT_HERE: Final = {
     "certificate": "a file does not choose where something is written",
     "witness": "a file does not choose where something is written",
     "harness": "a file does not choose where something is written",
+    "keep": "a file does not choose where something is written",
 }
 
 
@@ -150,4 +151,6 @@ def _flags(file: Path, flags: Any) -> tuple[str, ...]:
             found.append(flag)
         else:
             raise UsageError(f"{file}: flags has {flag}, and takes only {', '.join(FLAGS)}; write others behind --")
+    if found and found[-1] in _WITH_PATH:  # it would take the next one on the command line for its path
+        raise UsageError(f"{file}: flags has {found[-1]} without a path behind it")
     return tuple(found)
