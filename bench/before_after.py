@@ -69,7 +69,7 @@ def _plain(file: Path, folder: Path) -> Path:
 
 def summaries(file: Path, limit: float) -> dict[str, Row]:
     """The summary of each loop, as ``loopless summarize`` asks for it."""
-    import importlib
+    import importlib.util
 
     from loopless.queries.answers import Question
     from loopless.queries.program import load

@@ -112,8 +112,10 @@ def test_the_offset_of_a_pointer_is_not_told_as_its_value() -> None:
         ("void f(char *dst, int n) { for (int i = 0; i < n; i++) dst[i] = 7; }", "not told: dst[]"),
         ("double f(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s / n; }", "not told: s"),
         ("int f(int n, unsigned a) { int c = 0; while (n > 0) { n--; c++; a += c; } return c; }", "not told, not used afterwards: a"),
+        ("static void g(int *p, int k) { if (k > 0) { *p += k; g(p, k - 1); g(p, k - 2); } }\n"
+         "int f(int n) { int b[4] = {0}; for (int i = 0; i < n; i++) g(b, i); return b[0]; }", "not told: b[]"),
     ],
-    ids=["memory", "double", "unused"],
+    ids=["memory", "double", "unused", "memory that a call writes"],
 )
 def test_what_changes_and_is_not_told_is_named(source: str, line: str) -> None:
     lines = told(source)

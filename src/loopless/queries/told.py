@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
+from loopless.flowgraph.model import Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
 from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
 from loopless.summary import Summary
@@ -73,11 +73,18 @@ def _written(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
             match statement:
                 case Store(address=at) | Fill(address=at) | Copy(target=at):
                     owner = at.object
-                    numbers = (owner.value,) if isinstance(owner, Const) else tuple(sorted(statement.objects or ()))
-                    objects = [graph.objects[number] for number in numbers if number in graph.objects]
-                    yield from [_name(found) for found in objects if found.name] or ["what a pointer points to"]
+                    numbers = (owner.value,) if isinstance(owner, Const) else statement.objects or ()
+                    yield from _named(graph, numbers) or ["what a pointer points to"]
+                case Call(writes_memory=True, outside=False):
+                    yield from _named(graph, statement.objects or ())
                 case _:
                     pass
+
+
+def _named(graph: Flowgraph, numbers: Iterable[int]) -> list[str]:
+    """The names of these objects, of those that have one."""
+    objects = [graph.objects[number] for number in sorted(numbers) if number in graph.objects]
+    return [_name(found) for found in objects if found.name]
 
 
 def _name(found: MemoryObject) -> str:
