@@ -74,6 +74,7 @@ int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_
 struct led { char *p; int a, b; };
 long apart(struct led x) { return 10L * x.a + x.b; }
 int large(float *x, int n) { return n; }
+int among(struct list *b, struct list *e) { int s = 0; for (; b != e; b++) s += b->v; return s; }
 """
 
 
@@ -125,6 +126,9 @@ def called(tmp_path_factory):
         pytest.param(["main"], 1, {}, id="a program that is called without arguments"),
         pytest.param(["main", "2", "[a, b]"], 2, {"argv": [[97, 0], [98, 0]]}, id="a program with arguments"),
         pytest.param(["between", "[1, 2, 3]", "2"], 3, {"b": [1, 2, 3]}, id="an index into what another points to"),
+        pytest.param(["among", "[{v: 1}, {v: 2}, {v: 4}]", "2"], 3,
+                     {"b": [{"v": 1, "next": None}, {"v": 2, "next": None}, {"v": 4, "next": None}]},
+                     id="an index that counts structures"),
     ],
 )  # fmt: skip
 def test_what_words_mean(called, words, value, pointers):
@@ -141,6 +145,7 @@ def test_what_words_mean(called, words, value, pointers):
         (["look", "m=1"], "look has no parameter m"),
         (["look", "x"], "n is no pointer: give one integer, not 'x'"),
         (["apart", "[1]", "{a: 4, b: 5}"], "x.coerce1 is no pointer: give one integer"),
+        (["among", "[{v: 1}, {v: 2}]", "3"], "e is an index into what b points to: from 0 to 2, not 3"),
         (["large", "[1e40]", "1"], "1e+40 is not in the range of float x[0]"),
         (["look", "1.5"], "give one integer, not 1.5"),
         (["look", "2^31"], "2147483648 is not in the range of int32_t n"),

@@ -88,7 +88,9 @@ class Calls:
             return _unknown(f"{self.refused.detail} (at {self.refused.where})")
         self.check_count(len(arguments))
         if arguments or not self.is_main:
-            check_arguments(self.parameters, arguments)
+            units = self._units
+            check_arguments(self.parameters, arguments, units)
+            arguments = [_in_bytes(*each) for each in zip(self.parameters, arguments, units, strict=True)]
         found = None
         if self._prepared.outcomes is None and QUICK_STEPS and not forbidden():
             found = self._run(arguments, nondet, QUICK_STEPS)
@@ -135,6 +137,11 @@ class Calls:
     def formals(self) -> tuple[Formal, ...]:
         """The parameters with what the source says of their types."""
         return () if self.refused is not None else formals_of(self._function)
+
+    @functools.cached_property
+    def _units(self) -> list[int]:
+        """How many bytes each pointer steps by."""
+        return [_unit(formal) for formal in self.formals]
 
     @functools.cached_property
     def declared(self) -> list[Given]:
@@ -270,30 +277,45 @@ def evaluate(
         return calls.run(arguments, nondet)
 
 
-def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argument]) -> None:
-    """Raises ``UsageError`` if there are too many or too few arguments, or one is not of its parameter's type."""
+def _unit(formal: Formal) -> int:
+    """How many bytes a pointer steps by: 1 where what it points to has no size."""
+    if formal.parameter.pointee is not None:
+        return max(1, byte_size(formal.parameter.pointee))
+    return max(1, formal.pointee.bits // 8) if formal.pointee is not None else 1
+
+
+def _in_bytes(parameter: Parameter, argument: Argument, unit: int) -> Argument:
+    """The argument; an index as the interpreter counts, which knows no size of what is no integer."""
+    return argument * unit if parameter.shared and parameter.pointee is None and isinstance(argument, int) else argument
+
+
+def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argument], units: Sequence[int]) -> None:
+    """Raises ``UsageError`` if there are too many or too few arguments, or one is not of its parameter's type.
+
+    ``units``: the bytes that each pointer steps by.
+    """
     if len(parameters) != len(arguments):
         raise UsageError(f"the function takes {arguments_of(parameters)}, not {len(arguments)}")
-    lists: dict[int, tuple[str, int]] = {}
-    for parameter, argument in zip(parameters, arguments, strict=True):
+    first: dict[int, tuple[str, int]] = {}  # the name, and how many bytes it points to
+    for parameter, argument, unit in zip(parameters, arguments, units, strict=True):
         if parameter.object is not None or parameter.null is not None:
-            if parameter.shared and isinstance(argument, int) and parameter.object in lists:
-                first, length = lists[parameter.object]
-                if not 0 <= argument <= length:
+            if parameter.shared and isinstance(argument, int) and parameter.object in first:
+                name, size = first[parameter.object]
+                if not 0 <= argument <= size // unit:
                     raise UsageError(
-                        f"{parameter.name} is an index into what {first} points to: from 0 to {length}, not {argument}"
+                        f"{parameter.name} is an index into what {name} points to: "
+                        f"from 0 to {size // unit}, not {argument}"
                     )
                 continue
             if isinstance(argument, int):
                 raise UsageError(
                     f"{parameter.name} is a pointer: give what it points to as [1, 2, 3], or null, not {argument}"
                 )
+            if parameter.shared and parameter.object is not None and argument is not None:
+                first.setdefault(parameter.object, (parameter.name, _size(argument, unit)))
             if isinstance(argument, Pointed):
                 continue  # it was made by its type
             values, type = list(argument or ()), parameter.pointee
-            if parameter.shared and parameter.object is not None and argument is not None:
-                size = byte_size(type) if type is not None and isinstance(argument, bytes | bytearray) else 1
-                lists.setdefault(parameter.object, (parameter.name, len(argument) // max(size, 1)))
         elif parameter.type is None and parameter.var is None:
             continue  # it is no integer: nothing is known of it where the call uses it
         elif not isinstance(argument, int):
@@ -303,6 +325,13 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
         for value in values:
             if type is not None and type != INTEGERS and not type.holds(value):
                 raise UsageError(f"{value} is not in the range of {_declared(parameter)}: {type.min} to {type.max}")
+
+
+def _size(argument: bytes | bytearray | Pointed | Sequence[int], unit: int) -> int:
+    """How many bytes what a pointer points to has."""
+    if isinstance(argument, Pointed):
+        return len(argument.content)
+    return len(argument) * (1 if isinstance(argument, bytes | bytearray) else unit)
 
 
 def arguments_of(parameters: Sequence[Parameter]) -> str:
