@@ -123,6 +123,24 @@ def test_what_was_written_is_not_what_was_there(tmp_path):
     assert found.exhausted
 
 
+@pytest.mark.parametrize(("condition", "exhausted"), [("!p", False), ("p == q", False), ("p && p == q", True)])
+def test_an_allocation_may_fail(condition, exhausted, tmp_path):
+    source = f"#include <stdlib.h>\nvoid f(void) {{ int *p = malloc(4), *q = calloc(2, 4); if ({condition}) reach_error(); }}"
+    found = Navigator(system(source, tmp_path), {}, time.monotonic() + 30).run()
+    assert found.exhausted is exhausted
+    assert (found.route is None) is exhausted
+
+
+def test_what_is_accessed_was_allocated(tmp_path):
+    """Null is not accessed: so both hold what is written here, and the second one zeros."""
+    source = """#include <stdlib.h>
+        void f(int n) { int *p = malloc(sizeof *p), *q = calloc(2, 4); *p = n; q[0] = n;
+        if (*p != n || q[0] != n || q[1] || !p) reach_error(); }"""
+    found = Navigator(system(source, tmp_path), {}, time.monotonic() + 30).run()
+    assert found.route is None
+    assert found.exhausted
+
+
 def random_program(random_: random.Random) -> str:
     """A function that fills an array of its own from numbers and elements, changes it, and looks at it."""
     at = lambda: random_.choice(("i % 4", "s[i % 3] & 3", "3 - i % 4", "x & 3", "0", "2"))  # noqa: E731

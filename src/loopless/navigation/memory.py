@@ -19,6 +19,7 @@ from loopless.flowgraph.pointees import STANDING_IN
 from loopless.navigation.store import NotFollowed, Store, size_of
 from loopless.terms import (
     INTEGERS,
+    TRUE,
     ZERO,
     Condition,
     Const,
@@ -32,6 +33,7 @@ from loopless.terms import (
     greater_equal,
     ite,
     not_equal,
+    substitute,
     wrap,
 )
 from loopless.verification.transitions import assigned_in
@@ -109,6 +111,7 @@ class Memory:
         self._bytes: dict[tuple[str, int], Byte] = {}
         self._lives: dict[int, int] = {}
         self._allocated: dict[int, tuple[str, bool]] = {}
+        self._allocating: dict[Var, int] = {}
         self._led: dict[int, Led] = {}
         self.pointers: dict[tuple[str, int], Led] = {}
         self._owners: dict[Var, Led] = {}
@@ -204,10 +207,26 @@ class Memory:
         return "#" in array
 
     def allocate(self, *, zeroed: bool) -> Term:
-        """A fresh object."""
+        """The number of a fresh object, or null: C lets allocations fail (ISO/IEC 9899:2018, 7.22.3)."""
         self._next += 1
-        self._set(self._allocated, self._next, (f"heap#{self._next}", zeroed))
-        return const(self._next)
+        name = f"heap#{self._next}"
+        self._set(self._allocated, self._next, (name, zeroed))
+        owner = Var(f"&{name}", INTEGERS)
+        self._set(self._allocating, owner, self._next)
+        self.store.demand([disjunction((equal(owner, const(self._next)), equal(owner, const(NULL_OBJECT))))])
+        return owner
+
+    def succeeded(self, owner: Term) -> Term:
+        """The object that is accessed, in which allocations have not failed where null would be accessed then. Raises
+        :class:`NoWay`.
+        """
+        for var in sorted(owner.variables & self._allocating.keys(), key=lambda one: one.key):
+            if substitute(owner, {var: ZERO}) == ZERO:
+                there = const(self._allocating[var])
+                if not self.store.demand([equal(var, there)]):
+                    raise NoWay
+                owner = substitute(owner, {var: there})
+        return owner
 
     def expire(self, number: int) -> None:
         """Let an object be a new one from here on."""
@@ -403,8 +422,11 @@ class Memory:
 
     def given(self) -> Iterator[tuple[Condition, Condition]]:
         """Of each pointer that is a variable and of which something is demanded, that it is null or leads to an object,
-        and that it leads to the beginning of that.
+        and that it leads to the beginning of that; of each allocation, that it does not fail, as in native runs.
         """
+        for owner, number in self._allocating.items():
+            if self.store.is_used(owner):
+                yield equal(owner, const(number)), TRUE
         for var, info in self.graph.variables.items():
             if info.pointer_part == "offset" and info.object is not None:
                 owner, part = self._holding.get((info.object, info.offset), (var, ""))

@@ -292,7 +292,7 @@ class Steps:
 
     def _place(self, address: Pointer, given: dict[Var, Term]) -> tuple[str, int]:
         """The name of the object and the byte of an address, which gets one value where it may have several."""
-        owner = self._followed(address.object, given)
+        owner = self.memory.succeeded(self._followed(address.object, given))
         if not isinstance(owner, (Const, Var)):
             owner = const(self._number(address.object, given))
         return self.memory.array(owner), self._number(address.offset, given)
@@ -301,7 +301,8 @@ class Steps:
         self, address: Pointer, type: IntType, given: dict[Var, Term]
     ) -> tuple[str, Term, Sequence[int]] | None:
         """The name of the object, the byte, and all that this may be, of an address that may be one of a few."""
-        owner, offset = self._followed(address.object, given), self._followed(address.offset, given)
+        owner = self.memory.succeeded(self._followed(address.object, given))
+        offset = self._followed(address.offset, given)
         if isinstance(offset, Const) or not isinstance(owner, Const):
             return None
         found = self.system.graph.objects.get(owner.value)
