@@ -123,6 +123,13 @@ def test_what_was_written_is_not_what_was_there(tmp_path):
     assert found.exhausted
 
 
+def test_what_a_call_writes_is_no_input(tmp_path):
+    source = """#include <string.h>
+        extern int __VERIFIER_nondet_int(void);
+        void f(void) { char b[8]; strcpy(b, "ab"); if (b[1] == 'b' && __VERIFIER_nondet_int() == 51234567) reach_error(); }"""
+    assert [run.value for run in replayed(source, tmp_path).nondet] == [51234567]
+
+
 @pytest.mark.parametrize(("condition", "exhausted"), [("!p", False), ("p == q", False), ("p && p == q", True)])
 def test_an_allocation_may_fail(condition, exhausted, tmp_path):
     source = f"#include <stdlib.h>\nvoid f(void) {{ int *p = malloc(4), *q = calloc(2, 4); if ({condition}) reach_error(); }}"

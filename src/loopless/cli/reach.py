@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from loopless.queries.settings import Settings
 
 
-
 @click.command("reach", short_help="Which inputs get me to a place? A test, or a proof that none do.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--line", "line", metavar="[FILE:]N", help="To this line; a FILE is named where there are several.")

@@ -14,32 +14,26 @@ from typing import Any, Final
 
 from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
 from loopless.check.outcome import Outcome
-from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
+from loopless.flowgraph.model import NULL_OBJECT, Call, Flowgraph, Havoc, Kind, Origin, VariableInfo
 from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
 from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
 from loopless.terms import Term, Var, evaluate
-from loopless.verification.transitions import TransitionSystem
+from loopless.verification.transitions import Input, TransitionSystem
 
 DEEPEST: Final = 40
 """Pointers behind pointers are followed so far. A guess."""
 LONGEST: Final = 1 << 22
 """More elements of an array, or inputs, than this are not written down. A guess."""
-
-
 MOST_WORDS: Final = 4_096
 """More words behind the command than this are not given. A guess."""
 PROGRAM: Final = b"program"
 """The first word of argv, where the run does not depend on it."""
 ANY_WORD: Final = b"x"
 """A word of argv that the run does not read."""
-
-
 LONGER: Final = (16, 256, 8192, 1 << 18)
 """So many zeros are put behind arrays that a run leaves."""
-
-
 PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
 """So many of the inputs drawn at random are tried alone: most functions read few of them, or none. A guess."""
 
@@ -67,7 +61,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
         drawn: list[int] = []
         for one, term in step.inputs.items():
             value = one.var.type.wrap(number(term))
-            if one.origin in (Origin.NONDET, Origin.CALL):
+            if _is_returned(one, graph):
                 drawn.append(value)
             elif one.origin is Origin.UNINITIALISED:
                 shown = graph.blocks[one.block].statements[one.index]
@@ -89,6 +83,19 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     }
     words = tuple(_words(route, graph, at_begin)) if function == "main" else ()
     return Inputs(function, arguments, _joined(nondet), uninitialised=uninitialised, globals=own, words=words)
+
+
+def _is_returned(one: Input, graph: Flowgraph) -> bool:
+    """Whether an input function returns it in a native run; what a call may have written to memory is none of these."""
+    if one.origin is not Origin.CALL:
+        return one.origin is Origin.NONDET
+    statements = graph.blocks[one.block].statements
+    match statements[one.index]:
+        case Havoc(target=target, name=name):
+            calls = [other for other in statements[: one.index] if isinstance(other, Call) and other.callee == name]
+            return not calls or calls[-1].target == target
+        case _:
+            return False
 
 
 def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> Iterator[tuple[Run, ...]]:
@@ -483,5 +490,3 @@ def lengthened(inputs: Inputs) -> Iterator[Inputs]:
 def leaves_arrays(outcome: Any) -> bool:
     """Whether a native run ended because it left an object."""
     return outcome.status == "crashed" or (outcome.status == "undefined" and "outside of the object" in outcome.detail)
-
-
