@@ -52,6 +52,8 @@ def pointees(g: Flowgraph) -> set[str]:
         ("char *e = s->w; int *f = s->v; if (e < (char *)f) *e = *f = s->n;", {"s->w", "s->v", "s->n"}),
         ("char *e = s->w; if (e < (char *)s) *e = s->n;", set()),
         ("s->t->a = s->n; if (s->t == s->u) s->n = 3;", {"s->t", "s->n", "s->u"}),
+        # A list that may lead back to its beginning.
+        ("struct t *q = p; while (x-- && q->next) q = q->next; if (q == p) s->n = 1;", {"s->n"}),
         # Nothing is known.
         ("*(int *)(unsigned long)x = s->n;", set()),
         ("((long *)s)[x] = 0; s->w[1] = s->n;", set()),

@@ -100,6 +100,7 @@ def formal_content(
             if held == base or held in state.alike.get(base, ()):
                 found.include(stored)
     first = joined.together.get(named, named)
+    _name(state, first, *state.pointees[named])  # it may have been told apart before pointers were compared
     beside = joined.beside.get(first, frozenset())
     alone = first == named and named.kind == POINTEE and first not in joined.together.values() and not beside
     if late or not alone or base in state.several:
@@ -222,7 +223,7 @@ def joined_by(state: PointsTo, compared: Iterable[tuple[Target, Target]], joined
     for left, right in compared:
         sides = [{base for base, _ in side.places if base.kind in _FORMAL} for side in (left, right)]
         both = {together.get(base, base) for base in sides[0] | sides[1]}
-        ours = sorted(base for base in both if base.kind in STANDING_IN)
+        ours = sorted((base for base in both if base.kind in STANDING_IN), key=lambda base: (base.kind != REACHED, base))
         if not ours or len(both) < 2 or not all(sides):
             continue
         first = ours[0]
