@@ -395,7 +395,7 @@ def _own_arguments(t: Translator, instruction: ir.Instruction) -> tuple[Term | P
 
 
 def _allocate(t: Translator, instruction: ir.Instruction, name: str) -> None:
-    """malloc, calloc, alloca: a fresh object. The allocation is taken to succeed."""
+    """malloc, calloc, alloca: a fresh object, or null where the allocation fails."""
     var = t.memory.fresh(f"%{instruction.result or name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
     sizes = [t.number(operand) for operand in instruction.operands]
     known = [size.read(signed=False) for size in sizes if size is not None]

@@ -223,7 +223,8 @@ def joined_by(state: PointsTo, compared: Iterable[tuple[Target, Target]], joined
     for left, right in compared:
         sides = [{base for base, _ in side.places if base.kind in _FORMAL} for side in (left, right)]
         both = {together.get(base, base) for base in sides[0] | sides[1]}
-        ours = sorted((base for base in both if base.kind in STANDING_IN), key=lambda base: (base.kind != REACHED, base))
+        standing = [base for base in both if base.kind in STANDING_IN]
+        ours = sorted(standing, key=lambda base: (base.kind != REACHED, base))
         if not ours or len(both) < 2 or not all(sides):
             continue
         first = ours[0]

@@ -226,12 +226,15 @@ class _Image:
         owner = halves["object"]
         behind = self._behind(number, offset)
         shown = self.graph.variables[owner].shown.removesuffix(".object")
+        at = self.at_begin(halves.get("offset"))
+        if abs(at) > LONGEST:
+            raise NotDriven(f"{shown} leads to byte {at:,} of what it is given")
         alias = self.route.aliases.get(owner, behind)
         if alias is not None and alias != behind:
-            return Pointed(shown, offset, Memory(b""), self.at_begin(halves.get("offset")), self._called(alias))
+            return Pointed(shown, offset, Memory(b""), at, self._called(alias))
         name = self.graph.pointee_name(owner)
         inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
-        return Pointed(shown, offset, inner, inner.start + self.at_begin(halves.get("offset")))
+        return Pointed(shown, offset, inner, inner.start + at)
 
     def _called(self, number: int) -> str:
         """The name of the pointer that leads to an object."""
