@@ -151,6 +151,26 @@ def test_the_words_of_argv_are_found_and_written(asked, tmp_path):
         assert ran.stdout == "the error function was called\n"
 
 
+WRITTEN = """extern void reach_error(void);
+int main(int argc, char **argv) {
+    if (argc != 2) return 0;
+    for (char *p = argv[1]; *p; p++) *p = *p - 1;
+    if (argv[1][0] == 'y' && !argv[1][1]) reach_error();
+    return 0;
+}
+"""
+
+
+def test_a_test_has_words_that_may_be_written(asked, tmp_path):
+    folder = tmp_path / "tests"
+    _, found, _ = asked(WRITTEN, "--call", "reach_error", "--write-test", folder)
+    assert ["".join(map(chr, listed(word))) for word in found["inputs"]["words"]][1:] == ["z"]
+    subprocess.run(["cc", "-w", "test.c", "-o", "test"], cwd=folder, check=True)
+    for command in (["./test"], [sys.executable, "test.py"]):
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert ran.stdout == "the error function was called\n"
+
+
 def test_flags_of_the_compile_database_are_used_and_written(capsys, tmp_path):
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "limit.h").write_text("#define LIMIT 47\n", encoding="utf-8")

@@ -276,7 +276,7 @@ def _moved(name: str, at: int) -> str:
 
 
 def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
-    """A call of the program's own ``main``, with the words of argv."""
+    """A call of the program's own ``main``, with the words of argv, to which it may write (C, 5.1.2.2.1)."""
     count = len(program.parameters)
     if count == 0:
         yield "  loopless_program_main();"
@@ -287,7 +287,7 @@ def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
         text = _literal_of((*word, Run(1, 0)))
         if text is None:
             yield from _array(f"char word_{number}", (*word, Run(1, 0)))
-        told.append(text if text is not None else f"word_{number}")
+        told.append(f"(char []){{{text}}}" if text is not None else f"word_{number}")
     yield from (f"  {line}" for line in _table("char *words[]", [*told, "0"]))
     yield f"  loopless_program_main({', '.join([str(len(words)), 'words', '(char *[]){0}'][:count])});"
 
@@ -411,7 +411,8 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
     made += [_python_leading(name, one, _moved(told.places[one.same], one.at)) for name, one in told.later]
     if _is_main(inputs) and program.parameters:
         words = [bytes(unrolled(word)) for word in inputs.words] or [b"program"]
-        made = [f"words = (ctypes.c_char_p * {len(words) + 1})({', '.join(map(repr, words))}, None)"]
+        made = [f"texts = [{', '.join(f'ctypes.create_string_buffer({word!r})' for word in words)}]"]
+        made.append(f"words = (ctypes.c_void_p * {len(words) + 1})(*map(ctypes.addressof, texts), None)")
         arguments = [str(len(words)), "words", "None"][: len(kinds)]
     result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
     what = _wrapped(purpose).replace("\\", "\\\\").replace('"""', "'''")
