@@ -116,5 +116,6 @@ def test_what_is_about_loops_is_bad_usage(run, program, words):
 
 def test_a_function_that_takes_too_long_is_refused_and_the_others_answered(answer, program):
     _, document = answer("summarize", program, "--whole", "--unknown-ok", "--loop-timeout", "0.000001")
-    assert {found["status"] for found in document["functions"]} == {"refused"}
-    assert {found["refused"]["code"] for found in document["functions"]} == {"L302"}
+    refused = [found for found in document["functions"] if found["status"] == "refused"]
+    assert refused  # a function that is done before the next look at the clock is answered
+    assert {found["refused"]["code"] for found in refused} == {"L302"}
