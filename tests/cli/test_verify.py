@@ -303,3 +303,15 @@ def test_what_is_taken_for_granted_of_unknown_functions_is_listed(answer, tmp_pa
         assert ("calls of sensor return" in found["assumptions"]) == returns
     known = written(tmp_path, '#include <stdio.h>\nint main(void) { for (int i = 0; i < 5; i++) puts("x"); return 0; }\n', "known.c")
     assert answer("verify", known, "--property", "termination")[1]["assumptions"] == []
+
+
+def test_a_violation_behind_more_iterations_than_a_run_makes_is_foreseen(asked, tmp_path):
+    text = (
+        "int main(void) { unsigned last = 0xffffffff; for (unsigned a = 0; a < last; a++) for (unsigned b = 0; b < last; b++)"
+        " if (a == b && b == last - 1) reach_error(); return 0; }\n"
+    )
+    status, found, _ = asked(written(tmp_path, HEAD + text), "--timeout", 60)
+    assert (status, found["verdict"]) == (3, "unknown")
+    # each of almost 2^32 outer iterations has as many inner ones: 1.8 times ten to the 19
+    assert "comes to the error in line 2, but behind at least 10^19 iterations" in found["reason"]
+    assert found["time_ms"] < 50_000, "the time that is left is not waited for"

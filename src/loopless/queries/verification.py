@@ -51,6 +51,9 @@ JUDGE_S: Final = 60.0
 BOUNDLESS_S: Final = 8.0
 """Seconds for the question whether runs end over the integers. A guess."""
 
+NATIVE_PER_S: Final = 10_000_000_000
+"""More iterations than a native run makes in a second, of a loop that is left of all that compilers take away."""
+
 WITH_CONTRACTS: Final = 0.5
 """The share of the time in which contracts are looked for, where calls are not inlined. A guess."""
 PLAIN_S: Final = 4.0
@@ -132,6 +135,11 @@ def proved(program: Program, entry: str, settings: Settings, deadline: float) ->
     "true" with its certificate, or "unknown".
     """
     return _Question(program, Property.UNREACH_CALL, settings, deadline, entry).proved()
+
+
+def takes_inputs(system: TransitionSystem) -> bool:
+    """Whether runs take something from outside, or from variables that are not initialised."""
+    return any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
 
 
 class _Question:
@@ -227,7 +235,8 @@ class _Question:
 
     def _safe(self, system: TransitionSystem, known: Invariants) -> Verdict:
         search = Search(system, self.violates, self.deadline, known)
-        for name, method in safety_methods(search, functools.partial(self.native, system)):
+        foreseen = functools.partial(self._foreseen, system)
+        for name, method in safety_methods(search, functools.partial(self.native, system), foreseen):
             if time.monotonic() > self.deadline:
                 break
             found = self._timed(name, method)
@@ -363,12 +372,32 @@ class _Question:
         """
         if not self.settings.run:
             return None
-        takes = any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
-        if takes:
+        if takes_inputs(system):
             found = self.replays.first_violation(self._inputs(system), seconds, 4 * seconds)
         else:
             found = self.replays.first_violation([()], 10 * seconds, 10 * seconds)
         return None if found is None else self._confirmed("native runs", found)
+
+    def _foreseen(self, system: TransitionSystem, seconds: float) -> Verdict | None:
+        """``unknown`` where the only run of the program violates the property, behind more iterations than a native run
+        makes in the time that is left.
+        """
+        if self.property is not Property.UNREACH_CALL or self.entry != "main" or takes_inputs(system):
+            return None
+        found = self.native(system, 0.1)  # most runs that take nothing are short
+        left = self.deadline - time.monotonic()
+        if found is not None or left <= 0:
+            return found
+        from loopless.queries.foreseen import error_ahead  # few programs need it, and it takes time to import
+
+        ahead = error_ahead(self.program, self.settings, min(seconds, left / 2))
+        if ahead is None or ahead.most < left * NATIVE_PER_S:
+            return None
+        return self._unknown(
+            f"by the summary of main the run comes to the error in line {ahead.line}, but behind at least "
+            f"10^{len(str(ahead.most)) - 1} iterations of one loop: no native run gets there in the time, and what "
+            "was not replayed is not told to be false"
+        )
 
     def _inputs(self, system: TransitionSystem) -> Iterator[tuple[int, ...]]:
         """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""

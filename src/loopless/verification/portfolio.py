@@ -9,10 +9,10 @@ from loopless.verification.proofs import Search
 
 
 def safety_methods(
-    search: Search, native: Callable[[float], Any]
+    search: Search, native: Callable[[float], Any], foreseen: Callable[[float], Any] = lambda _: None
 ) -> Sequence[tuple[str, Callable[[], Any]]]:
     """By their names. ``native`` runs the compiled program for so many seconds; once Spacer has said that there is a
-    violation, only what looks for one is asked.
+    violation, only what looks for one is asked. ``foreseen`` says by a summary that a violation is too far for a run.
     """
     refuted: list[bool] = []
 
@@ -34,6 +34,7 @@ def safety_methods(
         ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
         ("Spacer", lambda: horn(1.0)),
         ("paths", lambda: search.by_paths(1.0)),
+        ("summary", lambda: foreseen(8.0)),
         ("native runs", lambda: native(1.0)),
         ("cases", proof(lambda: search.by_cases(2.0))),
         ("equations", proof(lambda: search.by_equations(4.0, 2))),
