@@ -51,6 +51,7 @@ from loopless.terms import (
     substitute,
     walk,
 )
+from loopless.verification.affine_ranks import AffineRanks, borders
 from loopless.verification.proofs import GOALS, Invariants, Search
 from loopless.verification.runs import Run
 from loopless.verification.transitions import START, Transition, TransitionSystem
@@ -99,6 +100,7 @@ class TerminationSearch:
         self.safety = Search(system, lambda _: False, deadline, known)
         self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
         self.long: list[tuple[Run, int]] = []
+        self.affine = AffineRanks(self._known, self._shown)
         self._dividing: list[Condition] = []
         self._patient = False
 
@@ -294,16 +296,19 @@ class TerminationSearch:
         """Terms that no transition raises and some lower, each with what is left of the transitions: one that some
         lower for good, else a few that some lower on some ways.
         """
-        terms = self._terms(labels, transitions)
+        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
+        terms = [*self._terms(labels, transitions), *borders(transitions, shared)]
         near = [term for term in terms if not counts_to_end(term)]
-        for some in (near, [term for term in terms if term not in near]):
+        partial: list[tuple[Term, list[Transition]]] = []
+        for some in (near, self.affine.terms(shared, transitions), [term for term in terms if term not in near]):
             found = self._components_of(some, transitions, until)
-            if found:
+            if any(len(left) < len(transitions) for _, left in found):
                 return found
-        return []
+            partial += found
+        return partial[:MAX_PARTIAL]
 
     def _components_of(
-        self, terms: Sequence[Term], transitions: Sequence[Transition], until: float
+        self, terms: Iterable[Term], transitions: Sequence[Transition], until: float
     ) -> list[tuple[Term, list[Transition]]]:
         partial: list[tuple[Term, list[Transition]]] = []
         for term in terms:
