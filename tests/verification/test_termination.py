@@ -20,6 +20,8 @@ ENDING = {
     "nest": "for (int i = 0; i < 50; i++) for (int j = i; j > 0; j--) ;",
     "phases": "int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); if (x > 9999 || y > 9999 || x < -9999 || y < -9999) return 0; while (x > 0) { x += y; y--; }",
     "apart": "int x = __VERIFIER_nondet_int(), y = 5; while (x != y) { if (x > y) y++; else x++; }",
+    "moved in between": "int x = __VERIFIER_nondet_int(); if (x > 999) return 0; while (x >= 0) { x++; int y = 1; while (y <= x) y++; x -= 2; }",
+    "up by 8 or down by 7": "int x = __VERIFIER_nondet_int(), c = 1; if (x > 999 || x < -999) return 0; while (c > 0) { if (x > 60) { x -= 7; c--; } else { x += 8; c++; } }",
     "sequence": "int n = __VERIFIER_nondet_int(); while (n > 7) n -= 2; while (n < 5 && n > -100) n++;",
 }
 ENDLESS = {

@@ -43,7 +43,6 @@ from loopless.terms import (
     ite,
     less,
     less_equal,
-    maximum,
     neg,
     negate,
     smt,
@@ -51,8 +50,8 @@ from loopless.terms import (
     substitute,
     walk,
 )
-from loopless.verification.affine_ranks import AffineRanks, borders
 from loopless.verification.proofs import GOALS, Invariants, Search
+from loopless.verification.rank_components import AffineRanks, Component, alike, behind_and_before, borders, cut
 from loopless.verification.runs import Run
 from loopless.verification.transitions import START, Transition, TransitionSystem
 
@@ -173,7 +172,7 @@ class TerminationSearch:
                 return None
             for label in component.headers:
                 groups = component.ranked.groups
-                ranks[label] = [const(len(components_) - index), *(_cut(g.functions[label].term) for g in groups)]
+                ranks[label] = [const(len(components_) - index), *(cut(g.functions[label].term) for g in groups)]
         width = max(map(len, ranks.values()), default=0)
         padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
         if not all(entailed(t, self._known(t.source), wanted, 2000) for t, wanted in self.goals(padded)):
@@ -223,8 +222,8 @@ class TerminationSearch:
         if depth >= MAX_COMPONENTS:
             return False
         choices = self._components(labels, transitions, until)
-        for term, left in choices if self._patient else choices[:1]:
-            found = {label: [*ranks[label], _cut(term)] for label in labels}
+        for component, left in choices if self._patient else choices[:1]:
+            found = {label: [*ranks[label], component[label]] for label in labels}
             if not left or self._rank(labels, left, found, until, depth + 1):
                 ranks.update(found)
                 return True
@@ -292,15 +291,20 @@ class TerminationSearch:
 
     def _components(
         self, labels: Sequence[str], transitions: Sequence[Transition], until: float
-    ) -> list[tuple[Term, list[Transition]]]:
-        """Terms that no transition raises and some lower, each with what is left of the transitions: one that some
+    ) -> list[tuple[Component, list[Transition]]]:
+        """Components that no transition raises and some lower, each with what is left of the transitions: one that some
         lower for good, else a few that some lower on some ways.
         """
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
-        terms = [*self._terms(labels, transitions), *borders(transitions, shared)]
+        passed = list(borders(transitions, shared))
+        terms = self._terms(labels, transitions)
+        terms = [*passed, *terms] if self._patient else [*terms, *passed]
         near = [term for term in terms if not counts_to_end(term)]
-        partial: list[tuple[Term, list[Transition]]] = []
-        for some in (near, self.affine.terms(shared, transitions), [term for term in terms if term not in near]):
+        far = [term for term in terms if term not in near]
+        state = {label: self.system.state[label] for label in labels}
+        affine = ({at: cut(term) for at, term in one.items()} for one in self.affine.components(state, transitions))
+        partial: list[tuple[Component, list[Transition]]] = []
+        for some in (alike(near, labels), affine, alike(far, labels)):
             found = self._components_of(some, transitions, until)
             if any(len(left) < len(transitions) for _, left in found):
                 return found
@@ -308,13 +312,12 @@ class TerminationSearch:
         return partial[:MAX_PARTIAL]
 
     def _components_of(
-        self, terms: Iterable[Term], transitions: Sequence[Transition], until: float
-    ) -> list[tuple[Term, list[Transition]]]:
-        partial: list[tuple[Term, list[Transition]]] = []
-        for term in terms:
+        self, ranks: Iterable[Component], transitions: Sequence[Transition], until: float
+    ) -> list[tuple[Component, list[Transition]]]:
+        partial: list[tuple[Component, list[Transition]]] = []
+        for rank in ranks:
             if time.monotonic() > until:
                 break
-            rank = _cut(term)
             try:
                 if not all(self._keeps(t, rank) for t in transitions):
                     continue
@@ -322,27 +325,26 @@ class TerminationSearch:
                 continue
             left = [rest for t in transitions if (rest := self._left(t, rank)) is not None]
             if len(left) < len(transitions):
-                return [(term, left)]
+                return [(rank, left)]
             if len(partial) < MAX_PARTIAL and any(a is not b for a, b in zip(left, transitions, strict=True)):
-                partial.append((term, left))
+                partial.append((rank, left))
         return partial
 
     def _known(self, label: str) -> tuple[Condition, ...]:
         return tuple(self.safety.found.get(label, ()))
 
-    def _keeps(self, transition: Transition, rank: Term) -> bool:
+    def _keeps(self, transition: Transition, rank: Component) -> bool:
         """Whether the rank is no larger behind the transition."""
-        after = substitute(rank, transition.update)
-        return self._shown(transition, less_equal(after, rank))
+        return self._shown(transition, less_equal(*behind_and_before(transition, rank)))
 
-    def _left(self, transition: Transition, rank: Term) -> Transition | None:
+    def _left(self, transition: Transition, rank: Component) -> Transition | None:
         """The part of a transition that does not lower the rank; None where there is none."""
-        after = substitute(rank, transition.update)
-        if self._shown(transition, less(after, rank)):
+        after, before = behind_and_before(transition, rank)
+        if self._shown(transition, less(after, before)):
             return None
-        if self._shown(transition, greater_equal(after, rank)):
+        if self._shown(transition, greater_equal(after, before)):
             return transition
-        return replace(transition, condition=conjunction((transition.condition, greater_equal(after, rank))))
+        return replace(transition, condition=conjunction((transition.condition, greater_equal(after, before))))
 
     def _shown(self, transition: Transition, wanted: Condition) -> bool:
         if wanted is TRUE:
@@ -379,7 +381,7 @@ class TerminationSearch:
                 found[sub(const(high), var)] = None
                 found[sub(var, const(low))] = None
         ordered = [t for t in (*firsts, *found, *pairs) if not isinstance(t, Const)]
-        return [term for term in dict.fromkeys(ordered) if smt(_cut(term)) is not None][:MAX_TERMS]
+        return [term for term in dict.fromkeys(ordered) if smt(cut(term)) is not None][:MAX_TERMS]
 
     def goals(self, ranks: Mapping[str, Sequence[Term]]) -> list[tuple[Transition, Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
@@ -471,11 +473,6 @@ def counts_to_end(rank: Term) -> bool:
     """Whether a rank falls towards the end of a type."""
     constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
     return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
-
-
-def _cut(term: Term) -> Term:
-    """The component of a rank that a term makes: it stays at 0 once the term is below 0."""
-    return maximum(ZERO, add(term, ONE))
 
 
 def _choices(transition: Transition) -> list[Compare]:

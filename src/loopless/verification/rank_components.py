@@ -1,4 +1,4 @@
-"""Affine terms that may be components of a rank, by Farkas' lemma on transitions between cutpoints.
+"""Components of ranks, and affine terms that may be some, by Farkas' lemma on transitions between cutpoints.
 
 Of transitions that go on, one term is looked for that none of them raises and some of them lower while it is 0 or more
 (Bradley, Manna and Sipma, Linear ranking with reachability, CAV 2005). What is found is a proposal: the search proves
@@ -7,12 +7,12 @@ it before it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from loopless.logic.farkas import Claim, Farkas, Form, Linear, affine
+from loopless.logic.farkas import Claim, Farkas, Form, affine
 from loopless.terms import (
     ONE,
     ZERO,
@@ -26,6 +26,7 @@ from loopless.terms import (
     conjuncts,
     const,
     less_equal,
+    maximum,
     neg,
     polynomial,
     scale,
@@ -37,11 +38,32 @@ from loopless.verification.transitions import Transition, apart
 
 MAX_VARIABLES: Final = 14
 """Terms are looked for over at most so many variables. A guess."""
+MAX_COEFFICIENT: Final = 10_000
+"""Terms with larger coefficients are left. A guess."""
 MAX_CHOICES: Final = 10
 """So many choices of transitions that fall are tried. A guess."""
 
 Shown = Callable[[Transition, Condition], bool]
 """Whether a condition holds before a transition that is taken."""
+
+
+Component = Mapping[str, Term]
+"""A component of a rank: at each cutpoint a term that is 0 or more."""
+
+
+def alike(terms: Iterable[Term], labels: Sequence[str]) -> Iterator[Component]:
+    """The same term at all cutpoints."""
+    return (dict.fromkeys(labels, cut(term)) for term in terms)
+
+
+def behind_and_before(transition: Transition, rank: Component) -> tuple[Term, Term]:
+    """The component where a transition has led, and where it begins, over the variables there."""
+    return substitute(rank[transition.target], transition.update), rank[transition.source]
+
+
+def cut(term: Term) -> Term:
+    """The component of a rank that a term makes: it stays at 0 once the term is below 0."""
+    return maximum(ZERO, add(term, ONE))
 
 
 class AffineRanks:
@@ -51,52 +73,65 @@ class AffineRanks:
         self.known, self.shown = known, shown
         self.engine = Farkas()
 
-    def terms(self, shared: Collection[Var], transitions: Sequence[Transition]) -> Iterator[Term]:
-        """Terms over ``shared`` that no transition raises, and that all, or some, lower by 1 or more where they are 0
-        or more.
+    def components(
+        self, state: Mapping[str, Collection[Var]], transitions: Sequence[Transition]
+    ) -> Iterator[Mapping[str, Term]]:
+        """For each cutpoint of ``state``, its variables, a term, so that no transition raises the terms, and all, or
+        some, lower them by 1 or more where they are 0 or more.
         """
-        transitions = [part for t in transitions for part in apart(t)]
-        moved = {var for t in transitions for var in t.update}
-        used = {var for t in transitions for c in (t.condition, *t.update.values()) for var in c.variables}
-        over = sorted((v for v in shared if v in moved or v in used), key=lambda v: v.key)
-        if not 0 < len(over) <= MAX_VARIABLES:
+        parts = [part for t in transitions for part in apart(t)]
+        used = {var for t in parts for c in (t.condition, *t.update, *t.update.values()) for var in c.variables}
+        over = {label: sorted(used.intersection(variables), key=lambda v: v.key) for label, variables in state.items()}
+        if not 0 < sum(map(len, over.values())) <= MAX_VARIABLES:
             return
-        rows = [self._rows(t) for t in transitions]
-        every = range(len(transitions))
-        choices = (tuple(every), *((index,) for index in every)) if len(transitions) > 1 else (tuple(every),)
+        rows = [self._rows(t) for t in parts]
+        every = tuple(range(len(parts)))
+        choices = [every, *((index,) for index in every)] if len(parts) > 1 else [every]
         for falling in choices[:MAX_CHOICES]:
-            found = self._solved(over, transitions, rows, falling)
+            found = self._solved(over, parts, rows, falling)
             if found is not None:
                 yield found
 
     def _solved(
         self,
-        over: Sequence[Var],
+        over: Mapping[str, Sequence[Var]],
         transitions: Sequence[Transition],
         rows: Sequence[tuple[Term, ...]],
         falling: Sequence[int],
-    ) -> Term | None:
-        basis = (ONE, *over)
+    ) -> Mapping[str, Term] | None:
+        basis = {label: (ONE, *variables) for label, variables in over.items()}
+        names = {label: f"c{number} " for number, label in enumerate(over)}
         claims: list[Claim] = []
         for index, (t, known) in enumerate(zip(transitions, rows, strict=True)):
-            after = [_stepped(var, t.update, index) for var in over]
+            after = [_stepped(var, t.update, index) for var in over[t.target]]
             new = {var for term in after for var in term.variables if var.name.endswith(f" behind {index}")}
             given = (*known, *(row for var in sorted(new, key=lambda v: v.key) for row in _range(var, var.type)))
-            falls = [sub(var, then) for var, then in zip(over, after, strict=True)]
-            drop = _combined((ZERO, *falls))
+            before = _combined(names[t.source], basis[t.source], 1)
+            drop = _sum(before, _combined(names[t.target], (ONE, *after), -1))
             if index in falling:
-                claims += [Claim(given, _combined(basis)), Claim(given, _less(drop, 1))]
+                claims += [Claim(given, before), Claim(given, _sum(drop, {None: {"": -1}}))]
             else:
                 claims.append(Claim(given, drop))
-        size: Linear = {f"c{at}{sign}": 1 for at in range(1, len(basis)) for sign in "+-"}
-        constant: Linear = {"c0+": 1, "c0-": -1}
-        solution = self.engine.solve(claims, least=(size, constant))
+        size = {
+            f"{names[label]}{at}{sign}": 1 for label in over for at in range(1, len(basis[label])) for sign in "+-"
+        }
+        constants = {f"{name}0{sign}": factor for name in names.values() for sign, factor in (("+", 1), ("-", -1))}
+        solution = self.engine.solve(claims, least=(size, constants))
         if solution is None:
             return None
         zero = Fraction(0)
-        values = [solution.get(f"c{at}+", zero) - solution.get(f"c{at}-", zero) for at in range(len(basis))]
-        divisor = lcm(*(value.denominator for value in values))
-        return add(*(scale(term, int(value * divisor)) for term, value in zip(basis, values, strict=True)))
+        both = ((label, [f"{names[label]}{at}" for at in range(len(terms))]) for label, terms in basis.items())
+        values = {
+            label: [solution.get(f"{one}+", zero) - solution.get(f"{one}-", zero) for one in each]
+            for label, each in both
+        }
+        divisor = lcm(*(value.denominator for each in values.values() for value in each))
+        if any(abs(value * divisor) > MAX_COEFFICIENT for each in values.values() for value in each[1:]):
+            return None  # several components in one, by the width of a type
+        return {
+            label: add(*(scale(term, int(v * divisor)) for term, v in zip(basis[label], values[label], strict=True)))
+            for label in over
+        }
 
     def _rows(self, transition: Transition) -> tuple[Term, ...]:
         """Affine terms that are 0 or more where the transition is taken."""
@@ -128,7 +163,7 @@ def borders(transitions: Sequence[Transition], shared: Collection[Var]) -> Itera
     """Terms that are below 0 behind a transition since its condition bounds them before: they fall before it is taken,
     or are used up for good.
     """
-    for t in (part for t in transitions for part in apart(t)):
+    for t in (part for each in transitions for part in apart(each)):
         for part in conjuncts(t.condition):
             if not isinstance(part, Compare):
                 continue
@@ -172,19 +207,22 @@ def _stepped(var: Var, update: Mapping[Var, Term], index: int) -> Term:
     return after if _is_affine(after) else Var(f"{var.name} behind {index}", var.type)
 
 
-def _combined(terms: Sequence[Term]) -> Form:
-    """The terms with unknown coefficients, each the difference of two that are 0 or more."""
+def _combined(name: str, terms: Sequence[Term], factor: int) -> Form:
+    """``factor`` times the terms with unknown coefficients, each the difference of two that are 0 or more."""
     found: dict[Var | None, dict[str, int | Fraction]] = {}
     for at, term in enumerate(terms):
         for var, coefficient in affine(term).items():
             linear = found.setdefault(var, {})
-            for sign, factor in (("+", 1), ("-", -1)):
-                linear[f"c{at}{sign}"] = linear.get(f"c{at}{sign}", 0) + factor * coefficient
+            for sign, c in (("+", factor * coefficient), ("-", -factor * coefficient)):
+                linear[f"{name}{at}{sign}"] = linear.get(f"{name}{at}{sign}", 0) + c
     return found
 
 
-def _less(form: Form, by: int) -> Form:
-    found = {var: dict(linear) for var, linear in form.items()}
-    constant = found.setdefault(None, {})
-    constant[""] = constant.get("", 0) - by
+def _sum(*forms: Form) -> Form:
+    found: dict[Var | None, dict[str, int | Fraction]] = {}
+    for form in forms:
+        for var, linear in form.items():
+            at = found.setdefault(var, {})
+            for name, coefficient in linear.items():
+                at[name] = at.get(name, 0) + coefficient
     return found
