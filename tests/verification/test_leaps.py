@@ -87,3 +87,17 @@ def test_what_is_proposed_case_by_case_holds_of_the_states_seen():
     proposed = made.proposals().cases(label)
     assert proposed
     assert all(holds(one, state) for one in proposed for state in made.seen[label])
+
+
+def test_a_run_leaps_over_writes_and_claims_nothing_of_what_they_left():
+    source = """unsigned a[90000]; int main(void) {
+        for (unsigned i = 0; i < 90000; i++) a[i] = 2 * i;
+        for (unsigned j = 0; j < 90000; j++) if (a[j] != 2 * j) reach_error();
+        return 0; }"""
+    made = search(source)
+    run = made.runner.run(lambda *_: 3, 1500, leaps=True)
+    assert {label for label, _ in run.visits} == {*made.system.cutpoints}
+    assert len(made.system.cutpoints) == 2
+    assert run.forgot
+    assert not run.exact
+    assert made.sampled(0.5, leaps=True) is None

@@ -285,6 +285,7 @@ class Proposals:
     ) -> list[Condition]:
         """What holds of the states in which a guard does; ``cases``: and not of all, with remainders."""
         found: dict[Condition, None] = {}
+        varied = [var for var in variables if len({state[var] for state in states}) > 1]  # the others without guards
         for guard in guards:
             if guard is TRUE:
                 continue
@@ -292,12 +293,12 @@ class Proposals:
             if not 3 <= len(inside) < len(states):
                 continue
             facts: list[Condition] = []
-            for var in variables:
+            for var in varied:
                 values = [state[var] for state in inside]
                 facts += _bounds(var, values, self.constants, 1)
-            facts += [c for c in self._linear(variables[:8], inside) if len(c.variables) > 1]
+            facts += [c for c in self._linear(varied[:8], inside) if len(c.variables) > 1]
             if cases:
-                facts += self._rests(variables, inside)
+                facts += self._rests(varied, inside)
             for fact in facts:
                 if cases and self._held(fact, states):
                     continue  # it is proposed without a guard

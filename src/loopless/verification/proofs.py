@@ -99,7 +99,7 @@ class Search:
                 break
             chooser = _chooser(random_, constants, number)
             run = self.runner.run(chooser, most, leaps=leaps)
-            if run.end == "violation":
+            if run.end == "violation" and not run.forgot:
                 return _suspect(run, "single runs")
             if run.end == "undefined" and run.exact:
                 self.undefined.setdefault(run.kind, run)

@@ -41,7 +41,8 @@ class Run:
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
     ``kind``: of undefined behaviour; ``widths``: those of accesses to memory; ``returned``: by function, what held
-    where calls that were passed over returned; ``exact``: it is a run of the program as it is.
+    where calls that were passed over returned; ``exact``: it is a run of the program as it is; ``forgot``: it leapt over
+    writes to memory, so that what it reads may be anything.
     """
 
     end: str = "steps"
@@ -54,6 +55,7 @@ class Run:
     before_cutpoint: int = 0
     widths: set[int | None] = field(default_factory=set)
     kind: str = ""
+    forgot: bool = False
     returned: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
@@ -136,8 +138,10 @@ class Runner:
         run.end = "steps"
         return label
 
-    def _leap(self, label: str, run: Run, values: dict[Var, int], memory: Mapping[tuple[int, int], int]) -> None:
-        """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two."""
+    def _leap(self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int]) -> None:
+        """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two. Of
+        objects that they write nothing is known then but the element that is followed, which is among the variables.
+        """
         last = run.visits[-3:]
         if len(last) < 3 or any(at != label for at, _ in last):
             return
@@ -150,11 +154,13 @@ class Runner:
         def after(count: int) -> dict[Var, int]:
             return {**values, **{var: values[var] + count * step for var, step in change.items()}}
 
+        written: set[int] = set()
+
         def goes_on(count: int) -> bool:
             begin = after(count)
             if not all(var.type.holds(begin[var]) for var in change):
                 return False
-            end = self._iterated(label, begin, memory)
+            end = self._iterated(label, begin, memory, written)
             return end is not None and all(end[var] - begin[var] == change.get(var, 0) for var in third)
 
         far = 1
@@ -169,11 +175,16 @@ class Runner:
         run.exact = False
         run.visits += [(label, {var: state[var] for var in third}) for state in map(after, (low // 3, low // 2, low))]
         values.update(after(low))
+        run.forgot = run.forgot or bool(written)
+        for place in [place for place in memory if place[0] in written]:
+            del memory[place]
 
     def _iterated(
-        self, label: str, begin: Mapping[Var, int], memory: Mapping[tuple[int, int], int]
+        self, label: str, begin: Mapping[Var, int], memory: Mapping[tuple[int, int], int], written: set[int]
     ) -> dict[Var, int] | None:
-        """The values behind one iteration; None where it does not come back, takes inputs or writes memory."""
+        """The values behind one iteration, which adds to ``written`` the objects that it changes; None where it does
+        not come back or takes inputs.
+        """
         probe, values, before, held = Run(), dict(begin), self._left, dict(memory)
 
         def no_input(*_: object) -> int:
@@ -189,7 +200,8 @@ class Runner:
                 values.update([(target, here.evaluate(term)) for target, term in following.assigns])
                 at = following.target
                 if at in self.state:
-                    return values if at == label and held == memory else None
+                    written.update(place[0] for place, value in held.items() if memory.get(place) != value)
+                    return values if at == label and held.keys() >= memory.keys() else None
         except (EvaluationError, KeyError, OverflowError):
             return None
         finally:
