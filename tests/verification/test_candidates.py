@@ -107,3 +107,15 @@ def test_few_states_say_nothing_of_equations():
     assert Proposals(made, {cut: [{i: 0, s: 0}, {i: 1, s: 0}]}).equations(cut, 2) == []
     many = [{i: k, s: k * (k - 1) // 2} for k in range(12)]
     assert len(Proposals(made, {cut: many}).equations(cut, 2)) == 1
+
+
+def test_what_iterations_add_is_proposed_though_sums_may_wrap_around():
+    """Each of at most 255 iterations adds at most 255, or takes 255, so that no unsigned sum wraps around."""
+    source = """int main(void) { unsigned char n = __VERIFIER_nondet_uchar(); unsigned s = 70000, u = 0, i = 0;
+        while (i < n) { unsigned char v = __VERIFIER_nondet_uchar(); s -= v; u += v; i++; }
+        return s + u; }"""
+    made, cut, _ = seen(source)
+    s, u, i = (named(made.system.graph, name) for name in "sui")
+    proposed = made.proposals().simple(cut)
+    assert less_equal(u, scale(i, 255)) in proposed
+    assert less_equal(sub(const(70000), scale(i, 255)), s) in proposed

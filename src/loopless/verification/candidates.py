@@ -9,6 +9,7 @@ invariants, ESOP 2013).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, islice
 from math import prod
 from typing import Final
@@ -24,6 +25,7 @@ from loopless.terms import (
     Sum,
     Term,
     Var,
+    Wrap,
     add,
     comparisons,
     conjunction,
@@ -166,9 +168,10 @@ class Proposals:
         self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]
     ) -> Iterable[Condition]:
         """How much a variable is at most, and at least, by what iterations add to it out of the data, and a counter of
-        these: what bounds on sums over path counters say, as invariants.
+        these: what bounds on sums over path counters say, as invariants. That nothing wraps around is left to be shown.
         """
-        around = [part for t in self.system.transitions if t.source == label == t.target for part in apart(t)]
+        own = (t for t in self.system.transitions if t.source == label == t.target)
+        around = [replace(part, update=_unwrapped(part.update)) for t in own for part in apart(t)]
         entering = [t for t in self.system.transitions if t.target == label != t.source]
         for counter in variables if around else ():
             steps = {sub(t.update.get(counter, counter), counter) for t in around}
@@ -395,6 +398,16 @@ class Proposals:
             return all(holds(condition, state) for state in states)
         except EvaluationError:
             return False
+
+
+def _unwrapped(update: Mapping[Var, Term]) -> Mapping[Var, Term]:
+    """What variables become where no sum wraps around."""
+    found = dict(update)
+    for var, term in update.items():
+        while isinstance(term, Wrap):
+            term = term.arg
+        found[var] = term
+    return found
 
 
 def _value(term: Term, state: Mapping[Var, int]) -> int:

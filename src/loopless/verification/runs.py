@@ -41,8 +41,8 @@ class Run:
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
     ``kind``: of undefined behaviour; ``widths``: those of accesses to memory; ``returned``: by function, what held
-    where calls that were passed over returned; ``exact``: it is a run of the program as it is; ``forgot``: it leapt over
-    writes to memory, so that what it reads may be anything.
+    where calls that were passed over returned; ``exact``: it is a run of the program as it is; ``forgot``: it leapt
+    over writes to memory, so that what it reads may be anything.
     """
 
     end: str = "steps"
