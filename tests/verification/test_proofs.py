@@ -181,7 +181,7 @@ HALVED = """int main(void) {{
 def test_products_are_proved_by_equations_and_case_by_case(source, right, seconds):
     """The determinant stays 1; p is a power of two, for each of which d = m * p is linear."""
     made = search(source.format(right))
-    made.sampled(0.3)
+    made.sampled(3.0)
     made.by_candidates(seconds)
     assert proves(made, made.by_equations(20.0, 2))
     wrong = search(source.format(right + 1))

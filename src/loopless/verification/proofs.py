@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, negate, substitute, walk
+from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, negate, polynomial, substitute, walk
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
@@ -156,10 +156,14 @@ class Search:
 
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
-        until = min(self.deadline, time.monotonic() + seconds)
+        now = time.monotonic()
+        until = min(self.deadline, now + seconds)
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
-        return self._kept(proposed, until, "inductive candidates (Houdini)")
+        method = "inductive candidates (Houdini)"
+        plainest = {label: [c for c in parts if _is_plainest(c)] for label, parts in proposed.items()}
+        found = self._kept(plainest, min(until, now + seconds / 2), method)
+        return found if found is not None else self._kept(proposed, until, method)
 
     def by_cases(self, seconds: float) -> Proof | Suspect | None:
         """Houdini on what holds case by case of the states of long runs."""
@@ -364,6 +368,17 @@ class Search:
 
 def _is_equation(condition: Condition) -> bool:
     return isinstance(condition, Compare) and condition.relation == "eq"
+
+
+def _is_plainest(condition: Condition) -> bool:
+    """Whether a condition is a linear equation, a bound of one variable, or an order of two: few, and soon decided."""
+    if not isinstance(condition, Compare) or condition.relation == "ne":
+        return False
+    parts = polynomial(condition.term)
+    atoms = [monomial for monomial in parts if monomial]
+    if any(sum(e for _, e in m) > 1 or not isinstance(m[0][0], Var) for m in atoms):
+        return False
+    return condition.relation == "eq" or len(atoms) == 1 or (len(atoms) == 2 and not parts.get((), 0))
 
 
 def _is_plain(condition: Condition) -> bool:
