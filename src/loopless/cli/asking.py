@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
-ENGINES: Final = ("loopless.queries.answering", "loopless.report.making", "loopless.report.text")
-"""What answering needs: imported while the compiler runs."""
+ENGINES: Final = ("ctypes", "loopless.queries.answering", "loopless.report.making", "loopless.report.text")
+"""What answering needs, and each child process at its start: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
 _OF_LOOPS: Final = (("places", "--loop"), ("variables", "--vars"), ("assume", "--assume"), ("traces", "--traces"))
@@ -148,10 +148,10 @@ def tell_as_found(
 
     ``maker`` gives what makes paragraphs of answers about these loops; ``apart``: whether an empty line is in between.
     """
-    from loopless.report.making import Making, loop_without
-
     with Progress() as progress:
         what = asked(request, files, options, progress)
+        from loopless.report.making import Making, loop_without  # not before the compiler runs
+
         found: dict[int, LoopAnswer] = {}
         with Making(maker(what.loops), loop_without, what.settings, what.until) as making:
             telling = Telling(options["color"], progress, apart=apart)

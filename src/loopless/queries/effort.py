@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from loopless.bounds.floating_counters import floating_counts
-from loopless.bounds.induction import Counted, induction_counts
-from loopless.bounds.model import least
 from loopless.queries.program import Function
 from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
+
+if TYPE_CHECKING:
+    from loopless.bounds.induction import Counted
 
 FEW: Final = 8
 """So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
@@ -37,7 +37,7 @@ HURRIED_S: Final = 1.0
 SETTLED_S: Final = 2.0
 """The time for the summary of a loop whose iterations are counted already. A guess."""
 
-Inductions = Mapping[str, Counted]
+Inductions = Mapping[str, "Counted"]
 """By the names of loops, what induction variables say."""
 
 
@@ -74,6 +74,8 @@ class Effort:
 
 def _is_open(counted: Counted | None) -> bool:
     """Whether no bound is known, and a counter may bound the loop."""
+    from loopless.bounds.model import least
+
     return counted is None or (least(counted.bounds) is None and not counted.reads.inputs)
 
 
@@ -118,6 +120,9 @@ def inductions_of(function: Function) -> Inductions:
     """What induction variables, and floating-point counters, say of the loops of a function; those of which they say
     nothing are missing.
     """
+    from loopless.bounds.floating_counters import floating_counts
+    from loopless.bounds.induction import Counted, induction_counts
+
     graph, module = function.over_cells, function.program.source.inlined
     if isinstance(graph, Refused):
         return {}
