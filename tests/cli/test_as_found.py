@@ -47,6 +47,7 @@ module.FUNCTION = slow
 sys.exit(main(sys.argv[1:]))
 """
 OF_BOUNDS = ("loopless.queries.bounds", "bound_function", "given[0].name == 'g'")
+OF_TYPES = ("loopless.queries.answers", "_classified", "given[0].loop.line == 6")
 OF_SUMMARIES = ("loopless.queries.answers", "summarize", "given[0].loop.line == 6")
 
 
@@ -119,6 +120,17 @@ def test_the_first_bounds_do_not_wait_for_slow_ones(tmp_path):
         (tmp_path / "go").touch()
         names = [line.split(":")[1] for line in started.read().splitlines() if line.startswith("program.c")]
         assert (started.process.wait(60), names) == (0, ["f", "g", "h"])
+
+
+def test_the_first_type_does_not_wait_for_a_slow_one(tmp_path):
+    with _Started(tmp_path, OF_TYPES, "classify", "program.c", "-j", "1") as started:
+        first = started.read(until=b"program.c:f")
+        assert "program.c:g" not in first
+        (tmp_path / "go").touch()
+        whole = started.read()
+        assert started.process.wait(60) == 0
+    assert [line.split(":")[1] for line in whole.splitlines() if line.startswith("program.c:")] == ["f", "g", "h"]
+    assert whole.splitlines()[-1].split() == ["program.c", "3", "3", "0", "0", "0", "0"]
 
 
 CALLS = """int f(int n) { int i = 0; while (i < n) i++; return i; }

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from loopless.cli.app import ANSWERED, BAD_INPUT, Request
-from loopless.cli.asking import DRAWN, Telling, in_turn, written, written_whole
+from loopless.cli.asking import DRAWN, ENGINES, Telling, in_turn, written, written_whole
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of, show_trouble, warn
 from loopless.cli.progress import Progress
 
 if TYPE_CHECKING:
     from loopless.project.survey import FileAnswers
+    from loopless.queries.answers import LoopAnswer, Question
+    from loopless.queries.settings import Settings
 
 
 @click.command("classify", short_help="The type (1 to 4) of each loop, and a census.")
@@ -54,6 +56,8 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     files = find_sources(paths, options["database"])
     question = Question(summarize=False, draw=options["format_"] in DRAWN)
     of_files: dict[int, FileAnswers] = {}
+    if len(files) == 1 and options["format_"] == "text" and not options["census"]:
+        of_files[0] = _told_as_found(files[0], question, settings, options, deadline_of(request, settings))
     with Progress() as progress:
         telling = Telling(options["color"], progress, apart=False)
 
@@ -63,10 +67,11 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
 
                 telling.tell(type_list(file.answers))
 
-        watch = progress.watching([str(file) for file in files], lambda: len(of_files))
+        left = [] if of_files else files
+        watch = progress.watching([str(file) for file in left], lambda: len(of_files))
         until = deadline_of(request, settings)
-        answers = survey_as_found(files, question, settings, options["functions"], until, watch)
-        in_turn(answers, of_files, [str(file) for file in files], tell)
+        answers = survey_as_found(left, question, settings, options["functions"], until, watch)
+        in_turn(answers, of_files, [str(file) for file in left], tell)
     found = [of_files[at] for at in range(len(files))]
     if options["format_"] in DRAWN and not any(file.answers or file.error for file in found):
         warn(f"no loops in {', '.join(map(str, paths or [options['database']]))}")
@@ -74,6 +79,33 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     _check_functions(options["functions"], found)
     _print(found, request, options)
     return BAD_INPUT if all(file.error is not None for file in found) else ANSWERED
+
+
+def _told_as_found(
+    file: Path, question: Question, settings: Settings, options: dict[str, Any], until: float | None
+) -> FileAnswers:
+    """The answers about a file that is the only one, told loop by loop: one that takes long keeps none before it."""
+    from loopless.errors import LooplessError
+    from loopless.project.survey import FileAnswers, loops_of, unread
+    from loopless.queries.answering import answers_as_found
+    from loopless.queries.deadline import in_time
+    from loopless.queries.program import load_while_importing
+    from loopless.report.text import indented, type_line
+
+    try:
+        with in_time(until):
+            loops = loops_of(load_while_importing([file], settings, ENGINES), options["functions"])
+    except LooplessError as error:
+        return unread(file, error)
+    found: dict[int, LoopAnswer] = {}
+    width = max((len(indented(loop.id)) for loop in loops), default=0)
+    with Progress() as progress:
+        telling = Telling(options["color"], progress, apart=False)
+        names = [loop.name for loop in loops]
+        watch = progress.watching(names, lambda: len(found))
+        answers = answers_as_found(loops, question, settings, until, watch)
+        in_turn(answers, found, names, lambda _, answer: telling.tell(type_line(answer, width)))
+    return FileAnswers(str(file), tuple(found[at] for at in range(len(loops))))
 
 
 def _check_functions(names: tuple[str, ...], found: list[Any]) -> None:

@@ -12,7 +12,7 @@ from loopless.errors import LimitError, LooplessError
 from loopless.queries.answering import answer_all
 from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.jobs import run_each
-from loopless.queries.program import Program, load
+from loopless.queries.program import Loop, Program, load
 from loopless.queries.sandbox import Limits, Overrun
 from loopless.queries.settings import Settings
 
@@ -93,13 +93,20 @@ def answer_file(
 ) -> FileAnswers:
     """The answers about the loops of one file; with ``functions``, of those functions that it has."""
     try:
-        program: Program = load(file, settings)
-        loops = [loop for loop in program.loops if not functions or loop.function.name in functions]
+        loops = loops_of(load(file, settings), functions)
         return FileAnswers(str(file), tuple(answer_all(loops, question, settings, until)))
-    except LimitError as error:
-        return FileAnswers(str(file), error=str(error), kind="limit")
     except LooplessError as error:
-        return FileAnswers(str(file), error=str(error))
+        return unread(file, error)
+
+
+def loops_of(program: Program, functions: Sequence[str]) -> Sequence[Loop]:
+    """The loops of a program; with ``functions``, of those functions that it has."""
+    return [loop for loop in program.loops if not functions or loop.function.name in functions]
+
+
+def unread(file: Path, error: LooplessError) -> FileAnswers:
+    """What is said of a file that cannot be read."""
+    return FileAnswers(str(file), error=str(error), kind="limit" if isinstance(error, LimitError) else "source")
 
 
 def count(answers: Iterable[LoopAnswer]) -> Count:

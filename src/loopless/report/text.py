@@ -482,10 +482,13 @@ def indented(loop: LoopName) -> str:
 
 def type_list(answers: Sequence[LoopAnswer]) -> str:
     """The answers of ``classify``: one line a loop, inner loops indented."""
-    rows = []
-    for answer in answers:
-        reason = answer.untyped or answer.refused
-        kind = f"type {answer.type}" if answer.type is not None else "-"
-        about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
-        rows.append((indented(answer.loop), kind, about))
-    return table(rows)
+    width = max((len(indented(answer.loop)) for answer in answers), default=0)
+    return "\n".join(type_line(answer, width) for answer in answers)
+
+
+def type_line(answer: LoopAnswer, width: int) -> str:
+    """One line of :func:`type_list`; ``width``: that of the longest name, as :func:`indented` has it."""
+    reason = answer.untyped or answer.refused
+    kind = f"type {answer.type}" if answer.type is not None else "-"
+    about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
+    return f"{indented(answer.loop):{width}}  {kind:6}  {about}".rstrip()
