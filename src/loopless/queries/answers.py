@@ -162,7 +162,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
 
     if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest
-        found = _at_entry(found, function, question)
+        found = found if found.at_entry is not None else _at_entry(found, function, question)
     if question.partly or (question.entered and question.exactly):
         if not question.partly:
             note(finished(found))
@@ -238,6 +238,10 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
+    if question.entered:  # what most people read comes first: all states of the header may take long to be told
+        there = _at_entry(replace(answer, summary=relative(outcome)), function, question)
+        answer = replace(answer, at_entry=there.at_entry, shown=there.shown)
+        tell(answer)
     absolute = readable(outcome, assumed if assumed is not None else TRUE)
     return _summarized(answer, absolute, shown, question)
 

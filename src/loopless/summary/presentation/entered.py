@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from loopless.logic import feasible
+from loopless.logic import feasible, is_quasi_affine
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
 from loopless.summary.presentation.readable import readable
@@ -72,7 +72,9 @@ def _at_entry(
     fixed = {var: term for var, term in known.items() if var in occurring}
     matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
     ranges = [_in_range(var, term) for var, term in fixed.items()]
-    others = [substitute(part, fixed) for part in conjuncts(facts)]
+    # What would be longer than the variable does not stand in its place, but still says which cases there are.
+    longer = (equal(var, term) for var, term in values.items() if var in occurring - fixed.keys())
+    others = [substitute(part, fixed) for part in (*conjuncts(facts), *filter(is_quasi_affine, longer))]
     given = conjunction(part for part in others if part.variables and part.variables <= matter)
     if not fixed and given is TRUE:
         return None
