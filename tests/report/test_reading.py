@@ -12,6 +12,9 @@ import pytest
 
 from answers_in_c import answers
 from loopless.cli.app import run
+from loopless.errors import LimitError
+from loopless.queries import answers as module
+from loopless.queries.answers import LoopAnswer
 from loopless.report.text import BRIEF, Layout, loop_summary
 from loopless.terms import evaluate, holds
 
@@ -101,6 +104,36 @@ def test_where_it_never_ends_stands_in_the_headline() -> None:
 def test_the_offset_of_a_pointer_is_not_told_as_its_value() -> None:
     lines = told("struct n { int v; struct n *next; }; int f(struct n *p) { int c = 0; while (p) { c++; p = p->next; } return c; }")
     assert "  entered only with c == 0" in lines
+
+
+def test_what_a_variable_is_set_to_says_which_cases_there_are() -> None:
+    source = """int f(int n) {
+    int m = n / 2, c = 0;
+    for (int i = 0; i < n; i++) {
+        if (m < 0) c += 2; else c++;
+    }
+    return c;
+}"""
+    lines = told(source)
+    assert lines[1] == "  entered only with c == 0 && i == 0 && m == n / 2"
+    assert lines[2] == "  when n <= 0: no iteration, then leaves in line 3"
+    assert [line for line in lines if line.startswith(("  when", "    c'"))][1:] == ["  when n > 0", "    c' = n"]
+    assert not any("undefined" in line for line in lines)
+
+
+def test_what_is_told_of_the_entry_does_not_wait_for_all_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[LoopAnswer] = []
+
+    def too_long(*_: object) -> None:
+        raise LimitError("all states take long")
+
+    monkeypatch.setattr(module, "note", noted.append)
+    monkeypatch.setattr(module, "_NOTED_AFTER_S", -1.0)
+    monkeypatch.setattr(module, "readable", too_long)
+    answers("int f(int n) { int c = 0; while (c < n) c++; return c; }", merge=True, entered=True, approximate=True)
+    lines = loop_summary(next(one for one in noted if one.at_entry is not None)).splitlines()
+    assert lines[1] == "  entered only with c == 0"
+    assert "    c' = n" in lines
 
 
 # -- what is left out -------------------------------------------------------------------------------------------------

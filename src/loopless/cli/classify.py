@@ -63,7 +63,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
 
         def tell(_: int, file: FileAnswers) -> None:
             if options["format_"] == "text" and not options["census"] and file.answers:
-                from loopless.report.text import type_list
+                from loopless.report.loop_lines import type_list
 
                 telling.tell(type_list(file.answers))
 
@@ -90,7 +90,7 @@ def _told_as_found(
     from loopless.queries.answering import answers_as_found
     from loopless.queries.deadline import in_time
     from loopless.queries.program import load_while_importing
-    from loopless.report.text import indented, type_line
+    from loopless.report.loop_lines import indented, type_line
 
     try:
         with in_time(until):

@@ -37,7 +37,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         from loopless.cli.asking import tell_as_found
 
         def line(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
-            from loopless.report.text import indented, loop_line  # late: it takes longer than reading the program
+            from loopless.report.loop_lines import indented, loop_line  # late: it takes longer than reading the program
 
             return partial(loop_line, width=max((len(indented(loop.id)) for loop in loops), default=0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 
 if TYPE_CHECKING:
     from loopless.queries.answers import LoopAnswer
+    from loopless.queries.program import Loop
 
 
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
@@ -98,8 +100,14 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
     """The answers as text, each as soon as it is found."""
     from loopless.cli.asking import tell_as_found
 
-    paragraph = _Paragraph(options["traces"], options["paths"], options["all_states"], options["all_cases"])
-    complete = tell_as_found(request, files, options, lambda _: paragraph)
+    layout = (options["traces"], options["paths"], options["all_states"], options["all_cases"])
+
+    def paragraph(loops: Sequence[Loop]) -> _Paragraph:
+        from loopless.report.brevity import lines_for
+
+        return _Paragraph(*layout, lines_for([loop.id.function for loop in loops]))
+
+    complete = tell_as_found(request, files, options, paragraph)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
 
 
@@ -111,11 +119,14 @@ class _Paragraph:
     paths: bool
     all_states: bool
     all_cases: bool
+    lines: Mapping[str, int]
+    """How many there are for a loop of each function."""
 
     def __call__(self, answer: LoopAnswer) -> str:
         from loopless.report.text import Layout, loop_summary
 
-        return loop_summary(answer, Layout(self.traces, self.paths, self.all_states, self.all_cases))
+        layout = Layout(self.traces, self.paths, self.all_states, self.all_cases)
+        return loop_summary(answer, layout, self.lines[answer.loop.function])
 
 
 def _whole(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:

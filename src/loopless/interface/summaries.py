@@ -20,10 +20,11 @@ from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.functions import function_json, function_summary
 from loopless.report.json_report import assumptions_of
 from loopless.report.json_report import loop as loop_json
+from loopless.report.loop_lines import type_list
 from loopless.report.names import Names
 from loopless.report.smtlib import smtlib
 from loopless.report.svg import picture
-from loopless.report.text import Layout, summaries, type_list, verdict
+from loopless.report.text import Layout, summaries, verdict
 from loopless.summary import Approximation, Case, Diverges, FunctionCase, Input, Residual, Undefined
 from loopless.summary import FunctionSummary as FunctionSummaryValue
 from loopless.summary import Summary as SummaryValue

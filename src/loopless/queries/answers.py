@@ -18,7 +18,7 @@ from loopless.paths.context import entry_facts, entry_values
 from loopless.queries.assumed import assumption_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
-from loopless.queries.returning import leaving
+from loopless.queries.returning import ends_in_calls
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
 from loopless.queries.told import Untold, occurring, shown_at_exit, untold, used_variables
@@ -207,7 +207,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
     outcome: Outcome | None = None
     paths = found
-    ends = None if question.past_calls else _ends_in_calls(graph, name)
+    ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
         without = ends or (None if question.exactly else _not_asked(name))
         paths, outcome = _outcome(found, without, assumed, function, question)
@@ -238,10 +238,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    if question.entered:  # what most people read comes first: all states of the header may take long to be told
-        there = _at_entry(replace(answer, summary=relative(outcome)), function, question)
-        answer = replace(answer, at_entry=there.at_entry, shown=there.shown)
-        tell(answer)
+    answer = _first_at_entry(answer, outcome, function, question)
+    tell(answer)
     absolute = readable(outcome, assumed if assumed is not None else TRUE)
     return _summarized(answer, absolute, shown, question)
 
@@ -286,7 +284,7 @@ def _partly(
         return answer
     if info is None or isinstance(graph, Refused) or question.variables is not None or question.assume is not None:
         return answer
-    if not (question.approximate and question.summarize) or _ends_in_calls(graph, answer.loop) is not None:
+    if not (question.approximate and question.summarize) or ends_in_calls(graph, answer.loop) is not None:
         return answer
     before = frozenset(answer.paths.state) if answer.paths is not None else None
     better = [answer]
@@ -380,6 +378,14 @@ def _at_entry(answer: LoopAnswer, function: Function, question: Question) -> Loo
     return replace(answer, at_entry=found, shown={**names, **answer.shown})
 
 
+def _first_at_entry(answer: LoopAnswer, outcome: Summary, function: Function, question: Question) -> LoopAnswer:
+    """The answer with what most people read: to tell it of all states of the header may take long."""
+    if not question.entered:
+        return answer
+    there = _at_entry(replace(answer, summary=relative(outcome)), function, question)
+    return replace(answer, at_entry=there.at_entry, shown=there.shown)
+
+
 def _known(function: Function, question: Question) -> Known:
     """What was found out about loops inside others."""
     return function.inner if question.streams else function.inner_without_streams
@@ -387,13 +393,6 @@ def _known(function: Function, question: Question) -> Known:
 
 def _not_asked(name: LoopName) -> Refused:
     return Refused(Reason.BUDGET, name.place, "no exact method was asked")
-
-
-def _ends_in_calls(graph: Flowgraph, name: LoopName) -> Refused | None:
-    """Why a run may end, or go on elsewhere, in a call of the loop; None where all its calls return."""
-    assert name.info is not None
-    ends = leaving(graph, name.info.blocks)
-    return Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)) if ends else None
 
 
 def _with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
@@ -414,7 +413,7 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     if isinstance(paths, NoPaths):
         return answer
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
-    summary = _with_lost(approximated(paths, why, TRUE, told), _ends_in_calls(graph, answer.loop))
+    summary = _with_lost(approximated(paths, why, TRUE, told), ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
@@ -463,7 +462,7 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
     assumed = assumption_of(function, graph, info, question.assume)
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
     outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
-    summary = _with_lost(outcome, _ends_in_calls(graph, answer.loop))
+    summary = _with_lost(outcome, ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}

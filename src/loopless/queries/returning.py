@@ -16,6 +16,8 @@ from loopless.flowgraph.call_graph import Reach, reached_instructions
 from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
+from loopless.queries.loop_name import LoopName
+from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of
 
@@ -263,3 +265,10 @@ def leaving(graph: Flowgraph, labels: Iterable[str]) -> tuple[str, ...]:
 def calls_in(graph: Flowgraph, labels: Iterable[str]) -> list[Call]:
     """The calls in these blocks."""
     return [s for label in sorted(labels) for s in graph.blocks[label].statements if isinstance(s, Call)]
+
+
+def ends_in_calls(graph: Flowgraph, name: LoopName) -> Refused | None:
+    """Why a run may end, or go on elsewhere, in a call of the loop; None where all its calls return."""
+    assert name.info is not None
+    ends = leaving(graph, name.info.blocks)
+    return Refused(Reason.UNKNOWN_CALL, name.place, "; ".join(ends)) if ends else None

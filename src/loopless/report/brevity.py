@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 ALL: Final = "--all-cases"
 """The option by which all is printed."""
-_MOST_CASES: Final = 12
-_MOST_ARMS: Final = 6
-"""Of more alternatives of one condition the first ones are printed. A guess, as are these numbers all."""
 _LONGEST: Final = 360
 _CUT_AT: Final = 280
 
 
-def some_cases(number: int) -> int:
-    """How many of so many cases are printed."""
-    return number if number <= _MOST_CASES else _MOST_CASES - 2
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many cases, alternatives of one condition, and regions of undefined behaviour are printed at most."""
+
+    cases: int
+    arms: int
+    regions: int
 
 
-def some_arms(arms: Sequence[str]) -> list[str]:
-    """The alternatives of a condition that are printed, and how many more there are."""
-    if len(arms) <= _MOST_ARMS:
-        return list(arms)
-    return [*arms[: _MOST_ARMS - 1], f"{len(arms) - _MOST_ARMS + 1} more: {ALL}"]
+WHOLE: Final = Extent(sys.maxsize, sys.maxsize, sys.maxsize)
+EXTENTS: Final = tuple(Extent(*most) for most in ((12, 6, 12), (8, 4, 6), (5, 3, 4), (4, 2, 3), (3, 1, 2), (2, 1, 1)))
+"""As much as is read, then less and less, for answers of many lines. Guesses."""
+MOST_LINES: Final = 60
+"""The answer about a function has no more lines where that can be. A guess."""
+_LEAST_LINES: Final = 12
+"""The answer about one of its loops need not have fewer."""
+
+
+def lines_for(functions: Sequence[str]) -> dict[str, int]:
+    """How many lines there are for each loop of a function; ``functions``: that of each loop that is told."""
+    return {name: max(_LEAST_LINES, (MOST_LINES + 1) // loops - 1) for name, loops in Counter(functions).items()}
+
+
+def chosen(lengths: Sequence[int], most: int) -> list[int]:
+    """Which of parts of these lengths are printed, in their order: short conditions are those of many states, and what
+    is long is not read.
+    """
+    if len(lengths) <= most:
+        return list(range(len(lengths)))
+    by_length = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
+    return sorted(by_length[: max(1, most - max(1, most // 6))])
+
+
+def more(sentence: str, left: int, word: str = "") -> list[str]:
+    """That so many ``word`` are left out, and how to have them; nothing where none is."""
+    return [f"{sentence.format(left, word + 's' * (left > 1))}: {ALL}"] if left > 0 else []
 
 
 def cut(line: str) -> str:

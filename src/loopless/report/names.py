@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import replace
 
 from loopless.queries.answers import LoopAnswer
+from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
 from loopless.terms import (
     Aggregate,
@@ -33,6 +34,9 @@ _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 """Names for exit times, which no variable of the lines may have."""
 
 
+_WORD = re.compile(r"\w+")
+
+
 class Names:
     """Prints the terms of one answer, about a loop or a function, with the names that users know.
 
@@ -46,12 +50,12 @@ class Names:
         more: Iterable[Node] = (),
         shown: Mapping[Var, str] | None = None,
         *,
-        whole: bool = True,
+        extent: Extent = WHOLE,
     ) -> None:
-        """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names; ``whole``:
-        whether all alternatives of long conditions are printed.
+        """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names;
+        ``extent``: how much is printed.
         """
-        self.whole = whole
+        self.extent = extent
         self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
         nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
         occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)
@@ -117,6 +121,16 @@ class Names:
     def where(self) -> list[str]:
         """What the names of parts stand for that were printed so far, one line each."""
         return [f"    {name} = {value}" for name, value in self._definitions.values]
+
+    def where_in(self, lines: Iterable[str]) -> list[str]:
+        """The same of those names alone that stand in the lines, or in what such names stand for."""
+        wanted = set(_WORD.findall(" ".join(lines)))
+        found: list[str] = []
+        for name, value in reversed(self._definitions.values):  # each speaks of names before it
+            if name in wanted:
+                wanted |= set(_WORD.findall(value))
+                found.append(f"    {name} = {value}")
+        return found[::-1]
 
     def alone(self, node: Node) -> tuple[str, list[tuple[str, str]]]:
         """A term or condition in C syntax, with names for parts that are its own, and what these stand for."""

@@ -12,9 +12,8 @@ from typing import Final, assert_never
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.answers import LoopAnswer
-from loopless.queries.loop_name import LoopName
 from loopless.refusals import Refused
-from loopless.report.brevity import ALL, cut, some_arms, some_cases
+from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
@@ -65,20 +64,33 @@ def summaries(answers: Sequence[LoopAnswer], layout: Layout = BRIEF) -> str:
     """The answers of ``summarize``, one paragraph a loop."""
     if not answers:
         return "no loops"
-    return "\n\n".join(loop_summary(answer, layout) for answer in answers)
+    share = lines_for([answer.loop.function for answer in answers])
+    return "\n\n".join(loop_summary(answer, layout, share[answer.loop.function]) for answer in answers)
 
 
-def loop_summary(answer: LoopAnswer, layout: Layout = BRIEF) -> str:
-    """One paragraph of :func:`summaries`."""
-    return "\n".join(_summary_lines(answer, layout))
+def loop_summary(answer: LoopAnswer, layout: Layout = BRIEF, most: int = MOST_LINES) -> str:
+    """One paragraph of :func:`summaries`, of at most so many lines where parts of it can be left out."""
+    return "\n".join(_summary_lines(answer, layout, most))
 
 
-def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
+def _summary_lines(answer: LoopAnswer, layout: Layout, most: int) -> list[str]:
+    """The paragraph; where not all is asked for with so much of it left out that it has at most so many lines."""
+    if layout.all_cases:
+        return _lines_with(answer, layout, WHOLE)
+    lines: list[str] = []
+    for extent in EXTENTS:
+        lines = _lines_with(answer, layout, extent)
+        if len(lines) <= most:
+            break
+    return lines
+
+
+def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]:
     there = None if layout.all_states or layout.traces else answer.at_entry
     shown = answer if there is None else replace(answer, summary=there.summary, merged=there.merged)
     fixed = {} if there is None else there.fixed
     summary = shown.summary
-    names = Names(shown, () if summary is None else (summary.entered,), whole=layout.all_cases)
+    names = Names(shown, () if summary is None else (summary.entered,), extent=extent)
     endless = None if summary is None else _endless_words(summary, names)
     words = verdict(answer)
     if endless is not None:
@@ -88,11 +100,10 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
         lines += reason_lines(answer.refused)
     if summary is not None:
         lines += entered_lines(summary.entered, names)
-        cases = list(as_asked(shown, traces=layout.traces))
-        printed = len(cases) if layout.all_cases else some_cases(len(cases))
-        for case in cases[:printed]:
-            lines += _case_lines(case, names, fixed, traces=layout.with_paths)
-        lines += [f"  and {len(cases) - printed} more cases: {ALL}"] if printed < len(cases) else []
+        cases = [_case_lines(c, names, fixed, traces=layout.with_paths) for c in as_asked(shown, traces=layout.traces)]
+        printed = chosen([sum(map(len, case)) for case in cases], extent.cases)
+        lines += [line for at in printed for line in cases[at]]
+        lines += more("  and {} more {}", len(cases) - len(printed), "case")
         lines += [] if endless is not None else _region("diverges", summary.diverges, "", names)
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
@@ -100,8 +111,10 @@ def _summary_lines(answer: LoopAnswer, layout: Layout) -> list[str]:
     lines += assumption_lines(assumptions_of(answer))
     if answer.paths is not None and (layout.with_paths or summary is None):
         lines += ["  paths", *_path_lines(answer.paths.all, names)]
-    lines += where_lines(names)
-    return lines if layout.all_cases else list(map(cut, lines))
+    if layout.all_cases:
+        return [*lines, *where_lines(names)]
+    lines = list(map(cut, lines))
+    return [*lines, *map(cut, where_lines(names, lines))]
 
 
 _SHORT: Final = 60
@@ -152,9 +165,9 @@ def _together(assumptions: Sequence[str]) -> list[str]:
     return [*(found for found in assumptions if not _INSIDE.fullmatch(found)), whole]
 
 
-def where_lines(names: Names) -> list[str]:
-    """What the names of parts stand for that the lines before it have."""
-    found = names.where()
+def where_lines(names: Names, lines: Sequence[str] | None = None) -> list[str]:
+    """What the names of parts stand for: of all that were printed, or of those in these ``lines``."""
+    found = names.where() if lines is None else names.where_in(lines)
     return ["  where", *found] if found else []
 
 
@@ -220,10 +233,12 @@ def gap_lines(
 ) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
-    for undefined in summary.undefined:
+    printed = chosen([0] * len(summary.undefined), names.extent.regions)
+    for undefined in (summary.undefined[at] for at in printed):
         place = f" in line {undefined.line}" if undefined.line else ""
         about = f" ({undefined.kind.replace('-', ' ')}{place})"
         lines += _region("undefined", undefined.when, about, names)
+    lines += more("  and {} more {} of undefined behaviour", len(summary.undefined) - len(printed), "region")
     reasons: dict[Refused, list[Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
@@ -421,9 +436,10 @@ def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     if condition is TRUE:
         return [f"{head}always".replace(" when always", " always")]
     parts = [names.text(part) for part in disjuncts(condition)] or ["never"]
-    parts = parts if names.whole else some_arms(parts)
+    shown = [parts[at] for at in chosen(list(map(len, parts)), names.extent.arms)]
     margin = " " * (len(head) - 3)
-    return [head + parts[0], *(f"{margin}or {part}" for part in parts[1:])]
+    rest = more(f"{margin}or {{}} more", len(parts) - len(shown))
+    return [head + shown[0], *(f"{margin}or {part}" for part in shown[1:]), *rest]
 
 
 def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
@@ -461,34 +477,3 @@ def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:
         "  ".join(cell.rjust(widths[i]) if i in flush else cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip()
         for row in rows
     )
-
-
-def loop_line(answer: LoopAnswer, width: int) -> str:
-    """The answer of ``loops``: one line a loop, inner loops indented, with the reason of a refusal. ``width``: that of
-    the longest name, as :func:`indented` has it.
-    """
-    status = answer.status
-    if answer.complete is False:
-        status = f"{status}, not complete"
-    reason = f"{answer.refused.reason.code} {answer.refused.reason.label}" if answer.refused is not None else ""
-    kind = f"type {answer.type}" if answer.type is not None else "-"
-    return f"{indented(answer.loop):{width}}  {kind:6}  {status}  {reason}".rstrip()
-
-
-def indented(loop: LoopName) -> str:
-    """The name of a loop, as deep as it is nested."""
-    return "  " * (loop.depth - 1) + loop.name
-
-
-def type_list(answers: Sequence[LoopAnswer]) -> str:
-    """The answers of ``classify``: one line a loop, inner loops indented."""
-    width = max((len(indented(answer.loop)) for answer in answers), default=0)
-    return "\n".join(type_line(answer, width) for answer in answers)
-
-
-def type_line(answer: LoopAnswer, width: int) -> str:
-    """One line of :func:`type_list`; ``width``: that of the longest name, as :func:`indented` has it."""
-    reason = answer.untyped or answer.refused
-    kind = f"type {answer.type}" if answer.type is not None else "-"
-    about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
-    return f"{indented(answer.loop):{width}}  {kind:6}  {about}".rstrip()

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from loopless.logic import feasible, is_quasi_affine
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
-from loopless.summary.presentation.readable import readable
+from loopless.summary.presentation.readable import readable, without_divided
 from loopless.summary.rewrite.entry import fixed_by
 from loopless.terms import (
     FALSE,
@@ -73,17 +73,22 @@ def _at_entry(
     matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
     ranges = [_in_range(var, term) for var, term in fixed.items()]
     # What would be longer than the variable does not stand in its place, but still says which cases there are.
-    longer = (equal(var, term) for var, term in values.items() if var in occurring - fixed.keys())
-    others = [substitute(part, fixed) for part in (*conjuncts(facts), *filter(is_quasi_affine, longer))]
-    given = conjunction(part for part in others if part.variables and part.variables <= matter)
-    if not fixed and given is TRUE:
+    longer = filter(is_quasi_affine, (equal(var, values[var]) for var in values if var in occurring - fixed.keys()))
+    given, divided = (
+        conjunction(part for part in others if part.variables and part.variables <= matter)
+        for others in ((substitute(part, fixed) for part in parts) for parts in (conjuncts(facts), longer))
+    )
+    if not fixed and conjunction((given, divided)) is TRUE:
         return None
     context = conjunction((given, *ranges))
-    there = _There(fixed, context).summary(summary)
-    there = readable(replace(there, entered=TRUE), context)
-    told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given))
+    there = _There(fixed, conjunction((context, divided))).summary(summary)
+    there = readable(replace(there, entered=TRUE), context, divided=divided)
+    told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given), *conjuncts(divided))
     entered = conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
-    return AtEntry(replace(there, entered=entered), merged(there), fixed)
+    cases = merged(there)
+    if divided is not TRUE:
+        cases = tuple(replace(c, when=without_divided(c.when, summary.paths, context, divided)) for c in cases)
+    return AtEntry(replace(there, entered=entered), cases, fixed)
 
 
 def _constants(facts: Condition) -> dict[Var, Term]:

@@ -70,10 +70,14 @@ _LARGE: Final = 1 << 28
 """Constants from here on come from the ends of types. A guess."""
 
 
-def readable(summary: Summary, given: Condition = TRUE, operations: int = OPERATIONS) -> Summary:
-    """The same summary to be read where ``given`` holds: cases without an iteration first, then short ones."""
+def readable(
+    summary: Summary, given: Condition = TRUE, operations: int = OPERATIONS, divided: Condition = TRUE
+) -> Summary:
+    """The same summary to be read where ``given`` and ``divided`` hold: cases without an iteration first, then short
+    ones. ``divided``: facts with quotients, which make some conditions shorter, and others longer.
+    """
     with budget(operations):
-        writer = _Writer(Guards.of(summary.paths), given)
+        writer = _Writer(Guards.of(summary.paths), given, conjunction((given, divided)))
         cases = (case for case in map(writer.case, summary.cases) if case.when is not FALSE)
         return replace(
             summary,
@@ -88,32 +92,54 @@ def _rank(case: Case) -> tuple[bool, int, int]:
     return case.iterations is not ZERO, len(case.trace), len(text(case.when))
 
 
+def without_divided(when: Condition, paths: LoopPaths, given: Condition, divided: Condition) -> Condition:
+    """A condition of few words without what facts with quotients say, where ``given`` holds."""
+    with budget(OPERATIONS):
+        return _Writer(Guards.of(paths), given, conjunction((given, divided))).condition(when)
+
+
 class _Writer:
-    def __init__(self, guards: Guards, given: Condition) -> None:
+    def __init__(self, guards: Guards, given: Condition, all_given: Condition) -> None:
         self.guards = guards
-        self.given = given
+        self.given, self.all_given = given, all_given
         self.questions = Questions(_QUESTIONS)
 
     def plain(self, condition: Condition) -> Condition:
         """The condition, plainer where it is not Presburger."""
-        return condition if is_quasi_affine(condition) else plainer(with_constants(condition), self.given)
+        return condition if is_quasi_affine(condition) else plainer(with_constants(condition), self.all_given)
 
     def condition(self, condition: Condition) -> Condition:
         """The condition in few words."""
+        return self.guards.arranged(self._where_divided(self._of_one(condition)))
+
+    def _of_one(self, condition: Condition) -> Condition:
+        """The condition in few words, to be joined with those of other cases: what quotients say of one alone would
+        stand in the way of that.
+        """
         plain = self.plain(with_constants(condition))
-        if self.given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
+        return self._short(plain, self.given if is_quasi_affine(plain) else self.all_given)
+
+    def _where_divided(self, short: Condition) -> Condition:
+        """A short condition without what quotients say."""
+        if self.all_given is self.given or not is_quasi_affine(short):
+            return short
+        there = self._short(short, self.all_given)
+        return there if _comparisons(there) < _comparisons(short) else short
+
+    def _short(self, plain: Condition, given: Condition) -> Condition:
+        if given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
             short = pruned(plain, operations=_OPERATIONS_EACH)
         else:
-            short = simplify(plain, self.given, operations=_OPERATIONS_EACH)
+            short = simplify(plain, given, operations=_OPERATIONS_EACH)
         if not is_quasi_affine(short):
-            short = without_implied(short, self.given, operations=_OPERATIONS_NONLINEAR)
-            short = without_nonlinear(short, self.given, self.questions)
-        return self.guards.arranged(short)
+            short = without_implied(short, given, operations=_OPERATIONS_NONLINEAR)
+            short = without_nonlinear(short, given, self.questions)
+        return short
 
     def case(self, case: Case) -> Case:
         """The case with its terms in the fewest words that its condition allows."""
-        when = self.condition(case.when)
+        when = self.guards.arranged(self._of_one(case.when))
         return replace(
             case,
             when=when,
@@ -150,6 +176,13 @@ class _Writer:
             except (BudgetExceeded, NotPresburger):
                 pass
         return self.condition(whole)
+
+
+def _comparisons(condition: Condition) -> frozenset[Condition]:
+    """The comparisons that a condition is made of."""
+    if isinstance(condition, And | Or):
+        return frozenset().union(*map(_comparisons, condition.args))
+    return frozenset((condition,))
 
 
 def _value(term: Term, when: Condition) -> Term:
