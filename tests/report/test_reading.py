@@ -175,6 +175,19 @@ def test_a_variable_that_defeats_the_summary_is_left_out_by_name() -> None:
     assert (answer.status, answer.answered) == ("over-approximate", False)
 
 
+def test_of_null_pointers_is_told_as_in_c() -> None:
+    source = """struct node { struct node *next; };
+unsigned f(const struct node *n) { unsigned c = 0; while (n != 0) { c++; n = n->next; } return c; }"""
+    lines = told(source)
+    assert "  may leave when n == NULL: no iteration, then leaves in line 2" in lines
+    assert "    n' = NULL" in lines
+    assert not any("object" in line or "is_null" in line for line in lines)
+    source = "int f(const int *p, int n) { int i = 0; while (i < n) { if (p == 0) return -1; i++; } return i; }"
+    whens = [line for line in told(source) if line.startswith("  when")]
+    assert any("p == NULL" in line for line in whens)
+    assert any("p != NULL" in line for line in whens)
+
+
 # -- advice -----------------------------------------------------------------------------------------------------------
 
 

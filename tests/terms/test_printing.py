@@ -128,3 +128,22 @@ def test_a_search_without_end_is_said_of_all_positions() -> None:
     assert t.text(t.less(search, t.ZERO), people) == "all(k: k*k <= n)"
     assert t.text(t.less_equal(t.ZERO, search), people) == "some(k: n < k*k)"
     assert "earliest(" in t.text(t.less_equal(t.ONE, search), people)
+
+
+def test_of_null_pointers_is_told_as_in_c() -> None:
+    owner, flag = Var("p.object", INTEGERS), Var("q_is_null", t.IntType(1, signed=False))
+    style = Style(numerals=True, pointers={owner: "p", flag: "q"})
+    for condition, shown in (
+        (t.equals_zero(owner), "p == NULL"),
+        (t.not_zero(owner), "p != NULL"),
+        (t.equals_zero(t.sub(owner, t.const(3))), "p.object == 3"),
+        (t.equals_zero(t.sub(owner, A)), "a == p.object"),
+        (t.at_most_zero(owner), "p.object <= 0"),
+        (t.equals_zero(flag), "q != NULL"),
+        (t.not_zero(flag), "q == NULL"),
+        (t.equals_zero(t.sub(flag, t.const(1))), "q == NULL"),
+        (t.at_most_zero(flag), "q != NULL"),
+        (t.at_most_zero(t.sub(t.const(1), flag)), "q == NULL"),
+    ):
+        assert t.text(condition, style) == shown
+    assert t.text(t.equals_zero(owner), PEOPLE) == "p.object == 0"

@@ -10,8 +10,8 @@ from typing import Final
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.logic import feasible, simplify, without_implied
-from loopless.paths import LoopPaths, NoPaths, Path
+from loopless.logic import feasible
+from loopless.paths import LoopPaths, NoPaths
 from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
 from loopless.paths.context import entry_facts, entry_values
@@ -21,7 +21,7 @@ from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
-from loopless.queries.told import Untold, occurring, shown_at_exit, untold, used_variables
+from loopless.queries.told import Untold, occurring, pointers_shown, shown_at_exit, untold, used_variables
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     AtEntry,
@@ -40,14 +40,12 @@ from loopless.summary import (
     relative_paths,
     summarize,
 )
-from loopless.summary.presentation.readable import Guards
+from loopless.summary.presentation.readable import readable_paths
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, Var, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
-_SIMPLIFYING: Final = 100_000
-"""isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +95,9 @@ class LoopAnswer:
     another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
     summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
     changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
-    each variable that occurs and has one. ``assumptions``: what was assumed for it by the user. ``trouble``: a
-    traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on this loop took.
+    each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
+    of flags that it is. ``assumptions``: what was assumed for it by the user. ``trouble``: a traceback where an error
+    inside Loopless is the reason. ``time_ms``: how long the work on this loop took.
     """
 
     loop: LoopName
@@ -116,6 +115,7 @@ class LoopAnswer:
     untyped: Refused | None = None
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)
+    pointers: Mapping[Var, str] = field(default_factory=dict)
     time_ms: float = 0.0
     trouble: str = ""
 
@@ -155,10 +155,12 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
 
     if question.summarize:
         found = _with_untold(found, function, question)
+
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.assumptions, *function.stubs)
         time_ms = 1000 * (time.perf_counter() - started)
-        return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
+        pointers = pointers_shown(function.graph(), answer.shown)
+        return replace(answer, assumptions=granted, loop=replace(name, info=None), pointers=pointers, time_ms=time_ms)
 
     if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest
@@ -168,20 +170,6 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
             note(finished(found))
         found = _partly(found, function, question, lambda answer: note(finished(answer)))
     return finished(found)
-
-
-def _readable(paths: LoopPaths) -> LoopPaths:
-    """The paths with their conditions in fewer words: what types say anyway is left out.
-
-    Assumptions about the entry values are not: later iterations need not satisfy them.
-    """
-    guards = Guards.of(paths)
-
-    def shorter(path: Path) -> Path:
-        short = simplify(path.condition, TRUE, operations=_SIMPLIFYING)
-        return replace(path, condition=guards.arranged(without_implied(short, operations=_SIMPLIFYING)))
-
-    return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
 
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
@@ -226,7 +214,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _classified(answer, shown_paths)
         answer = _typed_all_the_same(answer, graph, name.info, question, function)
         tell(answer)
-    shown_paths = _readable(shown_paths)
+    shown_paths = readable_paths(shown_paths)
     answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
@@ -235,7 +223,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if outcome is None:
         return replace(answer, refused=ends)
     if paths is not found:
-        answer = replace(answer, paths=relative_paths(_readable(paths.uncounted())))
+        answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
     answer = _first_at_entry(answer, outcome, function, question)
@@ -301,7 +289,7 @@ def _partly(
 def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolute: Summary) -> LoopAnswer:
     """The answer with a summary that leaves some variables out."""
     assert answer.loop.info is not None
-    summary, own = relative(absolute), relative_paths(_readable(paths.uncounted()))
+    summary, own = relative(absolute), relative_paths(readable_paths(paths.uncounted()))
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     names = {var: shown[var] for var in (*occurring(paths), *occurring(own)) if var in shown}
     reasons = [part.why for part in answer.summary.residual] if answer.summary is not None else []
@@ -419,7 +407,7 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     own = paths.uncounted()
     names = {var: shown[var] for var in occurring(own) if var in shown} | shown_at_exit(summary, shown)
-    summary, own = readable(relative(summary)), relative_paths(_readable(own))
+    summary, own = readable(relative(summary)), relative_paths(readable_paths(own))
     untyped = why if answer.type is None else None
     return replace(answer, paths=own, summary=summary, refused=None, untyped=untyped, shown=names)
 

@@ -5,13 +5,14 @@ A summary tells of variables that are used behind the loop; a reader does not kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
+from loopless.flowgraph.model import OBJECT_PART, Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
 from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
+from loopless.refusals import Refused
 from loopless.summary import Summary
 from loopless.terms import Const, Var
 
@@ -46,6 +47,24 @@ def untold(
         if asked is None:
             found |= dict.fromkeys(_written(graph, loop), True)
     return tuple(Untold(name, used) for name, used in found.items())
+
+
+def pointers_shown(graph: Flowgraph | Refused, shown: Collection[Var]) -> dict[Var, str]:
+    """Of the variables ``shown``, those that are 0 where a pointer is null, and flags of one bit that say that an
+    argument is, with the name that people know it by.
+    """
+    if isinstance(graph, Refused):
+        return {}
+    found = {
+        var: info.shown.removesuffix(OBJECT_PART)
+        for var, info in graph.variables.items()
+        if var in shown and info.pointer_part == "object"
+    }
+    moved = set(found.values())
+    for parameter in graph.parameters:
+        if parameter.null is not None and parameter.null in shown:  # the pointer itself may be another one by now
+            found[parameter.null] = f"{'the argument ' * (parameter.name in moved)}{parameter.name}"
+    return found
 
 
 def used_variables(graph: Flowgraph, loop: LoopInfo) -> tuple[Var, ...]:

@@ -137,7 +137,7 @@ def loop_summary(answer: LoopAnswer) -> str:
 
 def _path(path: Path, names: Names) -> list[Cell]:
     changed = [var for var in sorted(path.update, key=lambda var: var.key) if names.is_source(var)]
-    effect = [f"{names.name(var)}' = {names.text(path.update[var])}" for var in changed]
+    effect = [f"{names.becomes(var, path.update[var])}" for var in changed]
     if path.result is not None:
         effect.append(f"returns {names.text(path.result)}")
     if path.exit is not None:
@@ -158,7 +158,7 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(case.totals[n])} of the loop {n.removeprefix(beside)}" for n in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
-    values = [f"{names.name(var)}' = {names.text(term)}" for var, term in changed.items()]
+    values = [f"{names.becomes(var, term)}" for var, term in changed.items()]
     if case.result is not None:
         values.append(f"returns {names.text(case.result)}")
     traces = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
@@ -222,7 +222,7 @@ def _approximation(found: Approximation, names: Names, columns: int) -> Iterator
 def _relation(case: Case, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(count)} by {path}" for path, count in counts_apart(case)]
-    values = [f"{names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names)]
+    values = [f"{names.becomes(var, term)}" for var, term in values_apart(case, names)]
     if case.result is not None and case.result not in case.free:
         values.append(f"returns {names.text(case.result)}")
     facts = [] if case.facts is TRUE else condition(case.facts, names)
@@ -270,7 +270,7 @@ def function_summary(answer: FunctionAnswer) -> str:
 
 
 def _function_case(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[Cell]:
-    values = [f"{names.name(v)}' = {names.text(t)}" for v, t in case.then.items() if names.is_source(v)]
+    values = [f"{names.becomes(v, t)}" for v, t in case.then.items() if names.is_source(v)]
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"
         for name, count in case.iterations.items()

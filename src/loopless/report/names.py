@@ -12,6 +12,7 @@ from loopless.queries.answers import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
 from loopless.terms import (
+    ZERO,
     Aggregate,
     Condition,
     Definitions,
@@ -70,12 +71,23 @@ class Names:
         }
         self._taken = taken | set(wanted.values()) | set(_SHORT)
         self.quantified = False
-        self._style = Style(numerals=True, taken=self._taken)
+        pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
+        self._style = Style(True, taken=self._taken, pointers={self._written(v): p for v, p in pointers.items()})
         self._definitions = Definitions(self._taken, self._style)
 
     def name(self, var: Var) -> str:
         """The name of a variable."""
         return text(self._renamed.get(var, var))
+
+    def becomes(self, var: Var, term: Term) -> str:
+        """What a variable is afterwards: ``x' = x + 1``."""
+        pointer = self._style.pointers.get(self._written(var))
+        return f"{pointer}' = NULL" if pointer and term is ZERO else f"{self.name(var)}' = {self.text(term)}"
+
+    def _written(self, var: Var) -> Var:
+        written = self._renamed.get(var, var)
+        assert isinstance(written, Var)
+        return written
 
     def is_source(self, var: Var) -> bool:
         """Whether users know the variable."""

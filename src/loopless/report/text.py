@@ -281,7 +281,7 @@ def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list
         head[-1] += f", for some {', '.join(map(names.name, case.free))}"
     lines = [f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}"]
     lines += [f"    {names.text(count)} by {path}" for path, count in counts_apart(case)]
-    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in values_apart(case, names, fixed)]
+    lines += [f"    {names.becomes(var, term)}" for var, term in values_apart(case, names, fixed)]
     if case.result is not None and case.result not in case.free:
         lines.append(f"    returns {names.text(case.result)}")
     lines += [] if case.facts is TRUE else condition_lines("    such that ", case.facts, names)
@@ -328,7 +328,7 @@ def _lines_of(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: 
     if case.iterations is not ZERO:
         lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
-    lines += [f"    {names.name(var)}' = {names.text(term)}" for var, term in then.items() if names.is_source(var)]
+    lines += [f"    {names.becomes(var, term)}" for var, term in then.items() if names.is_source(var)]
     lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
@@ -446,7 +446,7 @@ def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
     rows = []
     for path in paths:
         changed = [var for var in sorted(path.update, key=_key) if names.is_source(var)]
-        effect = [f"{names.name(var)}' = {names.text(path.update[var])}" for var in changed]
+        effect = [f"{names.becomes(var, path.update[var])}" for var in changed]
         if path.result is not None:
             effect.append(f"returns {names.text(path.result)}")
         if path.exit is not None:

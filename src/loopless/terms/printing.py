@@ -367,6 +367,9 @@ class _Writer:
         return self._aggregate(search, "some"), _ATOM
 
     def _compare(self, node: Compare) -> str:
+        null = self._about_null(node) if self.style.pointers else None
+        if null is not None:
+            return null
         positive: dict[Monomial, int] = {}
         negative: dict[Monomial, int] = {}
         poly = self._polynomial(node.term)
@@ -396,6 +399,23 @@ class _Writer:
         if constant > 1 or constant == 0:
             return f"{self._within(_plus(left, constant), _PLUS)} <= {self._within(right, _PLUS)}"
         return self._sides(left, "<=", right, -constant)
+
+    def _about_null(self, node: Compare) -> str | None:
+        """``p == NULL``, where the comparison says that a pointer is null, or that it is not."""
+        if len(node.variables) != 1 or node.term in self.names:
+            return None
+        (var,) = node.variables
+        poly = polynomial(node.term)
+        factor, constant = poly.get(((var, 1),), 0), poly.get((), 0)
+        if var not in self.style.pointers or not factor or len(poly) > 1 + (constant != 0):
+            return None
+        if var.type.width != 1:
+            null = (node.relation == "eq") if node.relation != "le" and not constant else None
+        elif node.relation == "le":
+            null = factor + constant <= 0 if (factor + constant <= 0) != (constant <= 0) else None
+        else:
+            null = (factor + constant == 0) == (node.relation == "eq") if 0 in (constant, factor + constant) else None
+        return None if null is None else f"{self.style.pointers[var]} {'==' if null else '!='} NULL"
 
     def _sides(self, left: Term, sign: str, right: Term, constant: int) -> str:
         return f"{self._within(left, _PLUS)} {sign} {self._within(_plus(right, constant), _PLUS)}"

@@ -24,7 +24,7 @@ from loopless.logic import (
     without_implied,
     without_nonlinear,
 )
-from loopless.paths.model import LoopPaths
+from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.terms import (
@@ -58,6 +58,8 @@ OPERATIONS: Final = 1_600_000
 little for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
 _OPERATIONS_EACH: Final = 30_000
 """isl's operations for one condition: some 4 ms. A guess."""
+_OPERATIONS_PATH: Final = 100_000
+"""isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 _OPERATIONS_NONLINEAR: Final = 120_000
 """The same for one that is not Presburger: each of its parts is asked about. A guess."""
 _QUESTIONS: Final = 12
@@ -86,6 +88,20 @@ def readable(
             undefined=tuple(writer.undefined(summary.undefined)),
             residual=tuple(writer.residual(summary.residual)),
         )
+
+
+def readable_paths(paths: LoopPaths) -> LoopPaths:
+    """The paths with their conditions in fewer words: what types say anyway is left out.
+
+    Assumptions about the entry values are not: later iterations need not satisfy them.
+    """
+    guards = Guards.of(paths)
+
+    def shorter(path: Path) -> Path:
+        short = simplify(path.condition, TRUE, operations=_OPERATIONS_PATH)
+        return replace(path, condition=guards.arranged(without_implied(short, operations=_OPERATIONS_PATH)))
+
+    return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
 
 def _rank(case: Case) -> tuple[bool, int, int]:
