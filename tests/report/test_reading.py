@@ -188,6 +188,27 @@ unsigned f(const struct node *n) { unsigned c = 0; while (n != 0) { c++; n = n->
     assert any("p != NULL" in line for line in whens)
 
 
+STRUCTURES = """struct e { int key; short v; char name[8]; };
+struct pt { int x, y; } pts[50];
+struct buf { int len; int data[16]; struct e es[4]; };
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        ("int f(const struct e *t, int n) { int i = 0; while (i < n && t[i].v != 3) i++; return i; }", "t[k].v == 3"),
+        ("int f(struct e *t, int n) { int i = 0; while (i < n && t[i + 1].key) i++; return i; }", "t[k + 1].key == 0"),
+        ("int f(int n) { int i = 0; while (i < 50 && pts[i].y > n) i++; return i; }", "pts[k].y <= n"),
+        ("int f(struct buf *b) { int i = 0; while (i < 16 && b->data[i]) i++; return i; }", "b->data[k] == 0"),
+        ("int f(struct buf *b) { int i = 0; while (i < 4 && b->es[i].key) i++; return i; }", "b->es[k].key == 0"),
+    ],
+)
+def test_what_is_read_of_arrays_of_structures_has_its_name(function: str, shown: str) -> None:
+    lines = told(STRUCTURES + function)
+    assert any(f": {shown})" in line for line in lines), lines
+
+
 # -- advice -----------------------------------------------------------------------------------------------------------
 
 

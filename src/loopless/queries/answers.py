@@ -19,6 +19,7 @@ from loopless.queries.assumed import assumption_of
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
+from loopless.queries.rows import rows_in
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
 from loopless.queries.told import Untold, occurring, pointers_shown, shown_at_exit, untold, used_variables
@@ -42,7 +43,7 @@ from loopless.summary import (
 )
 from loopless.summary.presentation.readable import readable_paths
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, Var, conjunction, conjuncts
+from loopless.terms import TRUE, Condition, Rows, Var, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
@@ -96,8 +97,9 @@ class LoopAnswer:
     summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
     changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
     each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
-    of flags that it is. ``assumptions``: what was assumed for it by the user. ``trouble``: a traceback where an error
-    inside Loopless is the reason. ``time_ms``: how long the work on this loop took.
+    of flags that it is; ``rows``: the arrays in objects, by the names of these. ``assumptions``: what was assumed for
+    it by the user. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the
+    work on this loop took.
     """
 
     loop: LoopName
@@ -116,6 +118,7 @@ class LoopAnswer:
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)
     pointers: Mapping[Var, str] = field(default_factory=dict)
+    rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
     time_ms: float = 0.0
     trouble: str = ""
 
@@ -160,7 +163,8 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
         granted = (*answer.assumptions, *function.stubs)
         time_ms = 1000 * (time.perf_counter() - started)
         pointers = pointers_shown(function.graph(), answer.shown)
-        return replace(answer, assumptions=granted, loop=replace(name, info=None), pointers=pointers, time_ms=time_ms)
+        answer = replace(answer, pointers=pointers, rows=rows_in(function))
+        return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
 
     if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest

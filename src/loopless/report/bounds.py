@@ -8,6 +8,7 @@ from typing import Any, Final
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
 from loopless.flowgraph.call_graph import NOT_BY_NAME
+from loopless.logic import simplify
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
 from loopless.queries.costs import CostAnswer
 from loopless.queries.inputs import AtValues, Given, at_values, number_at
@@ -18,7 +19,7 @@ from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, where_lines, why
-from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, Term, walk
+from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, Term, Truth, disjuncts, walk
 
 Values = Given
 
@@ -106,12 +107,12 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
 
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
     names, name = names_of(found, bound), bound.answer.loop.name
-    lines = [f"{name}: {_headline(bound.call, found, names)} in a call"]
+    lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
     by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
     if by_entry:
-        lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry"]
+        lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry{_states(bound.entry, names)}"]
     lines += _at_line(found, bound.call, given, names)
-    lines += claim_conditions(bound.entry if by_entry else bound.call, names)
+    lines += claim_conditions(bound.entry if by_entry else bound.call, names, headed=True)
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in claim_conditions(bound.entry, names)]
@@ -164,8 +165,39 @@ _MOST_WORDS: Final = 100
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
 
 
-def claim_conditions(claim: Claim, names: Names) -> list[str]:
-    """What else is known of a claim: how many at least, and where it holds."""
+_SHORT: Final = 60
+"""A condition up to this length stands in the headline."""
+
+
+def _states(claim: Claim, names: Names) -> str:
+    """From which states a claim holds, and from which it never ends, for the headline: what takes few words."""
+    when = _in_few_words(claim.when, names) if claim.upper is not None else None
+    never = _in_few_words(claim.never, names)
+    return f"{f' if {when}' if when else ''}{f'; never ends if {never}' if never else ''}"
+
+
+def _in_few_words(states: Condition, names: Names) -> str | None:
+    """A condition for the headline; None where it takes many words, or says nothing."""
+    short = _short(states)
+    if isinstance(short, Truth) or len(disjuncts(short)) > 1:
+        return None
+    shown = names.text(short)
+    return shown if len(shown) <= _SHORT else None
+
+
+def _short(states: Condition) -> Condition:
+    """The same states in few words."""
+    return simplify(states, operations=_SIMPLIFYING)
+
+
+_SIMPLIFYING: Final = 30_000
+"""isl's operations for one condition: some 4 ms. A guess."""
+
+
+def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> list[str]:
+    """What else is known of a claim: how many at least, and where it holds, where the headline does not say it
+    (``headed``: it says what takes few words).
+    """
     lines: list[str] = []
     told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
     if told:
@@ -173,15 +205,15 @@ def claim_conditions(claim: Claim, names: Names) -> list[str]:
     if claim.completed is not None:
         many = "that many" if claim.completed is claim.upper else names.text(claim.completed)
         lines.append(f"  exactly {many}, if the function goes on behind the loop")
-    if claim.upper is not None and claim.when is not TRUE:
-        lines += condition_lines("  valid when ", claim.when, names)
+    if claim.upper is not None and claim.when is not TRUE and not (headed and _in_few_words(claim.when, names)):
+        lines += condition_lines("  valid when ", _short(claim.when), names)
     counted = (claim.upper is not None and claim.exact) or claim.completed is not None
     if claim.may_be_fewer and (told or counted):
         lines.append(f"  {_FEWER}")
-    if claim.never not in (FALSE, TRUE):
-        lines += region_lines("never ends", claim.never, "", names)
+    if claim.never not in (FALSE, TRUE) and not (headed and _in_few_words(claim.never, names)):
+        lines += region_lines("never ends", _short(claim.never), "", names)
     if claim.upper is not None and claim.gap is not FALSE:
-        lines += region_lines("no bound", claim.gap, "", names)
+        lines += region_lines("no bound", _short(claim.gap), "", names)
     return lines
 
 
@@ -220,11 +252,12 @@ def _value(value: object) -> str:
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     names = names_of_call(found)
     grows = _text(class_of(found))
-    lines = [f"{found.name}: {claim_words(found.call, names)}{f' [{grows}]' if grows else ''} in all"]
+    growth = f" [{grows}]" if grows else ""
+    lines = [f"{found.name}: {claim_words(found.call, names)}{growth} in all{_states(found.call, names)}"]
     lines += _at_line(found, found.call, given, names)
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
-    lines += claim_conditions(found.call, names)
+    lines += claim_conditions(found.call, names, headed=True)
     worst = worst_inputs(found)
     lines += [f"  worst inputs seen: {worst}"] if worst else []
     lines += [f"  {sentence}" for sentence in _may_end(found.calls, found.call)]

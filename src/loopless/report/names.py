@@ -72,7 +72,9 @@ class Names:
         self._taken = taken | set(wanted.values()) | set(_SHORT)
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
-        self._style = Style(True, taken=self._taken, pointers={self._written(v): p for v, p in pointers.items()})
+        written = {self._written(var): pointer for var, pointer in pointers.items()}
+        rows = answer.rows if isinstance(answer, LoopAnswer) else {}
+        self._style = Style(numerals=True, taken=self._taken, pointers=written, rows=rows)
         self._definitions = Definitions(self._taken, self._style)
 
     def name(self, var: Var) -> str:

@@ -78,6 +78,7 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
+from loopless.terms.memory_names import Rows
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -151,6 +152,7 @@ __all__ = [
     "Or",
     "Read",
     "Reader",
+    "Rows",
     "Style",
     "Sum",
     "Term",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial
+from loopless.terms.memory_names import Rows
 from loopless.terms.nodes import Term, Var
 
 _LIMITS: Final = {
@@ -29,13 +30,14 @@ class Style:
     """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
     digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
     which no function has. ``pointers``: the names of pointers, by variables that are 0 where one is null, and by
-    those of one bit that say whether it is.
+    those of one bit that say whether it is. ``rows``: the arrays in objects, by the names of these.
     """
 
     numerals: bool = False
     quantified: bool = False
     taken: Container[str] = ()
     pointers: Mapping[Var, str] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Rows]] = field(default_factory=dict)
 
     def function(self, name: str) -> str:
         """What the function is called: in capitals where a variable has its name."""

@@ -15,6 +15,7 @@ from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
+from loopless.terms.memory_names import about_null, member_at
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -329,6 +330,10 @@ class _Writer:
             del poly[start]
             if size > 0 and any(c % size for c in poly.values()):
                 poly[start] = 1
+        member = member_at(self.style.rows.get(array, ()), poly, size)
+        if member is not None:
+            head, index, tail = member
+            return f"{array}{head}[{self.text(index)}]{tail}"
         if size > 0 and all(c % size == 0 for c in poly.values()):
             index = from_polynomial({m: c // size for m, c in poly.items()})
             return f"{array}[{self.text(index)}]"
@@ -367,7 +372,7 @@ class _Writer:
         return self._aggregate(search, "some"), _ATOM
 
     def _compare(self, node: Compare) -> str:
-        null = self._about_null(node) if self.style.pointers else None
+        null = about_null(node, self.style.pointers) if node.term not in self.names else None
         if null is not None:
             return null
         positive: dict[Monomial, int] = {}
@@ -399,23 +404,6 @@ class _Writer:
         if constant > 1 or constant == 0:
             return f"{self._within(_plus(left, constant), _PLUS)} <= {self._within(right, _PLUS)}"
         return self._sides(left, "<=", right, -constant)
-
-    def _about_null(self, node: Compare) -> str | None:
-        """``p == NULL``, where the comparison says that a pointer is null, or that it is not."""
-        if len(node.variables) != 1 or node.term in self.names:
-            return None
-        (var,) = node.variables
-        poly = polynomial(node.term)
-        factor, constant = poly.get(((var, 1),), 0), poly.get((), 0)
-        if var not in self.style.pointers or not factor or len(poly) > 1 + (constant != 0):
-            return None
-        if var.type.width != 1:
-            null = (node.relation == "eq") if node.relation != "le" and not constant else None
-        elif node.relation == "le":
-            null = factor + constant <= 0 if (factor + constant <= 0) != (constant <= 0) else None
-        else:
-            null = (factor + constant == 0) == (node.relation == "eq") if 0 in (constant, factor + constant) else None
-        return None if null is None else f"{self.style.pointers[var]} {'==' if null else '!='} NULL"
 
     def _sides(self, left: Term, sign: str, right: Term, constant: int) -> str:
         return f"{self._within(left, _PLUS)} {sign} {self._within(_plus(right, constant), _PLUS)}"
