@@ -209,6 +209,29 @@ def test_what_is_read_of_arrays_of_structures_has_its_name(function: str, shown:
     assert any(f": {shown})" in line for line in lines), lines
 
 
+def test_what_many_iterations_make_of_variables_is_told_once() -> None:
+    source = """unsigned f(const unsigned char *s, int n) {
+    unsigned h = 1;
+    int i = 0;
+    while (i < n && h != 77) { h = 3 * h + s[i]; i++; }
+    return h;
+}"""
+    lines = told(source)
+    assert "    F(k) = fold(v = 1; k1 < k: v' = (uint32_t)(s[k1] + 3*v))" in lines
+    assert "    h' = F(N)" in lines
+    assert "    h' = F(n)" in lines
+    assert "    where N = first(k < n: F(k) == 77)" in lines
+    assert sum("fold(" in line for line in lines) == 1
+    both = """unsigned f(const unsigned char *s, unsigned F) {
+    unsigned a = 5, b = 7;
+    for (unsigned i = 0; i < F; i++) { unsigned t = a; a = b ^ s[i]; b = t + 1; }
+    return a - b;
+}"""
+    lines = told(both)
+    assert "    G(k) = fold(v = 5, v1 = 7; k1 < k: v' = (s[k1] ^ v1), v1' = (uint32_t)(v + 1))" in lines
+    assert {"    a' = G(F).v", "    b' = G(F).v1"} <= set(lines)
+
+
 # -- advice -----------------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,7 @@ def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Va
 
 def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
     names, name = names_of(found, bound), bound.answer.loop.name
+    names.name_folds(_nodes(bound))
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
     by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
     if by_entry:
@@ -251,6 +252,7 @@ def _value(value: object) -> str:
 
 def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     names = names_of_call(found)
+    names.name_folds(_nodes_of_call(found))
     grows = _text(class_of(found))
     growth = f" [{grows}]" if grows else ""
     lines = [f"{found.name}: {claim_words(found.call, names)}{growth} in all{_states(found.call, names)}"]
@@ -268,8 +270,11 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
 
 def names_of_call(found: FunctionBound) -> Names:
     """What prints the bound on all loops of a function that has some."""
-    nodes = [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
-    return Names(found.loops[0].answer, nodes, found.shown)
+    return Names(found.loops[0].answer, _nodes_of_call(found), found.shown)
+
+
+def _nodes_of_call(found: FunctionBound) -> list[Node]:
+    return [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
 
 
 def worst_inputs(found: FunctionBound) -> str:

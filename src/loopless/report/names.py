@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 
 from loopless.queries.answers import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
@@ -16,6 +17,7 @@ from loopless.terms import (
     Aggregate,
     Condition,
     Definitions,
+    Folding,
     Node,
     Op,
     Style,
@@ -23,14 +25,20 @@ from loopless.terms import (
     TermTooLarge,
     Var,
     brief,
+    fold_text,
+    folding,
     is_plain,
+    operands,
     smt,
     substitute,
     text,
     walk,
+    walk_inside,
 )
 
 _NAMED = frozenset(("first_positive", "first_zero"))
+_FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
+"""Names for folds, which no variable of the lines may have."""
 _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 """Names for exit times, which no variable of the lines may have."""
 
@@ -77,6 +85,23 @@ class Names:
         self._style = Style(numerals=True, taken=self._taken, pointers=written, rows=rows)
         self._definitions = Definitions(self._taken, self._style)
 
+    def name_folds(self, nodes: Iterable[Node]) -> None:
+        """From here on print names for folds that stand in ``nodes`` more than once, of any length and for any of their
+        variables; :meth:`where` says what they stand for.
+        """
+        count: Counter[Folding] = Counter()
+        for node in dict.fromkeys(nodes):
+            if any(isinstance(part, Aggregate) for part in walk_inside(node)):
+                named = self._named(node)
+                uses = chain([(named, 1)], *(operands(part) for part in walk_inside(named)))
+                for part, times in uses:
+                    shared = folding(part)
+                    count.update({} if shared is None else {shared: times})
+        free = (name for name in _FUNCTIONS if name not in self._taken)
+        folds = dict(zip((shared for shared, times in count.items() if times > 1), free, strict=False))
+        self._style = replace(self._style, folds=folds)
+        self._definitions = Definitions(self._taken, self._style)
+
     def name(self, var: Var) -> str:
         """The name of a variable."""
         return text(self._renamed.get(var, var))
@@ -120,7 +145,8 @@ class Names:
         """
         plain = lines(self)
         parts = dict.fromkeys(part for node in nodes for part in walk(node))
-        found = [shown for part in parts if _has_name(part) and not (shown := self.text(part)).isidentifier()]
+        long = (part for part in parts if _has_name(part) and folding(part) not in self._style.folds)
+        found = [shown for part in long if not (shown := self.text(part)).isidentifier()]
         whole = " ".join(line.strip() for line in plain)
         taken = {self.name(part) for part in parts if isinstance(part, Var)}
         free = (name for name in _SHORT if name not in taken)
@@ -134,16 +160,21 @@ class Names:
 
     def where(self) -> list[str]:
         """What the names of parts stand for that were printed so far, one line each."""
-        return [f"    {name} = {value}" for name, value in self._definitions.values]
+        return [f"    {shown}" for _, shown in self._meanings()]
+
+    def _meanings(self) -> list[tuple[str, str]]:
+        """Each name of a part with what it stands for; it speaks of names before it."""
+        folds = [(name, fold_text(name, shared, self._style)) for shared, name in self._style.folds.items()]
+        return [*folds, *((name, f"{name} = {value}") for name, value in self._definitions.values)]
 
     def where_in(self, lines: Iterable[str]) -> list[str]:
         """The same of those names alone that stand in the lines, or in what such names stand for."""
         wanted = set(_WORD.findall(" ".join(lines)))
         found: list[str] = []
-        for name, value in reversed(self._definitions.values):  # each speaks of names before it
+        for name, shown in reversed(self._meanings()):
             if name in wanted:
-                wanted |= set(_WORD.findall(value))
-                found.append(f"    {name} = {value}")
+                wanted |= set(_WORD.findall(shown))
+                found.append(f"    {shown}")
         return found[::-1]
 
     def alone(self, node: Node) -> tuple[str, list[tuple[str, str]]]:

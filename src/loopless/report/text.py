@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from types import MappingProxyType
@@ -91,6 +91,7 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
     fixed = {} if there is None else there.fixed
     summary = shown.summary
     names = Names(shown, () if summary is None else (summary.entered,), extent=extent)
+    names.name_folds(_printed(shown, layout))
     endless = None if summary is None else _endless_words(summary, names)
     words = verdict(answer)
     if endless is not None:
@@ -115,6 +116,17 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
         return [*lines, *where_lines(names)]
     lines = list(map(cut, lines))
     return [*lines, *map(cut, where_lines(names, lines))]
+
+
+def _printed(answer: LoopAnswer, layout: Layout) -> Iterator[Node]:
+    """The terms and conditions that are printed of an answer with a summary."""
+    if answer.summary is None:
+        return
+    for case in as_asked(answer, traces=layout.traces):
+        yield from (case.when, case.iterations, *case.totals.values(), *case.then.values())
+        yield from () if case.result is None else (case.result,)
+    yield answer.summary.diverges
+    yield from (part.when for part in (*answer.summary.undefined, *answer.summary.residual))
 
 
 _SHORT: Final = 60

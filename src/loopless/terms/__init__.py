@@ -8,7 +8,7 @@ of the variables' types. Every simplification holds for all values of the variab
 
 from __future__ import annotations
 
-from loopless.terms.aggregates import aggregates_in, counted
+from loopless.terms.aggregates import Folding, aggregates_in, counted, folding
 from loopless.terms.build import (
     TermTooLarge,
     add,
@@ -107,7 +107,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.numerals import Style
 from loopless.terms.operators import EvaluationError, named
-from loopless.terms.printing import Definitions, brief, condition_lines, text, type_name
+from loopless.terms.printing import Definitions, brief, fold_text, text, type_name
 from loopless.terms.ranges import range_of
 from loopless.terms.sequences import (
     EVERYWHERE,
@@ -122,7 +122,7 @@ from loopless.terms.sequences import (
     position,
     total,
 )
-from loopless.terms.sharing import depth_of, is_plain
+from loopless.terms.sharing import depth_of, is_plain, operands
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, transform
 from loopless.terms.types import INTEGERS, IntType
@@ -144,6 +144,7 @@ __all__ = [
     "Const",
     "Definitions",
     "EvaluationError",
+    "Folding",
     "IntType",
     "Ite",
     "Monomial",
@@ -171,7 +172,6 @@ __all__ = [
     "brief",
     "coefficients",
     "comparisons",
-    "condition_lines",
     "conjunction",
     "conjuncts",
     "const",
@@ -198,6 +198,8 @@ __all__ = [
     "floor_div",
     "floor_sum",
     "fold",
+    "fold_text",
+    "folding",
     "from_polynomial",
     "greater",
     "greater_equal",
@@ -222,6 +224,7 @@ __all__ = [
     "not_equal",
     "not_zero",
     "opened",
+    "operands",
     "operation",
     "polynomial",
     "position",

@@ -52,6 +52,24 @@ def is_open(node: Node) -> bool:
     return any(variable.name.startswith(BOUND) for variable in node.variables)
 
 
+Folding = tuple[tuple[Var, ...], tuple[Term, ...], tuple[Node, ...]]
+"""What folds have in common that differ in their lengths, and in which variable is the value."""
+
+
+def folding(node: Node) -> Folding | None:
+    """What a fold has in common with those of other lengths; None for anything else, and for one in which a position
+    outside of it is spoken of elsewhere than in its length.
+    """
+    if not isinstance(node, Aggregate) or node.kind != "fold":
+        return None
+    own = frozenset(node.bound)
+    if any(is_open(start) for start in node.outside[2:]):
+        return None
+    if any(v.name.startswith(BOUND) and v not in own for part in node.inside for v in part.variables):
+        return None
+    return node.bound, node.outside[2:], node.inside
+
+
 def bound_names(bound: tuple[Var, ...], inside: tuple[Node, ...]) -> tuple[Var, ...]:
     """How the variables ``bound`` in what is ``inside`` are named."""
     nested = (int(a.bound[0].name[len(BOUND) :]) for part in inside for a in aggregates_in(part))

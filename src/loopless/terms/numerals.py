@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,7 +30,8 @@ class Style:
     """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
     digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
     which no function has. ``pointers``: the names of pointers, by variables that are 0 where one is null, and by
-    those of one bit that say whether it is. ``rows``: the arrays in objects, by the names of these.
+    those of one bit that say whether it is. ``rows``: the arrays in objects, by the names of these. ``folds``: names
+    of what folds do, by what those of all lengths have in common.
     """
 
     numerals: bool = False
@@ -38,6 +39,7 @@ class Style:
     taken: Container[str] = ()
     pointers: Mapping[Var, str] = field(default_factory=dict)
     rows: Mapping[str, Sequence[Rows]] = field(default_factory=dict)
+    folds: Mapping[Hashable, str] = field(default_factory=dict)
 
     def function(self, name: str) -> str:
         """What the function is called: in capitals where a variable has its name."""

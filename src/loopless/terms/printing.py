@@ -7,10 +7,10 @@ printed where C's meaning is meant or agrees.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, islice
-from typing import assert_never
 
-from loopless.terms.aggregates import counted
+from loopless.terms.aggregates import Folding, counted, folding
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
@@ -19,6 +19,7 @@ from loopless.terms.memory_names import about_null, member_at
 from loopless.terms.nodes import (
     ONE,
     STREAM,
+    ZERO,
     Aggregate,
     And,
     Compare,
@@ -267,6 +268,11 @@ class _Writer:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``. ``called`` another name, and
         ``said`` another condition inside.
         """
+        if self.style.folds and (shared := folding(node)) in self.style.folds:
+            length, number = node.outside[0], node.outside[1]
+            assert isinstance(number, Const)
+            chosen = f".{_value_names(node)[number.value]}" if len(node.inside) > 1 else ""
+            return f"{self.style.folds[shared]}({self.text(length)}){chosen}"
         taken = {variable.name for part in node.all_below for variable in part.variables} | set(self.bound.values())
         free = (name for name in _bound_names() if name not in taken)
         k = next(free)
@@ -449,6 +455,23 @@ def _is_operation(monomial: Monomial) -> bool:
 _COUNTS = IntType(None, signed=False)
 
 
+def _value_names(fold: Aggregate) -> list[str]:
+    """What the variables of a fold are called that stands by itself."""
+    taken = {variable.name for part in (*fold.outside[2:], *fold.inside) for variable in part.variables}
+    return list(islice((name for name in _bound_names("v") if name not in taken), len(fold.inside)))
+
+
+def fold_text(name: str, shared: Folding, style: Style) -> str:
+    """What the name of a fold stands for: ``F(k) = fold(v = 1; k1 < k: v' = 31*v + a[k1])``."""
+    bound, starts, inside = shared
+    taken = {variable.name for part in (*starts, *inside) for variable in part.variables}
+    length = Var(next(k for k in _bound_names() if k not in taken and k not in style.taken), _COUNTS)
+    fold = Aggregate("fold", (length, ZERO, *starts), bound, inside)
+    others = {key: other for key, other in style.folds.items() if key != shared}
+    shown = _written(fold, {}, replace(style, folds=others))
+    return f"{name}({length.name}) = {shown.removesuffix(f'.{_value_names(fold)[0]}')}"
+
+
 def _bound_names(letter: str = "k") -> Iterator[str]:
     yield letter
     yield from (f"{letter}{number}" for number in count(1))
@@ -473,14 +496,3 @@ def _roundness(value: int) -> int:
     size = abs(value)
     binary = 5 if size & (size - 1) == 0 or size & (size + 1) == 0 else decimal
     return min(decimal, binary) if size > 9 else decimal
-
-
-def condition_lines(condition: Condition) -> list[str]:
-    """The disjuncts of a condition, one text each."""
-    match condition:
-        case Or():
-            return [text(arg) for arg in condition.args]
-        case Truth() | Compare() | And():
-            return [text(condition)]
-        case _:
-            assert_never(condition)  # type: ignore[arg-type]

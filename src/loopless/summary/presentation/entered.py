@@ -32,9 +32,12 @@ from loopless.terms import (
     polynomial,
     range_of,
     substitute,
+    walk,
 )
 
 _Key = TypeVar("_Key")
+_LARGEST_FACT: Final = 12
+"""What a variable is set to is used as a fact up to so many parts. A guess."""
 _MOST_DISJUNCTS: Final = 64
 """A condition of more parts is not looked through for those that hold for no entry. A guess."""
 
@@ -73,7 +76,8 @@ def _at_entry(
     matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
     ranges = [_in_range(var, term) for var, term in fixed.items()]
     # What would be longer than the variable does not stand in its place, but still says which cases there are.
-    longer = filter(is_quasi_affine, (equal(var, values[var]) for var in values if var in occurring - fixed.keys()))
+    others = (equal(var, values[var]) for var in sorted(occurring - fixed.keys(), key=_key) if var in values)
+    longer = [fact for fact in others if sum(1 for _ in walk(fact)) <= _LARGEST_FACT and is_quasi_affine(fact)]
     given, divided = (
         conjunction(part for part in others if part.variables and part.variables <= matter)
         for others in ((substitute(part, fixed) for part in parts) for parts in (conjuncts(facts), longer))
@@ -89,6 +93,10 @@ def _at_entry(
     if divided is not TRUE:
         cases = tuple(replace(c, when=without_divided(c.when, summary.paths, context, divided)) for c in cases)
     return AtEntry(replace(there, entered=entered), cases, fixed)
+
+
+def _key(var: Var) -> str:
+    return var.key
 
 
 def _constants(facts: Condition) -> dict[Var, Term]:

@@ -196,9 +196,7 @@ class _Writer:
 
 def _comparisons(condition: Condition) -> frozenset[Condition]:
     """The comparisons that a condition is made of."""
-    if isinstance(condition, And | Or):
-        return frozenset().union(*map(_comparisons, condition.args))
-    return frozenset((condition,))
+    return frozenset(part for part in walk(condition) if isinstance(part, Compare))
 
 
 def _value(term: Term, when: Condition) -> Term:
