@@ -126,7 +126,8 @@ def _printed(answer: LoopAnswer, layout: Layout) -> Iterator[Node]:
         yield from (case.when, case.iterations, *case.totals.values(), *case.then.values())
         yield from () if case.result is None else (case.result,)
     yield answer.summary.diverges
-    yield from (part.when for part in (*answer.summary.undefined, *answer.summary.residual))
+    yield from (part.when for part in answer.summary.undefined)
+    yield from (part.when for part in answer.summary.residual)
 
 
 _SHORT: Final = 60

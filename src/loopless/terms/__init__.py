@@ -8,7 +8,7 @@ of the variables' types. Every simplification holds for all values of the variab
 
 from __future__ import annotations
 
-from loopless.terms.aggregates import Folding, aggregates_in, counted, folding
+from loopless.terms.aggregates import aggregates_in, counted, folding
 from loopless.terms.build import (
     TermTooLarge,
     add,
@@ -91,6 +91,7 @@ from loopless.terms.nodes import (
     Compare,
     Condition,
     Const,
+    Folding,
     Ite,
     Monomial,
     Node,

@@ -20,6 +20,7 @@ from loopless.terms.nodes import (
     Aggregate,
     Condition,
     Const,
+    Folding,
     Ite,
     Node,
     Term,
@@ -50,10 +51,6 @@ def aggregates_in(node: Node) -> Iterator[Aggregate]:
 def is_open(node: Node) -> bool:
     """Whether ``node`` is a part of an aggregate that speaks of its position: it means nothing by itself."""
     return any(variable.name.startswith(BOUND) for variable in node.variables)
-
-
-Folding = tuple[tuple[Var, ...], tuple[Term, ...], tuple[Node, ...]]
-"""What folds have in common that differ in their lengths, and in which variable is the value."""
 
 
 def folding(node: Node) -> Folding | None:

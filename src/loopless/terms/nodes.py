@@ -377,6 +377,11 @@ class Aggregate(Term):
         return f"{self.kind}({outside};{','.join(v.key for v in self.bound)}:{inside})"
 
 
+Folding = tuple[tuple[Var, ...], tuple[Term, ...], tuple[Node, ...]]
+"""What folds have in common that differ in their lengths, and in which variable is the value: ``bound``, the starts,
+and ``inside``."""
+
+
 class Condition(Node):
     """A truth-valued node. Negation is pushed into the comparisons, so there is no node for it."""
 

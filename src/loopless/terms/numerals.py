@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial
 from loopless.terms.memory_names import Rows
-from loopless.terms.nodes import Term, Var
+from loopless.terms.nodes import Folding, Term, Var
 
 _LIMITS: Final = {
     "INT_MAX": (1 << 31) - 1,
@@ -39,7 +39,7 @@ class Style:
     taken: Container[str] = ()
     pointers: Mapping[Var, str] = field(default_factory=dict)
     rows: Mapping[str, Sequence[Rows]] = field(default_factory=dict)
-    folds: Mapping[Hashable, str] = field(default_factory=dict)
+    folds: Mapping[Folding, str] = field(default_factory=dict)
 
     def function(self, name: str) -> str:
         """What the function is called: in capitals where a variable has its name."""

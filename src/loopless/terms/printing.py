@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
-from loopless.terms.aggregates import Folding, counted, folding
+from loopless.terms.aggregates import counted, folding
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
@@ -25,6 +25,7 @@ from loopless.terms.nodes import (
     Compare,
     Condition,
     Const,
+    Folding,
     Ite,
     Monomial,
     Node,
@@ -268,11 +269,10 @@ class _Writer:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``. ``called`` another name, and
         ``said`` another condition inside.
         """
-        if self.style.folds and (shared := folding(node)) in self.style.folds:
-            length, number = node.outside[0], node.outside[1]
-            assert isinstance(number, Const)
-            chosen = f".{_value_names(node)[number.value]}" if len(node.inside) > 1 else ""
-            return f"{self.style.folds[shared]}({self.text(length)}){chosen}"
+        shared = folding(node) if self.style.folds else None
+        if shared is not None and shared in self.style.folds:
+            chosen = f".{_value_names(node)[node.outside[1].value]}" if len(node.inside) > 1 else ""  # type: ignore[attr-defined]
+            return f"{self.style.folds[shared]}({self.text(node.outside[0])}){chosen}"
         taken = {variable.name for part in node.all_below for variable in part.variables} | set(self.bound.values())
         free = (name for name in _bound_names() if name not in taken)
         k = next(free)
