@@ -153,3 +153,30 @@ def test_the_solver_leaves_out_what_products_imply() -> None:
     assert logic.without_nonlinear(t.conjunction((positive, implied)), t.TRUE, logic.Questions(0)) is not positive
     kept = t.conjunction((positive, open_))
     assert set(t.conjuncts(logic.without_nonlinear(kept, t.TRUE, logic.Questions(9)))) == set(t.conjuncts(kept))
+
+
+def _of_residue(modulus: int, residue: int, least: int) -> Condition:
+    return t.conjunction((t.equal(t.mod(N, t.const(modulus)), t.const(residue)), t.less_equal(t.const(least), N)))
+
+
+@pytest.mark.parametrize(
+    ("arms", "joined"),
+    [
+        ([(4, 1, 4), (4, 3, 6)], _of_residue(2, 1, 4)),
+        ([(3, 0, 7), (3, 1, 7), (3, 2, 7)], t.less_equal(t.const(7), N)),
+        ([(6, 1, 2), (6, 4, 2)], _of_residue(3, 1, 2)),
+    ],
+)
+def test_alternatives_that_differ_in_residues_are_one(arms: list[tuple[int, int, int]], joined: Condition) -> None:
+    apart = t.disjunction(_of_residue(*arm) for arm in arms)
+    found = logic.simplify(apart)
+    assert sum(1 for part in t.walk(found) if isinstance(part, t.Compare)) <= 2
+    for value in (*range(-40, 40), 2**31 - 2, 2**31 - 1, -(2**31)):
+        assert t.holds(found, {N: value}) == t.holds(apart, {N: value}) == t.holds(joined, {N: value})
+
+
+def test_alternatives_of_other_ranges_stay_apart() -> None:
+    apart = t.disjunction((_of_residue(4, 1, 4), _of_residue(4, 3, 60)))
+    found = logic.simplify(apart)
+    for value in range(-10, 120):
+        assert t.holds(found, {N: value}) == t.holds(apart, {N: value})

@@ -9,6 +9,7 @@ from typing import Final
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
+from loopless.logic.residue_classes import joined_residues
 from loopless.logic.smt import Answer, satisfiable
 from loopless.logic.translate import is_quasi_affine
 from loopless.terms import (
@@ -39,6 +40,8 @@ from loopless.terms import (
 
 OPERATIONS: Final = 2_000_000
 """The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
+_FOR_RESIDUES: Final = 50_000
+"""The same for putting alternatives together that differ in residues only. A guess."""
 
 
 def simplify(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
@@ -273,8 +276,12 @@ def _simplified(condition: Condition, given: Condition) -> Condition:
 
 def _shortened(condition: Condition, given: Condition) -> Condition:
     region = Region.of(condition).gist(Region.of(given)).joined()
-    short = (region & Region.universe(region.variables)).condition()
-    return shorter(_pruned(condition, given), short)
+    short = shorter(_pruned(condition, given), (region & Region.universe(region.variables)).condition())
+    try:
+        with budget(_FOR_RESIDUES):
+            return min((short, *joined_residues(short, given)), key=_length)
+    except BudgetExceeded:
+        return short
 
 
 def _follows(condition: Condition, *given: Condition) -> bool:
