@@ -230,7 +230,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    answer = _first_at_entry(answer, outcome, function, question)
+    answer = _first_at_entry(answer, outcome, function, question, tell)
     tell(answer)
     absolute = readable(outcome, assumed if assumed is not None else TRUE)
     return _summarized(answer, absolute, shown, question)
@@ -353,8 +353,12 @@ def _with_untold(answer: LoopAnswer, function: Function, question: Question) -> 
     return replace(answer, untold=untold(graph, info, answer.summary, _interest(graph, info, question)))
 
 
-def _at_entry(answer: LoopAnswer, function: Function, question: Question) -> LoopAnswer:
-    """The answer with what its summary says of the states in which the program enters the loop."""
+def _at_entry(
+    answer: LoopAnswer, function: Function, question: Question, tell: Callable[[LoopAnswer], None] = lambda _: None
+) -> LoopAnswer:
+    """The answer with what its summary says of the states in which the program enters the loop; ``tell`` is given the
+    same in more words first.
+    """
     graph = function.over_streams if question.streams else function.graph()
     info, summary = answer.loop.info, answer.summary
     if summary is None or info is None or isinstance(graph, Refused) or question.assume:
@@ -363,18 +367,22 @@ def _at_entry(answer: LoopAnswer, function: Function, question: Question) -> Loo
     values = {v: t for v, t in entry_values(graph, info).items() if v in known and t.variables <= known}
     facts = conjunction(fact for fact in conjuncts(entry_facts(graph, info)) if fact.variables <= known)
     parts = frozenset(var for var in known if graph.variables[var].pointer_part)
-    found = attempted(lambda: at_entry(summary, facts, values, parts))
-    if found is None or isinstance(found, Overrun):
-        return answer
-    names = {v: graph.variables[v].shown for v in (*found.fixed, *found.summary.entered.variables) if v in known}
-    return replace(answer, at_entry=found, shown={**names, **answer.shown})
+
+    def with_it(found: AtEntry) -> LoopAnswer:
+        names = {v: graph.variables[v].shown for v in (*found.fixed, *found.summary.entered.variables) if v in known}
+        return replace(answer, at_entry=found, shown={**names, **answer.shown})
+
+    found = attempted(lambda: at_entry(summary, facts, values, parts, lambda found: tell(with_it(found))))
+    return answer if found is None or isinstance(found, Overrun) else with_it(found)
 
 
-def _first_at_entry(answer: LoopAnswer, outcome: Summary, function: Function, question: Question) -> LoopAnswer:
+def _first_at_entry(
+    answer: LoopAnswer, outcome: Summary, function: Function, question: Question, tell: Callable[[LoopAnswer], None]
+) -> LoopAnswer:
     """The answer with what most people read: to tell it of all states of the header may take long."""
     if not question.entered:
         return answer
-    there = _at_entry(replace(answer, summary=relative(outcome)), function, question)
+    there = _at_entry(replace(answer, summary=relative(outcome)), function, question, tell)
     return replace(answer, at_entry=there.at_entry, shown=there.shown)
 
 

@@ -16,6 +16,7 @@ from loopless.terms import (
     ZERO,
     Aggregate,
     Condition,
+    Const,
     Definitions,
     Folding,
     Node,
@@ -217,7 +218,11 @@ def _replaced(text: str, long: str, short: str) -> str:
 
 
 def _has_name(part: Node) -> bool:
-    """Whether the part gets a name where it stands more than once: exit times, and what loops find in memory."""
+    """Whether the part gets a name where it stands more than once: exit times, what loops find in memory, and quotients
+    by what is no number.
+    """
+    if isinstance(part, Op) and part.op in ("floor_div", "mod"):
+        return not isinstance(part.args[1], Const)
     return isinstance(part, Aggregate) or (isinstance(part, Op) and part.op in _NAMED)
 
 

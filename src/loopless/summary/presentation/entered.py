@@ -6,7 +6,7 @@ of the function wants to know. The summary itself stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -56,19 +56,28 @@ class AtEntry:
 
 
 def at_entry(
-    summary: Summary, facts: Condition, values: Mapping[Var, Term], unsaid: Collection[Var] = ()
+    summary: Summary,
+    facts: Condition,
+    values: Mapping[Var, Term],
+    unsaid: Collection[Var] = (),
+    heard: Callable[[AtEntry], None] = lambda _: None,
 ) -> AtEntry | None:
     """``summary`` for the entry states: ``facts`` hold there, and each variable of ``values`` equals its term. None
-    where that says nothing that matters. What is known of the variables ``unsaid`` is used, but not told.
+    where that says nothing that matters. What is known of the variables ``unsaid`` is used, but not told. ``heard`` is
+    given the same in more words first: few take long to find.
     """
     try:
-        return _at_entry(summary, facts, values, frozenset(unsaid))
+        return _at_entry(summary, facts, values, frozenset(unsaid), heard)
     except TermTooLarge:
         return None
 
 
 def _at_entry(
-    summary: Summary, facts: Condition, values: Mapping[Var, Term], unsaid: frozenset[Var]
+    summary: Summary,
+    facts: Condition,
+    values: Mapping[Var, Term],
+    unsaid: frozenset[Var],
+    heard: Callable[[AtEntry], None],
 ) -> AtEntry | None:
     occurring = set(_variables(summary))
     known = {**{var: term for var, term in values.items() if _is_plain(term)}, **_constants(facts)}
@@ -86,9 +95,10 @@ def _at_entry(
         return None
     context = conjunction((given, *ranges))
     there = _There(fixed, conjunction((context, divided))).summary(summary)
-    there = readable(replace(there, entered=TRUE), context, divided=divided)
     told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given), *conjuncts(divided))
     entered = conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
+    heard(AtEntry(replace(there, entered=entered), (), fixed))
+    there = readable(replace(there, entered=TRUE), context, divided=divided)
     cases = merged(there)
     if divided is not TRUE:
         cases = tuple(replace(c, when=without_divided(c.when, summary.paths, context, divided)) for c in cases)
