@@ -28,6 +28,8 @@ def test_of_many_alternatives_the_short_ones_are_shown_in_their_order() -> None:
     assert chosen([9, 2, 50, 3, 7, 1, 1, 8], 6) == [1, 3, 4, 5, 6]
     assert [len(chosen([1] * number, 12)) for number in (0, 1, 12, 13, 49)] == [0, 1, 12, 10, 10]
     assert chosen([5, 4], 1) == [1]
+    assert chosen([1, 2, 3, 40, 50, 4, 5, 6], 6, "aaabbaaa") == [0, 1, 2, 3, 4]
+    assert chosen([1, 2, 3, 40, 50, 60], 3, "aaabba") == [0, 3]
     assert more("or {} more", 3) == ["or 3 more: --all-cases"]
     assert more("and {} more {}", 1, "case") == ["and 1 more case: --all-cases"]
     assert more("and {} more {}", 0, "case") == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,13 +37,20 @@ def lines_for(functions: Sequence[str]) -> dict[str, int]:
     return {name: max(_LEAST_LINES, (MOST_LINES + 1) // loops - 1) for name, loops in Counter(functions).items()}
 
 
-def chosen(lengths: Sequence[int], most: int) -> list[int]:
+def chosen(lengths: Sequence[int], most: int, said: Sequence[Hashable] = ()) -> list[int]:
     """Which of parts of these lengths are printed, in their order: short conditions are those of many states, and what
-    is long is not read.
+    is long is not read. ``said``: what each part says; what others say comes before what says the same again.
     """
     if len(lengths) <= most:
         return list(range(len(lengths)))
     by_length = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
+    if said:
+        before: Counter[Hashable] = Counter()
+        again = [0] * len(lengths)
+        for at in by_length:
+            again[at] = before[said[at]]
+            before[said[at]] += 1
+        by_length.sort(key=lambda at: again[at])
     return sorted(by_length[: max(1, most - max(1, most // 6))])
 
 

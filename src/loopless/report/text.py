@@ -101,8 +101,10 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
         lines += reason_lines(answer.refused)
     if summary is not None:
         lines += entered_lines(summary.entered, names)
-        cases = [_case_lines(c, names, fixed, traces=layout.with_paths) for c in as_asked(shown, traces=layout.traces)]
-        printed = chosen([sum(map(len, case)) for case in cases], extent.cases)
+        asked = list(as_asked(shown, traces=layout.traces))
+        cases = [_case_lines(case, names, fixed, traces=layout.with_paths) for case in asked]
+        said = [(case.exit, case.iterations, tuple(case.then.items()), case.result) for case in asked]
+        printed = chosen([sum(map(len, case)) for case in cases], extent.cases, said)
         lines += [line for at in printed for line in cases[at]]
         lines += more("  and {} more {}", len(cases) - len(printed), "case")
         lines += [] if endless is not None else _region("diverges", summary.diverges, "", names)
