@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from loopless.logic.engine import BudgetExceeded, budget
@@ -42,6 +43,8 @@ OPERATIONS: Final = 2_000_000
 """The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
 _FOR_RESIDUES: Final = 50_000
 """The same for putting alternatives together that differ in residues only. A guess."""
+_REMEMBERED: Final = 10_000
+"""Conditions of which it is remembered whether they may have no value. A guess."""
 
 
 def simplify(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
@@ -51,8 +54,8 @@ def simplify(condition: Condition, context: Condition = TRUE, *, operations: int
     shorter: the words of the source are kept where they are as good. ``context`` is used as far as it is Presburger.
     """
     try:
-        with budget(operations):
-            return _simplified(condition, _presburger_parts(context))
+        with budget(operations) as granted:
+            return _simplified(condition, _presburger_parts(context)) if granted else condition
     except BudgetExceeded:
         return condition
 
@@ -63,8 +66,8 @@ def pruned(condition: Condition, *, operations: int = OPERATIONS) -> Condition:
     """
     if not is_quasi_affine(condition):
         return condition
-    with budget(operations):
-        return _pruned(condition, TRUE)
+    with budget(operations) as granted:
+        return _pruned(condition, TRUE) if granted else condition
 
 
 def without_implied(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
@@ -75,7 +78,9 @@ def without_implied(condition: Condition, context: Condition = TRUE, *, operatio
     have a value, as the range of an index before a read, stays in front of it. What takes more than ``operations``
     stays as it is.
     """
-    with budget(operations):
+    with budget(operations) as granted:
+        if not granted:
+            return condition
         if not feasible(conjunction((context, condition)), solver=False):
             return FALSE
         return _thinned(condition, tuple(conjuncts(context)))
@@ -106,6 +111,8 @@ class Questions:
 
 def without_nonlinear(condition: Condition, context: Condition, questions: Questions) -> Condition:
     """As :func:`without_implied`, of long parts that are not Presburger, by what the solver knows of products."""
+    if questions.left <= 0:
+        return condition
     given = tuple(conjuncts(context))
     arms: list[Condition] = []
     for arm in disjuncts(condition):
@@ -163,6 +170,7 @@ def _before(part: Condition, others: Iterable[Condition]) -> tuple[Condition, ..
     return tuple(others) if is_partial(part) else tuple(other for other in others if not is_partial(other))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_partial(condition: Condition) -> bool:
     """Whether the condition may have no value where other conditions do not hold: it divides, or reads memory."""
     return may_lack_value(condition) or any(isinstance(node, Read) for node in walk_inside(condition))

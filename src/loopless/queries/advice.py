@@ -22,7 +22,7 @@ from loopless.queries.bounds import answer_bounds
 from loopless.queries.calls import Calls
 from loopless.queries.jobs import run_all
 from loopless.queries.program import Loop, Program
-from loopless.queries.sandbox import Limits, Overrun
+from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.terms import FALSE
@@ -35,36 +35,43 @@ _ARGUMENTS: Final = ((12, 18, 5, 7), (45, 7, 100, 3), (3, 2, 1, 1), (1000, 13, 9
 """With what calls are tried: small numbers that differ."""
 
 
-def advised(loop: Loop, answer: LoopAnswer, settings: Settings, until: float | None = None) -> LoopAnswer:
-    """The answer; where it is not complete, with commands that answer more."""
-    if answer.answered or isinstance(loop.function.graph(), Refused) or not settings.sandboxed:
-        return answer
-    program, index = loop.function.program, loop.function.program.functions.index(loop.function)
-    alone = replace(settings, sandboxed=False, timeout_s=None)
-    jobs = []
-    if _count_is_open(answer):
-        jobs.append(functools.partial(_bound, program, index, loop.name, alone))
-    jobs.append(functools.partial(_evaluation, program, index, loop.name, alone))
-    limit = _EACH_S if settings.loop_timeout_s is None else min(_EACH_S, settings.loop_timeout_s)
-    found = run_all(jobs, Limits(limit, settings.loop_memory_mb, until), settings.processes)
-    tried = tuple(advice for advice in found if advice is not None and not isinstance(advice, Overrun))
-    return replace(answer, advice=tried)
-
-
 class Adviser:
     """Tries what helps with one loop after the other, as long as there is time."""
 
     def __init__(self, settings: Settings, until: float | None) -> None:
-        self._settings, self._until, self._left_s = settings, until, ALL_S
+        limit = _EACH_S if settings.loop_timeout_s is None else min(_EACH_S, settings.loop_timeout_s)
+        self._limits = Limits(limit, settings.loop_memory_mb, until)
+        self._settings, self._left_s = settings, ALL_S
+        self._bounded: dict[int, frozenset[str]] = {}
 
     def __call__(self, loop: Loop, answer: LoopAnswer) -> LoopAnswer:
-        """As :func:`advised`."""
+        """The answer; where it is not complete, with commands that answer more."""
+        if answer.answered or isinstance(loop.function.graph(), Refused) or not self._settings.sandboxed:
+            return answer
         if self._left_s <= 0:
             return answer
         started = time.monotonic()
-        found = advised(loop, answer, self._settings, self._until)
+        found = replace(answer, advice=tuple(self._tried(loop, answer)))
         self._left_s -= time.monotonic() - started
         return found
+
+    def _tried(self, loop: Loop, answer: LoopAnswer) -> Iterator[Advice]:
+        """What was tried and helps."""
+        program, index = loop.function.program, loop.function.program.functions.index(loop.function)
+        alone = replace(self._settings, sandboxed=False, timeout_s=None)
+        jobs: list[functools.partial[frozenset[str] | Advice | None]] = []
+        # The bounds of one function are found together, and asked for once.
+        if _count_is_open(answer) and index not in self._bounded:
+            jobs.append(functools.partial(_bounded, program, index, alone))
+        if len(program.files) == 1 and not loop.function.code.variadic:  # else no command does it
+            jobs.append(functools.partial(_evaluation, program, index, loop.name, alone))
+        found = run_all(jobs, self._limits, self._settings.processes)
+        if _count_is_open(answer):
+            self._bounded.setdefault(index, next((one for one in found if isinstance(one, frozenset)), frozenset()))
+            if loop.name in self._bounded[index]:
+                words = ["bound", *program.files, "--function", loop.function.name]
+                yield Advice(_command(words, program.settings), "how often it runs at most")
+        yield from (one for one in found if isinstance(one, Advice))
 
 
 def _count_is_open(answer: LoopAnswer) -> bool:
@@ -77,24 +84,22 @@ def _count_is_open(answer: LoopAnswer) -> bool:
     return any(case.iterations.variables & frozenset(case.free) for case in found.cases)
 
 
-def _bound(program: Program, index: int, name: str, settings: Settings) -> Advice | None:
-    """The command that bounds the loop, if it does."""
-    function = program.functions[index]
-    (found,) = answer_bounds([function], "all", settings)
-    bound = next((one for one in found.loops if one.answer.loop.name == name), None)
-    claims = () if bound is None else (bound.call, bound.entry)
-    if not any(claim.upper is not None and claim.gap is FALSE for claim in claims):
-        return None
-    words = ["bound", *program.files, "--function", function.name]
-    return Advice(_command(words, program.settings), "how often it runs at most")
+def _bounded(program: Program, index: int, settings: Settings) -> frozenset[str]:
+    """The names of the loops of a function that ``bound`` bounds."""
+    (found,) = answer_bounds([program.functions[index]], "all", settings)
+    names = set()
+    for loop in found.loops:
+        if any(claim.upper is not None and claim.gap is FALSE for claim in (loop.call, loop.entry)):
+            names.add(loop.answer.loop.name)
+    return frozenset(names)
 
 
 def _evaluation(program: Program, index: int, name: str, settings: Settings) -> Advice | None:
     """The command that evaluates a call in which the loop runs, if there is one."""
     function = program.functions[index]
     graph = function.graph()
-    if not isinstance(graph, Flowgraph) or function.code.variadic or len(program.files) > 1:
-        return None  # the command takes one file
+    if not isinstance(graph, Flowgraph):
+        return None
     with Calls(function, settings, outcomes=dict) as calls:
         for arguments in _samples(graph):
             try:

@@ -81,6 +81,9 @@ def answers_as_found(
                     yield at, result
                 elif isinstance(result, LoopAnswer) and result.summary is not None:
                     yield at, _instead(result, overrun, loops[at], stages[stage].question)
+                elif stage + 2 == len(stages) and isinstance(overrun.noted, LoopAnswer):
+                    # It is over-approximate by the paths, of which the last stage knows nothing.
+                    yield at, _told(overrun, overrun.noted, stages[0].question)
                 elif stage + 1 < len(stages) and not overrun.traceback:
                     over[at] = overrun
                     heapq.heappush(waiting, (at, stage + 1))
@@ -99,7 +102,9 @@ class _Stage:
 def _stages(question: Question, settings: Settings, until: float | None) -> list[_Stage]:
     """What is asked first, and which approximations are asked for where a limit ends that."""
     limits = limits_of(settings, until)
-    stages, least = [_Stage(question, limits.time_s)], limits.time_s
+    least = limits.time_s
+    question = replace(question, hurried=least is not None and least < _WORTH_S)
+    stages = [_Stage(question, least)]
     if not (question.approximate and question.summarize):
         return stages
     asked = replace(question, exactly=False, merge=False, draw=False)
@@ -140,9 +145,14 @@ def _noted(result: LoopAnswer | Overrun, asked: Question, *, finer: bool) -> Loo
         return found
     if finer and not (found.status == "exact" and found.complete):
         return result
+    return _told(result, found, asked)
+
+
+def _told(overrun: Overrun, found: LoopAnswer, asked: Question) -> LoopAnswer:
+    """What was found before a limit was met, as the answer."""
     if asked.classify and found.classification is None and found.untyped is None:
-        found = replace(found, untyped=result.refused(found.loop.place))
-    return replace(found, time_ms=1000 * result.seconds)
+        found = replace(found, untyped=overrun.refused(found.loop.place))
+    return replace(found, time_ms=1000 * overrun.seconds)
 
 
 def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.automaton import Automaton, Classification, build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.logic import feasible
+from loopless.logic import budget, feasible
 from loopless.paths import LoopPaths, NoPaths
 from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
@@ -47,6 +48,9 @@ from loopless.terms import TRUE, Condition, Rows, Var, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
+_HURRIED: Final = 60_000
+"""isl operations in a hurry for an approximation, and as many for putting a summary in words: some 0.1 s on the large
+sets of real code, where those that are allowed otherwise take more than a second. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ class Question:
     for. ``approximate``: whether what no method summarizes exactly is over-approximated. ``exactly``: whether exact
     methods are asked at all; ``coarsely``: whether only what holds whatever the paths are is told. ``streams``: whether
     answers name what loops take from outside, value by value; else it is not known. ``past_calls``: a loop is also
-    summarized past calls that need not return, as if they did, which says how often it runs at most.
+    summarized past calls that need not return, as if they did, which says how often it runs at most. ``hurried``: many
+    loops have little time each, so approximations are coarser, and conditions longer, where large sets are worked with.
     """
 
     variables: tuple[str, ...] | None = None
@@ -76,6 +81,7 @@ class Question:
     coarsely: bool = False
     streams: bool = True
     past_calls: bool = False
+    hurried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +221,12 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
 
     tell(answer)
     if question.classify:
-        answer = _classified(answer, shown_paths)
+        with _granted(question):
+            answer = _classified(answer, shown_paths)
         answer = _typed_all_the_same(answer, graph, name.info, question, function)
         tell(answer)
-    shown_paths = readable_paths(shown_paths)
+    with _granted(question):
+        shown_paths = readable_paths(shown_paths)
     answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
@@ -227,12 +235,15 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if outcome is None:
         return replace(answer, refused=ends)
     if paths is not found:
-        answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
+        with _granted(question):
+            answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
-    answer = _first_at_entry(answer, outcome, function, question, tell)
+    with _granted(question):
+        answer = _first_at_entry(answer, outcome, function, question, tell)
     tell(answer)
-    absolute = readable(outcome, assumed if assumed is not None else TRUE)
+    with _granted(question):
+        absolute = readable(outcome, assumed if assumed is not None else TRUE)
     return _summarized(answer, absolute, shown, question)
 
 
@@ -253,7 +264,8 @@ def _outcome(
         outcome = restricted(outcome, assumed)
     if question.approximate:
         told = frozenset(var for var, info in graph.variables.items() if info.is_source)
-        outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
+        with _granted(question):
+            outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
     return paths, outcome
 
 
@@ -391,6 +403,11 @@ def _known(function: Function, question: Question) -> Known:
     return function.inner if question.streams else function.inner_without_streams
 
 
+def _granted(question: Question) -> AbstractContextManager[object]:
+    """What the logic may do for a step that tells less where it meets a limit."""
+    return budget(_HURRIED) if question.hurried else nullcontext()
+
+
 def _not_asked(name: LoopName) -> Refused:
     return Refused(Reason.BUDGET, name.place, "no exact method was asked")
 
@@ -413,7 +430,8 @@ def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     if isinstance(paths, NoPaths):
         return answer
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
-    summary = _with_lost(approximated(paths, why, TRUE, told), ends_in_calls(graph, answer.loop))
+    with _granted(question):
+        summary = _with_lost(approximated(paths, why, TRUE, told), ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
@@ -461,7 +479,8 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
     paths = coarse_paths(graph, info)
     assumed = assumption_of(function, graph, info, question.assume)
     told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
-    outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
+    with _granted(question):
+        outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
     summary = _with_lost(outcome, ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer

@@ -78,8 +78,9 @@ def readable(
     """The same summary to be read where ``given`` and ``divided`` hold: cases without an iteration first, then short
     ones. ``divided``: facts with quotients, which make some conditions shorter, and others longer.
     """
-    with budget(operations):
-        writer = _Writer(Guards.of(summary.paths), given, conjunction((given, divided)))
+    with budget(operations) as granted:
+        questions = _QUESTIONS * granted // OPERATIONS
+        writer = _Writer(Guards.of(summary.paths), given, conjunction((given, divided)), questions)
         cases = (case for case in map(writer.case, summary.cases) if case.when is not FALSE)
         return replace(
             summary,
@@ -115,10 +116,10 @@ def without_divided(when: Condition, paths: LoopPaths, given: Condition, divided
 
 
 class _Writer:
-    def __init__(self, guards: Guards, given: Condition, all_given: Condition) -> None:
+    def __init__(self, guards: Guards, given: Condition, all_given: Condition, questions: int = _QUESTIONS) -> None:
         self.guards = guards
         self.given, self.all_given = given, all_given
-        self.questions = Questions(_QUESTIONS)
+        self.questions = Questions(questions)
 
     def plain(self, condition: Condition) -> Condition:
         """The condition, plainer where it is not Presburger."""
