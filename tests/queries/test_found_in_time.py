@@ -49,3 +49,70 @@ def test_what_is_not_exact_stands_only_where_nothing_finer_is_asked_next(monkeyp
     assert told[0].status == "over-approximate"
     assert answering._noted(late, asked, finer=True) is late
     assert answering._noted(late, asked, finer=False).summary is told[0].summary
+
+
+class _Ended:
+    """Stands for the pool: each job has ended, with what ``results`` has for its stage."""
+
+    def __init__(self, results: dict[int, object]) -> None:
+        self.results, self.asked, self.waiting = results, [], []
+        self.late, self.working_on = False, ()
+
+    def __enter__(self) -> _Ended:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    @property
+    def busy(self) -> int:
+        return len(self.waiting)
+
+    def start(self, key: int, function: int, time_s: float | None) -> None:
+        self.asked.append(key)
+        self.waiting.append((key, self.results[key]))
+
+    def finished(self) -> list[tuple[int, object]]:
+        ended, self.waiting = self.waiting, []
+        return ended
+
+
+def test_what_was_noted_of_the_paths_stands_before_what_holds_whatever_they_are(monkeypatch, tmp_path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text("void f(int *p, int i, int n) { while (i < n) { p[i & 3] += i; i += p[i & 1] ? 2 : 1; } }")
+    asked = answers.Question(approximate=True, entered=True)
+    hurried = Settings(loop_timeout_s=0.5)
+    (loop,) = load([file], Settings()).loops
+    whole = replace(answers.answer_loop(loop.function, loop.id, asked), time_ms=0)
+    assert whole.status == "over-approximate"
+    nothing = replace(whole, summary=None)
+    for noted, stages in ((whole, [0, 1]), (None, [0, 1, 2])):
+        late = Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=0.5, noted=noted)
+        pool = _Ended({0: late, 1: nothing, 2: whole})
+        monkeypatch.setattr(answering, "Pool", lambda *_, pool=pool: pool)
+        ((_, found),) = answering.answers_as_found([loop], asked, hurried)
+        assert pool.asked == stages
+        assert found.status == "over-approximate"
+        if noted is not None:
+            assert found.summary is whole.summary
+
+
+def test_in_a_hurry_approximations_say_less_and_what_is_exact_stays_so(monkeypatch, tmp_path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text(
+        LOOP + "void g(int *p, int i, int n) { while (i < n) { p[i & 3] += i; i += p[i & 1] ? 2 : 1; } }",
+    )
+    monkeypatch.setattr(answers, "_HURRIED", 1)
+    exact, open_ = load([file], Settings()).loops
+    asked = answers.Question(approximate=True, merge=True)
+    hurried = replace(asked, hurried=True)
+    found = answers.answer_loop(exact.function, exact.id, hurried)
+    assert (found.status, found.complete) == ("exact", True)
+    slow, quick = (answers.answer_loop(open_.function, open_.id, how) for how in (asked, hurried))
+    assert slow.status == quick.status == "over-approximate"
+    # Each iteration adds 1 or 2, so from i = 0 some n / 2 to n are taken; what costs nothing says none of it.
+    cases = {how: [case for case in one.summary.approximation.cases if case.free] for how, one in
+             (("slow", slow), ("quick", quick))}  # fmt: skip
+    names = {how: {var.name for case in some for var in case.facts.variables} for how, some in cases.items()}
+    assert "n" in names["slow"]
+    assert "n" not in names["quick"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -29,8 +29,8 @@ from loopless.terms import FALSE
 
 _EACH_S: Final = 2.0
 """The time for trying what helps with one loop. A guess."""
-ALL_S: Final = 10.0
-"""The time for trying that with all loops of a request. A guess."""
+_ALL: Final = 5
+"""For trying that with all loops of a request there is so many times as much. A guess."""
 _ARGUMENTS: Final = ((12, 18, 5, 7), (45, 7, 100, 3), (3, 2, 1, 1), (1000, 13, 97, 10))
 """With what calls are tried: small numbers that differ."""
 
@@ -41,7 +41,7 @@ class Adviser:
     def __init__(self, settings: Settings, until: float | None) -> None:
         limit = _EACH_S if settings.loop_timeout_s is None else min(_EACH_S, settings.loop_timeout_s)
         self._limits = Limits(limit, settings.loop_memory_mb, until)
-        self._settings, self._left_s = settings, ALL_S
+        self._settings, self._left_s = settings, _ALL * limit
         self._bounded: dict[int, frozenset[str]] = {}
 
     def __call__(self, loop: Loop, answer: LoopAnswer) -> LoopAnswer:
@@ -59,7 +59,7 @@ class Adviser:
         """What was tried and helps."""
         program, index = loop.function.program, loop.function.program.functions.index(loop.function)
         alone = replace(self._settings, sandboxed=False, timeout_s=None)
-        jobs: list[functools.partial[frozenset[str] | Advice | None]] = []
+        jobs: list[Callable[[], frozenset[str] | Advice | None]] = []
         # The bounds of one function are found together, and asked for once.
         if _count_is_open(answer) and index not in self._bounded:
             jobs.append(functools.partial(_bounded, program, index, alone))

@@ -38,11 +38,11 @@ from loopless.summary import (
     merged,
     paths_of,
     readable,
+    readable_paths,
     relative,
     relative_paths,
     summarize,
 )
-from loopless.summary.presentation.readable import readable_paths
 from loopless.summary.rewrite.entry import narrowed, restricted
 from loopless.terms import TRUE, Condition, Rows, Var, conjunction, conjuncts
 

@@ -21,7 +21,7 @@ from loopless.summary.nests import Known, from_entry, paths_of
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.entered import AtEntry, at_entry
 from loopless.summary.presentation.merging import Merged, Traced, merged
-from loopless.summary.presentation.readable import readable
+from loopless.summary.presentation.readable import readable, readable_paths
 from loopless.summary.presentation.relative import relative, relative_paths
 from loopless.summary.rewrite.entry import fixed_by
 
@@ -53,6 +53,7 @@ __all__ = [
     "merged",
     "paths_of",
     "readable",
+    "readable_paths",
     "relative",
     "relative_paths",
     "summarize",
