@@ -62,8 +62,6 @@ _OPERATIONS_PATH: Final = 100_000
 """isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
 _OPERATIONS_NONLINEAR: Final = 120_000
 """The same for one that is not Presburger: each of its parts is asked about. A guess."""
-_OPERATIONS_PATH: Final = 100_000
-"""The same for shortening one path condition. Some 10 ms on small sets. A guess."""
 _QUESTIONS: Final = 12
 """Questions to the solver for one summary: a quarter of a second where all are hard. A guess."""
 _MOST_REGIONS: Final = 16
