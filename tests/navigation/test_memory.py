@@ -13,7 +13,8 @@ import pytest
 
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.navigation.search import Navigator
-from loopless.queries.driving import Driver, inputs_of
+from loopless.queries.driving import Driver
+from loopless.queries.route_inputs import inputs_of
 from loopless.source.compile import SourceOptions
 from reaching import HEAD, counters, system
 
@@ -183,3 +184,13 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
     if reached:
         assert str(counters(made)) != "Answer.NO", source
         assert not found.exhausted, (source, reached[0])
+
+
+def test_parts_of_what_was_written_are_read(tmp_path):
+    """The halves of 8 bytes, and 8 bytes of two halves."""
+    made = system("int f(long v) { int h[2]; long w; __builtin_memcpy(h, &v, 8); if (h[1] != 3 || h[0] != 5) return 0;"
+                  " h[0] = 6; __builtin_memcpy(&w, h, 8); if (w == 0x300000006) reach_error(); return 0; }", tmp_path)
+    found = Navigator(made, {}, time.monotonic() + 5).run()
+    assert found.route is not None
+    (v,) = [var for var in found.route.values if var.name == "v"]
+    assert found.route.values[v] == 0x300000005

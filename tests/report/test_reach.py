@@ -23,7 +23,8 @@ from loopless.queries.surroundings import surroundings
 from loopless.report.coverage import coverage_json, coverage_text
 from loopless.report.document import document
 from loopless.report.reach import reach_json, reach_text
-from loopless.report.reach_tests import c_test, python_test
+from loopless.report.reach_python import python_test
+from loopless.report.reach_tests import c_test
 from loopless.report.testcomp import xml_metadata, xml_test
 from loopless.source.compile import SourceOptions
 from loopless.source.targets import Side, Target

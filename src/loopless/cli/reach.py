@@ -181,7 +181,8 @@ def _write_files(
 ) -> None:  # fmt: skip
     """Each of the tests, with what it is for, in the formats in which it can be written."""
     from loopless.queries.surroundings import surroundings
-    from loopless.report.reach_tests import c_test, python_test
+    from loopless.report.reach_python import python_test
+    from loopless.report.reach_tests import c_test
     from loopless.report.testcomp import xml_metadata, xml_test
 
     program = surroundings(files, function, replace(settings.source, target=None))

@@ -26,13 +26,17 @@ from loopless.terms import (
     IntType,
     Term,
     Var,
+    add,
     conjunction,
     const,
     disjunction,
     equal,
+    floor_div,
     greater_equal,
     ite,
+    mod,
     not_equal,
+    scale,
     substitute,
     wrap,
 )
@@ -304,13 +308,33 @@ class Memory:
             if whole.owner is not None and whole.owner != ZERO:
                 raise NotFollowed
             return whole.value if type.width is None else wrap(whole.value, type)
-        value = 0
-        for index in range(size):
-            byte = self._known_byte(array, offset + index)
-            if byte is None:
-                raise NotFollowed
-            value |= byte << (8 * index)
-        return const(type.wrap(value))
+        value: Term = ZERO
+        for at, piece in self._pieces(array, offset, size):
+            value = add(value, scale(piece, 1 << (8 * at)))
+        if type.width is None and not isinstance(value, Const):
+            raise NotFollowed
+        return wrap(value, type)
+
+    def _pieces(self, array: str, offset: int, size: int) -> Iterator[tuple[int, Term]]:
+        """What lies there, as few unsigned integers side by side, each behind its first byte. Raises
+        :class:`NotFollowed`.
+        """
+        at = 0
+        while at < size:
+            held = self._byte(array, offset + at)
+            end = at + 1
+            if isinstance(held, First):
+                known = self._known_byte(array, offset + at)
+                yield at, const(known) if known is not None else self._first(held, IntType(8, signed=False))
+            else:
+                written, index = held
+                if written.owner is not None and written.owner != ZERO:
+                    raise NotFollowed
+                while end < size and self._byte(array, offset + end) == (written, index + end - at):
+                    end += 1
+                above = floor_div(written.value, const(1 << (8 * index)))
+                yield at, mod(above, const(1 << (8 * (end - at))))
+            at = end
 
     def _known_byte(self, array: str, offset: int) -> int | None:
         held = self._byte(array, offset)

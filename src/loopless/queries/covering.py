@@ -296,7 +296,7 @@ class CoveringDriver(Driver):
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:
-            return cast("Sequence[Outcome]", self.oracle.run_many(self.function, runs))
+            return cast("Sequence[Outcome]", self.oracle.run_many(self.entry, runs))
         finally:
             self.oracle.limits = kept
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from loopless.bounds.floats import number_of
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.beginning import begins_at, is_defined_here
@@ -24,14 +25,16 @@ from loopless.navigation.product import product_of
 from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
-from loopless.queries.driving import Driver, NotDriven, inputs_of
+from loopless.queries.driving import Driver
 from loopless.queries.jobs import run_all
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.reached import Inputs, Reach
+from loopless.queries.route_inputs import NotDriven, inputs_of
 from loopless.queries.sandbox import Limits, Overrun, note
 from loopless.queries.settings import Settings
 from loopless.queries.verification import UNDEFINED, WILD, proved
 from loopless.refusals import Reason, Refused
+from loopless.source.ir import FloatConst
 from loopless.source.targets import Target, out_of_sight
 from loopless.source.vocabulary import TARGET
 from loopless.terms import (
@@ -72,6 +75,8 @@ ANY_SIZE: Final = ((0, 1 << 10), (0, 1 << 16), (-(1 << 63), 1 << 63))
 """The same where the time for small values is over."""
 ATTEMPTS: Final = 6
 """So many choices of what a run begins with are tried. A guess."""
+MOST_CONSTANTS: Final = 40
+"""So many floating-point constants of the program are tried. A guess."""
 WILD_S: Final = 0.3
 """Seconds for single runs that may leave their objects. A guess."""
 PROOF_S: Final = 3.0
@@ -385,11 +390,28 @@ class _Question:
         except LooplessError as error:
             self.why = f"a path that gets there was found, but could not be replayed: {error}"
             return None
+        if not reached and driver.floats:
+            found = self._timed("replay", lambda: driver.with_floats(inputs, self._constants(), CHANCE_S))
+            if found is None:
+                names = ", ".join(driver.floats)
+                self.why = (
+                    f"a path that gets there was found, but what floating-point numbers decide is not followed, and "
+                    f"none of the values that were tried for {names} gets there"
+                )
+                return None
+            reached, inputs = True, found
         if not reached:
             self.why = f"a path that gets there was found, but the native run with its inputs ended otherwise ({said})"
             return None
         words = "the native run came to the target"
         return Reach(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
+
+    def _constants(self) -> list[float]:
+        """The floating-point constants of the program."""
+        instructions = (i for one in self.program.source.module.defined() for i in one.instructions())
+        operands = (operand for i in instructions for operand in i.operands)
+        numbers = (number_of(one) for one in operands if isinstance(one, FloatConst))
+        return list(dict.fromkeys(number for number in numbers if number is not None))[:MOST_CONSTANTS]
 
     # -- answers ------------------------------------------------------------------------------------------------------
 

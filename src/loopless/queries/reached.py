@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from loopless.source.targets import Target
+
+Number: TypeAlias = int | float
+"""An integer, or a floating-point number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +22,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An integer of ``size`` bytes that lies at byte ``offset`` of a memory, by its ``name`` in C."""
+    """A number of ``size`` bytes that lies at byte ``offset`` of a memory, by its ``name`` in C."""
 
     name: str
     offset: int
     size: int
-    value: int
+    value: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +61,18 @@ class Memory:
 class Given:
     """What one parameter gets.
 
-    ``name`` and ``type``: as C has them (``type`` of an array is that of its elements). ``value``: of an integer;
-    ``elements``: of a pointer, what it points to, from the first element on; ``memory``: of a pointer to something
-    else; all None: the null pointer.
+    ``name`` and ``type``: as C has them (``type`` of an array is that of its elements). ``value``: of an integer, or
+    (a float) of a floating-point number; ``elements``: of a pointer, what it points to, from the first element on;
+    ``memory``: of a pointer to something else, or ``by_value`` of a structure that is passed itself; all None: the null
+    pointer.
     """
 
     name: str
     type: str
-    value: int | None = None
+    value: Number | None = None
     elements: tuple[Run, ...] | None = None
     memory: Memory | None = None
+    by_value: bool = False
 
     @property
     def listed(self) -> list[int] | None:
@@ -126,6 +131,17 @@ def runs_of(values: Iterable[int]) -> tuple[Run, ...]:
             found[-1] = Run(found[-1].count + 1, value)
         else:
             found.append(Run(1, value))
+    return tuple(found)
+
+
+def joined(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The same without empty runs, and with one run for neighbours of one value."""
+    found: list[Run] = []
+    for run in runs:
+        if found and found[-1].value == run.value:
+            found[-1] = Run(found[-1].count + run.count, run.value)
+        elif run.count:
+            found.append(run)
     return tuple(found)
 
 

@@ -5,9 +5,11 @@ functions have no body there and so must get one.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +18,11 @@ from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.database import CompileDatabase
 from loopless.source.debug import DebugType, DebugTypes, Kind
-from loopless.source.ir import Function, IntT, Param, PtrT, Type, VoidT
+from loopless.source.ir import FloatT, Function, IntT, Param, PtrT, StructT, Type, VectorT, VoidT
 
 _FOLDERS: Final = ("-I", "-isystem", "-include", "-iquote")
 """Flags that a path stands behind."""
+_PART: Final = re.compile(r"(.+)\.coerce\d*")
 _PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", "exit", "nothing"))
 """Meanings of names that a C file can give them."""
 
@@ -40,14 +43,17 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """How a parameter or result is passed: an integer, or (``pointer``) a pointer to such. 0 ``bits``: a pointer to
-    something else, or nothing at all; ``truth``: a ``_Bool``.
+    """How a parameter or result of the source is passed: an integer, or (``pointer``) a pointer to such. 0 ``bits``: a
+    pointer to something else, or nothing at all; ``truth``: a ``_Bool``; ``floating``: a floating-point number;
+    ``structure``: a structure itself.
     """
 
     bits: int
     signed: bool
     pointer: bool = False
     truth: bool = False
+    floating: bool = False
+    structure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +106,11 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
         if one.initializer is None and not one.name.startswith("llvm.") and not _of_library(one.name)
     )
     replaced = tuple(one.name for one in module.defined() if _is_input(one.name) or MEANINGS.get(one.name) == "assume")
-    parameters = tuple(_passed(program.module.debug_types, one) for one in code.params)
-    result = _plain(code.result, code.result_debug)
+    groups = [list(group) for _, group in groupby((p for p in code.params if p.sret is None), whole_of)]
+    parameters = tuple(_passed(program.module.debug_types, *group) for group in groups)
+    returned = any(one.sret is not None for one in code.params) or isinstance(code.result, StructT | VectorT)
+    returned = returned or (code.result_debug is not None and code.result_debug.kind is Kind.STRUCT)
+    result = Passed(0, signed=False, structure=True) if returned else _plain(code.result, code.result_debug)
     bits = program.pointer_bits
     flags = (*_flags_of(file, options), *options.flags)
     return Surroundings(
@@ -124,7 +133,17 @@ def _flags_of(file: Path, options: SourceOptions) -> Iterator[str]:
         named = flag in _FOLDERS
 
 
-def _passed(types: DebugTypes, parameter: Param) -> Passed:
+def whole_of(parameter: Param) -> str:
+    """The name of the parameter of the source that one of the compiled function is a part of."""
+    found = _PART.fullmatch(parameter.name)
+    return found[1] if found else parameter.name
+
+
+def _passed(types: DebugTypes, parameter: Param, *others: Param) -> Passed:
+    if others or parameter.byval is not None or whole_of(parameter) != parameter.name:
+        return Passed(0, signed=False, structure=True)
+    if isinstance(parameter.type, FloatT):
+        return Passed(32 if parameter.type.kind == "float" else 64, signed=True, floating=True)
     debug = parameter.debug.type if parameter.debug is not None else None
     if not isinstance(parameter.type, PtrT):
         return _plain(parameter.type, debug)

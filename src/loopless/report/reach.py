@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.queries.reached import Given, Inputs, Memory, Pointed, Reach, Run, runs_of
+from loopless.queries.reached import Given, Inputs, Memory, Number, Pointed, Reach, Run, runs_of
 
 MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
@@ -54,9 +55,10 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
             {
                 "name": one.name,
                 "type": one.type,
-                "value": one.value,
+                "value": number_json(one.value),
                 "elements": None if one.elements is None else _runs_json(one.elements),
                 "memory": None if one.memory is None else _memory_json(one.memory),
+                "by_value": one.by_value,
             }
             for one in inputs.arguments
         ],
@@ -68,12 +70,18 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
     }
 
 
+def number_json(value: Number | None) -> Number | str | None:
+    """A number; infinities and what is none, of which JSON has no numbers, by their names."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _memory_json(memory: Memory) -> dict[str, Any]:
     return {
         "bytes": _runs_json(runs_of(memory.content)),
         "start": memory.start,
         "fields": [
-            {"name": one.name, "offset": one.offset, "size": one.size, "value": one.value} for one in memory.fields
+            {"name": one.name, "offset": one.offset, "size": one.size, "value": number_json(one.value)}
+            for one in memory.fields
         ],
         "pointers": [
             {
@@ -131,7 +139,10 @@ def inputs_text(inputs: Inputs) -> list[str]:
         lines.append(f"  argc = {len(inputs.words)}, argv = {', '.join(map(_word_text, inputs.words[:MOST]))}")
         lines[-1] += f" and {len(inputs.words) - MOST:,} more" if len(inputs.words) > MOST else ""
     for one in inputs.arguments:
-        if one.memory is None:
+        if one.by_value and one.memory is not None:
+            shown = _memory_text(one.name, one.memory, 0)
+            lines += [f"  {line}" for line in (shown[0].replace(" -> ", ": ", 1), *shown[1:])]
+        elif one.memory is None:
             lines.append(f"  {one.name} = {_given_text(one)}")
         else:
             lines += [f"  {line}" for line in _memory_text(one.name, one.memory, one.memory.start)]

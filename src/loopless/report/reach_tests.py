@@ -1,7 +1,8 @@
-"""Inputs that lead to a place as tests in C and in Python."""
+"""Inputs that lead to a place as tests in C."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import struct
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
-from loopless.queries.surroundings import Missing, Passed, Surroundings
+from loopless.queries.reached import Given, Inputs, Memory, Number, Pointed, Run, runs_of, unrolled
+from loopless.queries.surroundings import Missing, Surroundings
 from loopless.report.reach import quoted
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
-_SHORT: Final = 32
+SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
 _LITERAL: Final = 90
 """Longer strings are written as arrays."""
@@ -42,9 +43,6 @@ _ROLES: Final = {
 """What functions without a body do in a test, as in the run that was replayed."""
 
 
-# -- C ----------------------------------------------------------------------------------------------------------------
-
-
 def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test") -> str:
     """A C file to be put into ``folder`` under this name, with a ``main`` that gives the function its inputs;
     ``purpose`` is the sentence that says what for.
@@ -55,13 +53,13 @@ def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, na
     Raises:
         UsageError: the inputs cannot be given in C, for the reason in it.
     """
-    inputs = _givable(inputs, program)
-    others = [_relative(other, folder) for other in program.others]
-    command = " ".join(["cc", *_flags(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
+    inputs = givable(inputs, program)
+    others = [relative(other, folder) for other in program.others]
+    command = " ".join(["cc", *flags_of(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
     body = list(_calling(inputs, program))
-    lines = [f"/* {_wrapped(_safe(purpose), '   ')}", f"   In this folder: {_safe(command)} */", ""]
-    lines += _included(inputs, program, folder)
-    if program.main_elsewhere and not _is_main(inputs):
+    lines = [f"/* {wrapped(_safe(purpose), '   ')}", f"   In this folder: {_safe(command)} */", ""]
+    lines += included(inputs, program, folder)
+    if program.main_elsewhere and not is_main(inputs):
         lines += [
             "/* before the program's own main */",
             "__attribute__((constructor)) static void loopless_test(void) {",
@@ -81,7 +79,7 @@ def _ended(given: Given) -> Given:
     return given
 
 
-def _givable(inputs: Inputs, program: Surroundings) -> Inputs:
+def givable(inputs: Inputs, program: Surroundings) -> Inputs:
     """The inputs, where C can give them. Raises :class:`UsageError`."""
     if program.file.suffix not in (".c", ".i", ".h"):
         raise UsageError(f"no test in C: {program.file} is not C")
@@ -93,10 +91,13 @@ def _givable(inputs: Inputs, program: Surroundings) -> Inputs:
     hidden = [name for name in sorted(inputs.globals) if not _IDENTIFIER.fullmatch(name)]
     if hidden:
         raise UsageError(f"no test in C: {hidden[0]} is static in a function, and cannot be set from outside")
+    nameless = [one.name for one in inputs.arguments if one.by_value and not one.type]
+    if nameless:
+        raise UsageError(f"no test in C: the type of {nameless[0]} has no name")
     return replace(inputs, arguments=tuple(map(_ended, inputs.arguments)))
 
 
-def _wrapped(text: str, margin: str = "") -> str:
+def wrapped(text: str, margin: str = "") -> str:
     """Text on lines that are not too long."""
     return textwrap.fill(text, _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
@@ -106,33 +107,35 @@ def _safe(text: str) -> str:
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
-def _relative(file: Path, folder: Path) -> str:
+def relative(file: Path, folder: Path) -> str:
+    """A file as seen from a folder."""
     return os.path.relpath(file.resolve(), folder.resolve())
 
 
-def _flags(program: Surroundings, folder: Path) -> Iterator[str]:
+def flags_of(program: Surroundings, folder: Path) -> Iterator[str]:
     """The flags for the compiler, those that name folders of headers as seen from ``folder``."""
     if program.pointer_bits == 32 and struct.calcsize("P") == 8:
         yield "-m32"
     named = False
     for flag in program.flags:
-        yield _relative(Path(flag), folder) if named else _seen_from(flag, folder)
+        yield relative(Path(flag), folder) if named else _seen_from(flag, folder)
         named = flag in ("-I", "-isystem", "-include", "-iquote")
 
 
 def _seen_from(flag: str, folder: Path) -> str:
-    return f"-I{_relative(Path(flag[2:]), folder)}" if flag.startswith("-I") and len(flag) > 2 else flag
+    return f"-I{relative(Path(flag[2:]), folder)}" if flag.startswith("-I") and len(flag) > 2 else flag
 
 
-def _is_main(inputs: Inputs) -> bool:
+def is_main(inputs: Inputs) -> bool:
+    """Whether the program's own main is called."""
     return inputs.function == "main"
 
 
-def _included(inputs: Inputs, program: Surroundings, folder: Path) -> list[str]:
+def included(inputs: Inputs, program: Surroundings, folder: Path) -> list[str]:
     """The program, and bodies for what has none there."""
     lines = [
         "#define main loopless_program_main",
-        f'#include "{_relative(program.file, folder)}"',
+        f'#include "{relative(program.file, folder)}"',
         "#undef main",
         "",
         "extern int puts(const char *);",
@@ -181,21 +184,21 @@ def _next(inputs: Inputs) -> Iterator[str]:
     runs = inputs.nondet
     total = sum(run.count for run in runs)
     yield "/* What input functions return, in the order of the calls. */"
-    if total <= _SHORT or len(runs) * 2 >= total:
-        values = [_literal(value) for value in unrolled(runs)]
+    if total <= SHORT or len(runs) * 2 >= total:
+        values = [literal(value) for value in unrolled(runs)]
         yield from _table("static const long long loopless_inputs[]", values or ["0"])
         yield "static long long loopless_next(void) {"
         yield "  static unsigned long taken;"
         yield f"  if (taken < {total}) return loopless_inputs[taken++];"
     else:
         yield "static const struct { unsigned long count; long long value; } loopless_inputs[] ="
-        yield from _table("  ", [f"{{{run.count}, {_literal(run.value)}}}" for run in runs], of="")
+        yield from _table("  ", [f"{{{run.count}, {literal(run.value)}}}" for run in runs], of="")
         yield "static long long loopless_next(void) {"
         yield "  static unsigned long run, of_run, taken;"
         yield f"  while (run < {len(runs)} && of_run == loopless_inputs[run].count) of_run = 0, run++;"
         yield f"  if (run < {len(runs)}) {{ of_run++; taken++; return loopless_inputs[run].value; }}"
     if inputs.repeats and runs:
-        yield f"  return {_literal(runs[-1].value)};"
+        yield f"  return {literal(runs[-1].value)};"
     else:
         yield f"  if (taken++ >= {total + _AHEAD}) exit(0);"
         yield "  return 0;"
@@ -205,30 +208,30 @@ def _next(inputs: Inputs) -> Iterator[str]:
 def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
     """The statements that set the globals and call the function."""
     for name in sorted(inputs.globals):
-        yield f"  {name} = {_literal(inputs.globals[name])};"
-    if _is_main(inputs):
+        yield f"  {name} = {literal(inputs.globals[name])};"
+    if is_main(inputs):
         yield from _main_call(inputs, program)
         return
     names: list[str] = []
     for number, given in enumerate(inputs.arguments, 1):
         fine = _IDENTIFIER.fullmatch(given.name) and given.name not in (*names, program.function, "main")
         names.append(given.name if fine else f"argument_{number}")
-    made = _Made([*names, program.function, "main"])
+    made = Made([*names, program.function, "main"])
     for name, given in zip(names, inputs.arguments, strict=True):
         if given.memory is not None:
             yield from _blocks(name, given.memory, made)
-            made.places[given.name] = _moved(name, given.memory.start)
+            made.places[given.name] = moved(name, given.memory.start)
         else:
             yield from _argument(name, given)
             made.places[given.name] = f"(char *){name}"
     for name, pointer in made.later:
-        yield _leading(name, pointer, _moved(made.places[pointer.same], pointer.at))
+        yield _leading(name, pointer, moved(made.places[pointer.same], pointer.at))
     given_names = [_passed(name, given) for name, given in zip(names, inputs.arguments, strict=True)]
     yield f"  {program.function}({', '.join(given_names)});"
 
 
 @dataclass(slots=True)
-class _Made:
+class Made:
     """What a test has declared: the names that are ``taken``, the ``places`` where arguments and pointers lead, by
     their names, and the pointers that are set ``later``, with the names of the arrays in which they lie.
     """
@@ -242,27 +245,27 @@ def _leading(name: str, pointer: Pointed, place: str) -> str:
     return f"  *(void **)({name} + {pointer.offset}) = {place}; /* {_safe(pointer.name)} */"
 
 
-def _blocks(name: str, memory: Memory, made: _Made) -> Iterator[str]:
+def _blocks(name: str, memory: Memory, made: Made) -> Iterator[str]:
     """The bytes of a memory, those that its pointers lead to, and the assignments of these pointers."""
-    yield from _array(f"unsigned char {name}", runs_of(_whole(memory)), f" __attribute__((aligned({_ALIGNED})))")
+    yield from _array(f"unsigned char {name}", runs_of(whole(memory)), f" __attribute__((aligned({_ALIGNED})))")
     for pointer in memory.pointers:
         if pointer.same:
             made.later.append((name, pointer))
             continue
-        inner = _inner_name(name, pointer.offset, made.taken)
-        made.places[pointer.name] = _moved(inner, pointer.memory.start)
+        inner = inner_name(name, pointer.offset, made.taken)
+        made.places[pointer.name] = moved(inner, pointer.memory.start)
         yield from _blocks(inner, pointer.memory, made)
-        yield _leading(name, pointer, _moved(inner, pointer.at))
+        yield _leading(name, pointer, moved(inner, pointer.at))
 
 
-def _whole(memory: Memory) -> bytes:
+def whole(memory: Memory) -> bytes:
     """The bytes of a memory, as many as the run that was replayed had, with some 0 behind them: a run that gets to the
     place may read on.
     """
     return memory.content.ljust((len(memory.content) // _ALIGNED + 1) * _ALIGNED, b"\0")
 
 
-def _inner_name(name: str, offset: int, taken: list[str]) -> str:
+def inner_name(name: str, offset: int, taken: list[str]) -> str:
     """A name that nothing has so far, for what a pointer leads to."""
     found = f"{name}_{offset}"
     while found in taken:
@@ -271,7 +274,8 @@ def _inner_name(name: str, offset: int, taken: list[str]) -> str:
     return found
 
 
-def _moved(name: str, at: int) -> str:
+def moved(name: str, at: int) -> str:
+    """An address so many bytes behind another one, in C and in Python."""
     return name if at == 0 else f"{name} {'+' if at > 0 else '-'} {abs(at)}"
 
 
@@ -293,9 +297,11 @@ def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
 
 
 def _passed(name: str, given: Given) -> str:
+    if given.by_value:
+        return f"*({given.type} *){name}"
     if given.memory is not None:
         start = given.memory.start
-        return f"(void *)({_moved(name, start)})" if start else f"(void *){name}"
+        return f"(void *)({moved(name, start)})" if start else f"(void *){name}"
     if given.value is None and given.elements is None:
         return f"0 /* {name} */"
     return f"{name} + 1" if given.elements == () else name
@@ -304,11 +310,11 @@ def _passed(name: str, given: Given) -> str:
 def _argument(name: str, given: Given) -> Iterator[str]:
     """The declaration of one argument."""
     if given.value is not None:
-        yield f"  {given.type} {name} = {_literal(given.value)};"
+        yield f"  {given.type} {name} = {_number(given.value)};"
         return
     if given.elements is None:
         return
-    text = _string(given)
+    text = string_of(given)
     if not given.elements:
         yield f"  static {given.type} {name}[1]; /* a pointer behind it: nothing is read there */"
     elif text is not None:
@@ -325,20 +331,20 @@ def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[
     listed = sum(run.count for run in told)
     if not told:
         yield f"  {head};"
-    elif listed <= _SHORT or len(told) * 2 >= listed:
-        yield from (f"  {line}" for line in _table(head, map(_literal, unrolled(tuple(told)))))
+    elif listed <= SHORT or len(told) * 2 >= listed:
+        yield from (f"  {line}" for line in _table(head, map(literal, unrolled(tuple(told)))))
     else:
         yield f"  {head};"
         at = 0
         for run in told:
             if run.count == 1:
-                yield f"  {name}[{at}] = {_literal(run.value)};"
+                yield f"  {name}[{at}] = {literal(run.value)};"
             elif run.value != 0:
-                yield f"  for (unsigned long i = {at}; i < {at + run.count}; i++) {name}[i] = {_literal(run.value)};"
+                yield f"  for (unsigned long i = {at}; i < {at + run.count}; i++) {name}[i] = {literal(run.value)};"
             at += run.count
 
 
-def _string(given: Given) -> str | None:
+def string_of(given: Given) -> str | None:
     """The string that an array of characters holds, where it is short and can be printed."""
     return _literal_of(given.elements or ()) if given.type in _CHARACTERS else None
 
@@ -366,127 +372,19 @@ def _table(head: str, values: Iterator[str] | Sequence[str] | map[str], of: str 
     yield f"{line}}};"
 
 
-def _literal(value: int) -> str:
+def _number(value: Number) -> str:
+    """A number in C; the shortest decimal that is read as the same."""
+    if not isinstance(value, float):
+        return literal(value)
+    if math.isfinite(value):
+        return repr(value)
+    return '__builtin_nan("")' if math.isnan(value) else f"{'-' if value < 0 else ''}__builtin_inf()"
+
+
+def literal(value: int) -> str:
+    """An integer as C writes it."""
     if value == -(1 << 63):
         return f"({value + 1}LL - 1)"
     if -(1 << 31) < value < 1 << 31:
         return str(value)
     return f"{value}LL" if value < 1 << 63 else f"{value}ULL"
-
-
-# -- Python -----------------------------------------------------------------------------------------------------------
-
-
-def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:
-    """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it;
-    ``purpose`` is the sentence that says what for.
-
-    Raises:
-        UsageError: the inputs cannot be given in C, or the library would be for another machine, for the reason in it.
-    """
-    inputs = _givable(inputs, program)
-    if program.pointer_bits != 8 * struct.calcsize("P"):
-        raise UsageError(f"no test in Python: the program's pointers have {program.pointer_bits} bits, Python's others")
-    entry = "loopless_program_main" if _is_main(inputs) else program.function
-    sets = [f"  {name} = {_literal(inputs.globals[name])};" for name in sorted(inputs.globals)]
-    shim = [
-        *_included(inputs, program, folder),
-        f"__typeof__({entry}) *loopless_entry = {entry};",
-        *(["void loopless_globals(void) {", *sets, "}"] if sets else []),
-    ]
-    names = [one.name if one.name.isidentifier() else f"argument_{n}" for n, one in enumerate(inputs.arguments, 1)]
-    command = [*_flags(program, folder), "-x", "c", "-", *(["-x", "none"] if program.others else [])]
-    command += [_relative(other, folder) for other in program.others]
-    kinds, arguments = list(map(_ctype, program.parameters)), [f"the_{name}" for name in names]
-    made: list[str] = []
-    told = _Made([*names, "words"])
-    for name, given, passed in zip(names, inputs.arguments, program.parameters, strict=False):
-        if given.memory is not None:
-            made += _python_blocks(f"of_{name}", given.memory, told)
-            made.append(f"the_{name} = {_python_address(f'of_{name}', given.memory.start)}")
-            told.places[given.name] = f"the_{name}"
-        else:
-            made.append(f"the_{name} = {_python(given, passed)}")
-            told.places[given.name] = f"ctypes.addressof(the_{name})"
-    made += [_python_leading(name, one, _moved(told.places[one.same], one.at)) for name, one in told.later]
-    if _is_main(inputs) and program.parameters:
-        words = [bytes(unrolled(word)) for word in inputs.words] or [b"program"]
-        made = [f"texts = [{', '.join(f'ctypes.create_string_buffer({word!r})' for word in words)}]"]
-        made.append(f"words = (ctypes.c_void_p * {len(words) + 1})(*map(ctypes.addressof, texts), None)")
-        arguments = [str(len(words)), "words", "None"][: len(kinds)]
-    result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
-    what = _wrapped(purpose).replace("\\", "\\\\").replace('"""', "'''")
-    return "\n".join([
-        f'"""{what}"""',
-        "", "import ctypes", "import pathlib", "import subprocess", "import tempfile",
-        "", 'SHIM = r"""', *shim, '"""', "",
-        "here = pathlib.Path(__file__).resolve().parent",
-        "with tempfile.TemporaryDirectory() as scratch:",
-        "    library = pathlib.Path(scratch, 'program.so')",
-        f"    command = ['cc', '-shared', '-fPIC', '-w', *{command!r}, '-o', str(library)]",
-        "    subprocess.run(command, input=SHIM, text=True, cwd=here, check=True)",
-        "    program = ctypes.CDLL(str(library))",
-        "",
-        f"prototype = ctypes.CFUNCTYPE({', '.join([result, *kinds])})",
-        "function = prototype(ctypes.c_void_p.in_dll(program, 'loopless_entry').value)",
-        *(["program.loopless_globals()"] if sets else []),
-        *made,
-        f"print('returned', function({', '.join(arguments)}))",
-        "",
-    ])  # fmt: skip
-
-
-def _ctype(passed: Passed) -> str:
-    if passed.pointer:
-        return "ctypes.c_void_p"
-    return _integer(passed)
-
-
-def _integer(passed: Passed) -> str:
-    if passed.truth:
-        return "ctypes.c_bool"
-    return f"ctypes.c_{'' if passed.signed else 'u'}int{max(8, passed.bits)}"
-
-
-def _python(given: Given, passed: Passed) -> str:
-    """An argument in Python."""
-    if given.value is not None:
-        return str(given.value)
-    if given.elements is None:
-        return "None"
-    total = sum(run.count for run in given.elements)
-    element = _integer(passed) if passed.bits else "ctypes.c_int8"
-    text = _string(given)
-    if text is not None:
-        values = repr(bytes(unrolled(given.elements)))
-    elif total <= _SHORT or len(given.elements) * 2 >= total:
-        values = repr(list(unrolled(given.elements)))
-    else:
-        values = " + ".join(f"[{run.value}] * {run.count}" for run in given.elements)
-    return f"({element} * {total})(*({values}))"
-
-
-def _python_leading(name: str, pointer: Pointed, address: str) -> str:
-    return f"ctypes.c_void_p.from_buffer({name}, {pointer.offset}).value = {address}  # {pointer.name}"
-
-
-def _python_blocks(name: str, memory: Memory, made: _Made) -> Iterator[str]:
-    """The same in Python as :func:`_blocks` in C; all of it must live as long as it is pointed to, so it has names."""
-    content = _whole(memory)
-    told = content.rstrip(b"\0")
-    runs = runs_of(told)
-    shorter = len(told) > _SHORT and len(runs) * 4 < len(told)
-    text = " + ".join(f"{bytes([run.value])!r} * {run.count}" for run in runs) if shorter else repr(told)
-    yield f"{name} = ctypes.create_string_buffer({text}, {len(content)})"
-    for pointer in memory.pointers:
-        if pointer.same:
-            made.later.append((name, pointer))
-            continue
-        inner = _inner_name(name, pointer.offset, made.taken)
-        made.places[pointer.name] = _python_address(inner, pointer.memory.start)
-        yield from _python_blocks(inner, pointer.memory, made)
-        yield _python_leading(name, pointer, _python_address(inner, pointer.at))
-
-
-def _python_address(name: str, at: int) -> str:
-    return _moved(f"ctypes.addressof({name})", at)

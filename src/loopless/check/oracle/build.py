@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.check.oracle.adapters import PREFIX, adapters
 from loopless.check.oracle.checks import checked, copy_check
 from loopless.check.oracle.objects import RUNTIME, with_objects
 from loopless.check.oracle.retarget import NARROW, SAFE
@@ -58,6 +59,7 @@ class Global:
 class Prepared:
     """A module ready to be compiled and linked with the runtime.
 
+    ``functions``: those of the program, and adapters for such as need one (:mod:`loopless.check.oracle.adapters`).
     ``globals`` is in the order of the table ``@loopless.table`` in the text; ``runtime`` are the runtime's functions
     that the text calls; ``unresolved`` names, by the index passed to the runtime, the functions that cannot be run;
     ``locals`` names, likewise, the integer locals that start with an input, as ``function.variable``.
@@ -120,12 +122,16 @@ def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) 
         module.runtime.add("trap")
     out.append(_table(variables))
     out = with_objects(out, debug)
+    functions = debug.signatures()
+    for name, signature, text in () if narrow else adapters(out, debug):
+        functions[f"{PREFIX}{name}"] = signature
+        out.append(text)
     module.runtime.update(RUNTIME)
     out.extend(f"declare void @loopless_{name}(...)" for name in sorted(module.runtime))
     types = debug.global_types({symbol: number for symbol, _, number in variables if number is not None})
     return Prepared(
         text="\n".join(out) + "\n",
-        functions=debug.signatures(),
+        functions=functions,
         symbols=frozenset(module.defined),
         globals=tuple(_described(symbol, types) for symbol, _, _ in variables),
         runtime=frozenset(module.runtime),

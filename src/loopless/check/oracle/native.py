@@ -30,6 +30,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, cast
 
+from loopless.check.oracle.adapters import PREFIX, RESULT
 from loopless.check.oracle.build import Prepared, prepare
 from loopless.check.oracle.retarget import is_narrow, retarget
 from loopless.check.oracle.runtime import MAX_ARGUMENTS, SOURCE
@@ -313,9 +314,14 @@ class NativeOracle:
         """
         found = self.prepared.functions.get(function)
         if found is None:
-            known = ", ".join(sorted(self.prepared.functions)) or "none"
+            known = ", ".join(sorted(one for one in self.prepared.functions if not one.startswith(PREFIX))) or "none"
             raise UsageError(f"the program has no function {function} to run; it has: {known}")
         return found
+
+    def entry(self, function: str) -> str:
+        """What is called for a function: its adapter, where it has one."""
+        adapter = f"{PREFIX}{function}"
+        return adapter if adapter in self.prepared.functions else function
 
     def run(
         self,
@@ -461,7 +467,7 @@ def _wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[i
             case Pointer(element):
                 wired.append(("pointer", _wire(element)))
             case Opaque(name):
-                if function != "main" and name != "pointer":
+                if function != "main" and name not in ("pointer", RESULT.name):
                     raise UsageError(f"parameter {index + 1} of {function} is {name}, which native runs do not support")
                 wired.append(("argv" if function == "main" and index == 1 else "null", None))
     return wired

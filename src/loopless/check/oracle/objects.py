@@ -269,7 +269,7 @@ class _Function:
                     yield self._access(pointer, f"i64 {length}", writes, at, place)
         elif (called := _CALL.search(line)) and called[1] in _ALWAYS:
             known = library_function(called[1])
-            arguments = _arguments(called[2])
+            arguments = parts(called[2])
             for index in known.writes if known is not None and known.effect is Effect.WRITES else ():
                 pointer = _ARGUMENT.search(arguments[index]) if index < len(arguments) else None
                 if pointer:
@@ -298,8 +298,8 @@ def _behind(place: re.Match[str] | None) -> str:
     return f", !dbg !{place[1]}" if place else ""
 
 
-def _arguments(text: str) -> list[str]:
-    """The arguments of a call, as they are written."""
+def parts(text: str) -> list[str]:
+    """The arguments of a call, or the parameters of a function, as they are written."""
     found: list[str] = []
     while text:
         one, text = _value_and_rest(text)

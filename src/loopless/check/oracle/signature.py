@@ -7,7 +7,7 @@ Only what a native call needs: integers with their width and signedness, and poi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 
@@ -60,11 +60,41 @@ Parameter = CType | Pointer | Opaque
 
 
 @dataclass(frozen=True, slots=True)
+class Leaf:
+    """A number or a pointer in a structure: its name in C, its first byte, and its type, or "float" or "double"."""
+
+    name: str
+    offset: int
+    type: CType | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parameter as the source has it, where the compiled function takes it as ``parts`` parameters (of a structure:
+    its eightbytes in their order, or ``in_memory`` the address of a copy; System V ABI for x86-64, 3.2.3).
+
+    ``type``: as C spells it; ``size`` in bytes, 0 of what is no structure; ``leaves``: the numbers in it, and
+    ``pointers``.
+    """
+
+    name: str
+    type: str
+    parts: int
+    size: int = 0
+    leaves: tuple[Leaf, ...] = ()
+    pointers: tuple[Leaf, ...] = ()
+    in_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Signature:
-    """Parameters in order, and the result (``None`` for ``void``)."""
+    """Parameters in order, and the result (``None`` for ``void``). ``declared``: those of the source, where others are
+    meant by ``params``.
+    """
 
     params: tuple[Parameter, ...]
     result: CType | Opaque | None
+    declared: tuple[Declared, ...] = ()
 
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(?:(DI\w+)\((.*)\)|\{(.*)\})$")
@@ -138,6 +168,53 @@ class DebugInfo:
             bits = int(fields.get("size", "32"))
             return element if isinstance(element, CType) else CType("unsigned int", bits, False)
         return Opaque(fields.get("name", tag or "unknown type"))
+
+    def spelled(self, number: int | None) -> str:
+        """How C spells a type that has a name; else nothing."""
+        if number is None:
+            return ""
+        fields = self._fields(number)
+        tag = fields.get("tag", "")
+        word = {"DW_TAG_structure_type": "struct ", "DW_TAG_union_type": "union "}.get(tag, "")
+        if fields.get("name"):
+            return f"{word}{fields['name']}"
+        return self.spelled(self._reference(fields, "baseType")) if tag in _TRANSPARENT else ""
+
+    def size(self, number: int | None) -> int:
+        """The bytes of a type; 0 where that is not known."""
+        if number is None:
+            return 0
+        fields = self._fields(number)
+        if fields.get("tag", "") in _TRANSPARENT:
+            return self.size(self._reference(fields, "baseType"))
+        return int(fields.get("size", "0")) // 8
+
+    def leaves(self, number: int | None, name: str, at: int = 0) -> Iterator[Leaf]:
+        """The numbers and pointers in a structure that C calls ``name``, but for bit-fields and elements of arrays."""
+        fields = self._fields(number) if number is not None else {}
+        tag = fields.get("tag", "")
+        if tag in _TRANSPARENT:
+            yield from self.leaves(self._reference(fields, "baseType"), name, at)
+        elif tag == "DW_TAG_structure_type":
+            for member in self._items(self._reference(fields, "elements")):
+                inner = self._fields(member) if member is not None else {}
+                base, start = self._reference(inner, "baseType"), int(inner.get("offset", "0"))
+                if "DIFlagBitField" in inner.get("flags", "") or start % 8:
+                    continue
+                shown = f"{name}.{inner['name']}" if inner.get("name") else name
+                found = self.type(base)
+                if isinstance(found, Pointer):
+                    yield Leaf(shown, at + start // 8, Opaque("pointer"))
+                elif isinstance(found, CType) or (found is not None and found.name in ("float", "double", "pointer")):
+                    yield Leaf(shown, at + start // 8, found)
+                else:
+                    yield from self.leaves(base, shown, at + start // 8)
+
+    def parameter_types(self, function: str) -> list[int | None] | None:
+        """The nodes of the types of a function's parameters; None where there are none."""
+        routine = self._reference(self._fields(self._functions.get(function, -1)), "type")
+        types = self._items(self._reference(self._fields(routine), "types")) if routine is not None else []
+        return types[1:] if types else None
 
     def signatures(self) -> dict[str, Signature]:
         """The signature of every defined function that has debug information, by its symbol name."""
