@@ -116,6 +116,49 @@ def test_nothing_is_run_where_that_is_forbidden_and_a_terminal_sees_how_far_it_i
     assert said.endswith("\r\033[K")
 
 
+PARSER = """enum st { START, KEY, VAL, DONE, ERR };
+int f(const char *s, int len) {
+    enum st state = START;
+    int i = 0;
+    while (i < len && state != DONE && state != ERR) {
+        char c = s[i++];
+        switch (state) {
+        case START: if (c >= 'a' && c <= 'z') state = KEY; else if (c != ' ') state = ERR; break;
+        case KEY: if (c == '=') state = VAL; else if (!(c >= 'a' && c <= 'z')) state = ERR; break;
+        case VAL: if (c == ';') state = DONE; else if (!(c >= '0' && c <= '9')) state = ERR; break;
+        default: state = ERR;
+        }
+    }
+    return state == DONE ? i : -1;
+}
+"""
+
+
+def test_a_parser_is_covered_in_the_time_of_some_searches(asked):
+    """Of its sides only the switch's default cannot be taken: the loop has ended in the other states."""
+    _, found, _ = asked(PARSER, "--timeout", 20)
+    assert (found["covered"], found["unreachable"] + found["unknown"], len(found["sides"])) == (29, 1, 30)
+    (never,) = [one for one in found["sides"] if one["verdict"] != "covered"]
+    assert (never["line"], never["side"]) == (7, "default")
+
+
+def test_a_side_that_a_call_of_the_function_itself_takes_is_not_refuted(asked):
+    """The first call has depth 0; whether the second one is looked at or not, the side is taken there."""
+    text = "static int depth;\nint main(void) {\n  if (depth == 1)\n    return 7;\n  depth = 1;\n  return main();\n}\n"
+    _, found, _ = asked(text, "--no-run", "--timeout", 8, "--unknown-ok")
+    assert (found["unreachable"], found["covered"], len(found["sides"])) == (0, 0, 2)
+
+
+def test_an_error_that_is_no_target_ends_the_run(asked):
+    """Behind the error nothing is taken; in front of it both sides are."""
+    text = ("extern void reach_error(void);\nint f(int n) {\n  if (n == 1234567)\n    reach_error();\n"
+            "  if (n == 1234567)\n    return 1;\n  return 0;\n}\n")
+    _, found, _ = asked(text, "--timeout", 10)
+    assert (found["covered"], found["unreachable"]) == (3, 1)
+    (never,) = [one for one in found["sides"] if one["verdict"] == "unreachable"]
+    assert (never["line"], never["side"]) == (5, "true")
+
+
 def test_a_function_without_branches(asked, tmp_path):
     status, text, said = asked("int f(int n) { return n + 1; }\n", "--write-test", tmp_path / "no", form="text")
     assert (status, said) == (0, "loopless: no side of a branch is covered: there is no test to write\n")

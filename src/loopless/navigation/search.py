@@ -46,6 +46,8 @@ from loopless.verification.transitions import START, VIOLATION, Transition, Tran
 
 MOST_SYSTEMS: Final = 400
 """Plans are made so often in one search. A guess."""
+LARGE: Final = 40
+"""Constraints of a product with more edges than this are not made anew for what a run begins with. A guess."""
 SHORTEST_RUN: Final = 4
 """A way that is taken fewer times in a row is taken step by step. A guess."""
 MOST_LOOKED_AHEAD: Final = 5_000
@@ -81,6 +83,7 @@ class _Point:
 class Navigator:
     """One search. ``fixed``: what variables hold where the run begins, by choice; ``most``: how many transitions the
     first plan may have. ``trips`` as of :class:`CounterSystem`, ``begun`` as of :class:`Memory`.
+    ``general``: the constraints of all runs, where they are made already: large ones are not made again for ``fixed``.
     """
 
     def __init__(
@@ -92,8 +95,10 @@ class Navigator:
         most: int | None = None,
         trips: bool = True,
         begun: frozenset[str] = frozenset(),
+        general: CounterSystem | None = None,
     ) -> None:
         self.system, self.fixed, self.deadline, self.most, self.trips = system, fixed, deadline, most, trips
+        self._general = general
         self.done = Searched()
         self.store = Store(self.system.graph.objects.values())
         self.memory = Memory(self.system.graph, self.store, begun, self._words(), self.fixed)
@@ -219,6 +224,9 @@ class Navigator:
         """The constraints of what is behind a place, and those that say what variables hold there; the product alone
         where no goal is in it. What was made for other values is used again where it does not depend on them.
         """
+        if label == START and self._general is not None and len(self._general.product.edges) > LARGE:
+            begin = {Var(var.name.partition("~")[0], var.type): var for var in self._general.scalars}
+            return self._general, [equal(begin[v], const(value)) for v, value in known.items() if v in begin]
         names = (label, frozenset(known))
         if names not in self._finite:
             self._finite[names] = few_valued(self.system, label, known)

@@ -20,6 +20,7 @@ from loopless.terms import (
     Compare,
     Condition,
     Const,
+    EvaluationError,
     IntType,
     Read,
     Term,
@@ -28,6 +29,7 @@ from loopless.terms import (
     conjunction,
     const,
     equal,
+    holds,
     not_equal,
     replace_terms,
     substitute,
@@ -97,6 +99,8 @@ class Store:
         self.runs: list[Cells] = []
         self.pinned: dict[Var, int] = {}
         """The symbols that have one value by now, or were given one."""
+        self._known: dict[Var, int] = {}
+        """Values of symbols with which conditions held: the next ones are tried with them before they are solved."""
 
     def mark(self) -> Mark:
         """Where the store is."""
@@ -193,10 +197,11 @@ class Store:
         """Let conditions hold too; False where that surely cannot be."""
         new: list[Condition] = []
         for part in parts:
-            if part is FALSE:
+            placed = self._placed(part)
+            if placed is FALSE:
                 return False
-            if part is not TRUE:
-                new.append(part)
+            if placed is not TRUE:
+                new.append(placed)
         for part in new:
             index = len(self._parts)
             self._parts.append(part)
@@ -206,13 +211,40 @@ class Store:
         seen: set[int] = set()
         for part in new:
             group = self._group(part, seen)
-            if group and not feasible(_alike(group)[0]):
+            if group and not self._known_to_hold(group) and not feasible(_alike(group)[0]):
                 return False
         return True
 
+    def _placed(self, part: Condition) -> Condition:
+        """A condition with the values of what has one."""
+        given: dict[Var, Term] = {var: const(self.pinned[var]) for var in part.variables if var in self.pinned}
+        return substitute(part, given) if given else part
+
+    def _known_to_hold(self, group: Sequence[Condition]) -> bool:
+        """Whether conditions hold with the values that are known, and the nearest ones to 0 of other symbols."""
+        values = {var: self._known.get(var, _nearest(var.type)) for part in group for var in part.variables}
+        try:
+            return all(holds(part, values) for part in group)
+        except EvaluationError:
+            return False
+
+    def _solved(self, group: Sequence[Condition]) -> Mapping[Var, int] | None:
+        """Values of the symbols with which conditions hold; None where there are none, or none are found."""
+        symbols = {var for part in group for var in part.variables}
+        if not self._known_to_hold(group):
+            alike, names = _alike(group)
+            found = small_model(alike)
+            if found is None:
+                return None
+            self._known |= {var: found.get(name, _nearest(var.type)) for var, name in names.items()}
+        return {var: self._known.get(var, _nearest(var.type)) for var in symbols}
+
     def _group(self, part: Condition | Var, seen: set[int]) -> list[Condition]:
-        """The conditions that have to do with one, which were not ``seen`` before."""
-        waiting, done = list(part.variables), set(part.variables)
+        """The conditions that have to do with one, which were not ``seen`` before; what was given one value connects
+        nothing.
+        """
+        first = {part} if isinstance(part, Var) else part.variables
+        waiting, done = [var for var in first if var not in self.pinned], set(first)
         found: list[int] = []
         while waiting:
             for index in self._by_symbol.get(waiting.pop(), ()):
@@ -222,18 +254,18 @@ class Store:
                 found.append(index)
                 more = self._parts[index].variables - done
                 done |= more
-                waiting.extend(more)
-        return [self._parts[index] for index in sorted(found)]
+                waiting.extend(var for var in more if var not in self.pinned)
+        return [self._placed(self._parts[index]) for index in sorted(found)]
 
     def pin(self, symbol: Var) -> bool | None:
         """Give a symbol one value that it may have, and say whether it may have others; None where it has none."""
+        if symbol in self.pinned:
+            return False
         group = self._group(symbol, set())
-        alike, names = _alike(group)
-        found = small_model(alike) if group else {}
+        found = self._solved(group)
         if found is None:
             return None
-        name = names.get(symbol)
-        value = _nearest(symbol.type) if name is None else found.get(name, _nearest(symbol.type))
+        value = found.get(symbol, _nearest(symbol.type))
         others = not group or feasible(conjunction((*group, not_equal(symbol, const(value)))))
         if not self.demand([equal(symbol, const(value))]):
             return None
@@ -253,16 +285,15 @@ class Store:
         if not equations:
             return None
         group = self._group(symbol, set())
-        alike, names = _alike(group)
-        found = small_model(alike)
-        value = found.get(names[symbol]) if found is not None else None
+        found = self._solved(group)
+        value = found.get(symbol) if found is not None else None
         if value is None or feasible(conjunction((*group, not_equal(symbol, const(value))))):
             return None
         return value
 
     def model(self) -> dict[Var, int] | None:
         """Values for all symbols of which something is demanded; None where there are none, or none are found."""
-        values: dict[Var, int] = {}
+        values: dict[Var, int] = dict(self.pinned)
         seen: set[int] = set()
         known: dict[Condition, Mapping[Var, int]] = {}
         for part in self._parts:
@@ -274,6 +305,8 @@ class Store:
             alike, names = _alike(group)
             if alike not in known:
                 found = small_model(alike)
+                if found is None and (instead := self._solved(group)) is not None:
+                    found = {name: instead[symbol] for symbol, name in names.items()}
                 if found is None:
                     return None
                 known[alike] = found

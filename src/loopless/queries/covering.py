@@ -6,6 +6,8 @@ is proved where that can be.
 
 from __future__ import annotations
 
+import functools
+import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +18,14 @@ from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.driving import PREFIXES, Driver
+from loopless.queries.mutation import Mutator, constants
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
 from loopless.queries.reached import Inputs, Reach, runs_of, unrolled
+from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings
+from loopless.queries.side_search import SideSearch
+from loopless.refusals import Reason
 from loopless.source.compile import compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.targets import Side, Target, sides, telling
@@ -27,8 +33,18 @@ from loopless.source.worker import WORKER
 
 SHARE: Final = 0.25
 """Of the time that is left, what one side may take. A guess."""
-LEAST_S: Final = 3.0
+LEAST_S: Final = 1.5
 """Seconds that each has at least. A guess."""
+QUICK_S: Final = 3.0
+"""Seconds that each has at most, before the others had theirs. A guess."""
+GRACE_S: Final = 5.0
+"""So long after its time a search is ended, and with it what its process knows. A guess."""
+NEXT_SHARE: Final = 0.15
+"""Of the time that is left, what runs next to those of the first tests may take. A guess."""
+BATCH: Final = 100
+"""So many of them are made at once."""
+IDLE: Final = 4
+"""So often without anything new. A guess."""
 MOST: Final = 1 << 16
 """So many sides a native run can tell apart."""
 _NOT_FOUND: Final = "neither a run that gets there nor a proof that there is none was found"
@@ -108,10 +124,13 @@ def cover(
     work = _Work(files, entry, settings, deadline, tell, summaries=summaries)
     try:
         work.by_chance(program.functions)
+        work.numbers = constants(module.defined())
+        work.next_to(work.tests, NEXT_SHARE)
         work.one_by_one()
+        work.proved()
         return work.answer(started)
     finally:
-        work.driver.close()
+        work.close()
 
 
 def _chosen(function: str | None, defined: list[str], files: list[str]) -> str:
@@ -145,6 +164,10 @@ class _Work:
         self.open = dict.fromkeys(range(len(self.sides)))
         self.tests: list[CoveringTest] = []
         self.refuted: dict[int, Reach] = {}
+        self.numbers: list[int] = []
+        self.random = random.Random(1)
+        self._search: SideSearch | None = None
+        self._pool: Pool[Reach] | None = None
         self.unknown: dict[int, str] = {}
 
     def _told(self, what: str) -> None:
@@ -171,38 +194,103 @@ class _Work:
         except LooplessError:
             return
 
+    def next_to(self, tests: Sequence[CoveringTest], share: float) -> None:
+        """Runs with inputs next to those of tests, as long as they take new sides, in this part of the time that is
+        left.
+        """
+        until = time.monotonic() + share * (self.deadline - time.monotonic())
+        seeds, idle = list(tests), 0
+        if not self.settings.run or not seeds:
+            return
+        try:
+            mutator = Mutator(self.driver.signature, self.numbers, self.random)
+            while idle < IDLE and self.open.keys() - self.refuted.keys() and time.monotonic() < until:
+                self._told("inputs next to those of tests")
+                drawn = [mutator.next_to(self.random.choice(seeds).inputs) for _ in range(BATCH)]
+                before = len(self.tests)
+                for test in self.driver.taken_by(drawn, CHANCE_S):
+                    self._keep(test)
+                seeds += self.tests[before:]
+                idle = 0 if len(self.tests) > before else idle + 1
+        except LooplessError:
+            return
+
     def one_by_one(self) -> None:
-        """A search for each side that is still open."""
-        for again in (False, True):
-            for number in list(self.open):
+        """A search for each side that is still open: first a short one, and then longer ones for what is left."""
+        for share in (0.0, SHARE, SHARE):
+            waiting = {number for number in self.open if number not in self.refuted}
+            while waiting := {number for number in waiting if number in self.open and number not in self.refuted}:
                 left = self.deadline - time.monotonic()
-                if number not in self.open or number in self.refuted:
-                    continue
+                number = min(waiting, key=lambda number: (not self._is_next(number), number))
+                waiting.remove(number)
                 if left <= 0:
                     self.unknown.setdefault(number, "the time was over (--timeout raises it)")
                     continue
-                share = SHARE * left if again else left / len(self.open)
-                self._look_for(number, time.monotonic() + min(left, max(LEAST_S, share)))
+                fair = left / (len(waiting) + 1)
+                self._look_for(number, min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left))
 
-    def _look_for(self, number: int, until: float) -> None:
+    def _is_next(self, number: int) -> bool:
+        """Whether another side of the same branch is taken, so that some run comes by."""
+        branch = self.sides[number].number
+        return any(side.number == branch and other not in self.open for other, side in enumerate(self.sides))
+
+    def proved(self) -> None:
+        """Proofs of what cannot be taken, in the time that is left: certificates for what is refuted, too."""
+        for number in list(self.open):
+            left = self.deadline - time.monotonic()
+            if left > LEAST_S and number in self.open:
+                self._look_for(number, max(LEAST_S, left / len(self.open)), proofs=True)
+
+    def _look_for(self, number: int, seconds: float, *, proofs: bool = False) -> None:
         """A search for one side."""
         side = self.sides[number]
         self._told(f"line {side.line}")
         target = Target(within=self.entry, branch=(side.number, side.side))
-        driver = _SideDriver(self.driver, number) if self.driver.trapped else None
         try:
-            found = reach(
-                self.files, target, self.entry, self.settings, until, summaries=self.summaries, driver=driver
-            )
+            if proofs or (self.settings.run and not self.driver.trapped):
+                driver = _SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
+                found = reach(
+                    self.files, target, self.entry, self.settings, self.deadline, summaries=self.summaries,
+                    driver=driver, proofs=proofs, within=seconds,
+                )  # fmt: skip
+            else:
+                found = self._searched(number, target, seconds)
         except LooplessError as error:
             self.unknown[number] = str(error)
             return
         if found.verdict == "reached" and found.inputs is not None:
-            self._keep(self.driver.taken(found.inputs))
+            test = self.driver.taken(found.inputs)
+            self._keep(test)
+            self.next_to([test], NEXT_SHARE / 4)
         elif found.verdict == "unreachable":
             self.refuted[number] = found
         if number in self.open:
             self.unknown[number] = found.reason or _NOT_FOUND
+
+    def _searched(self, number: int, target: Target, seconds: float) -> Reach:
+        """The answer of a search in a process that goes on to the next side with what it knows."""
+        if self._search is None:
+            of = functools.partial(_SideDriver, self.driver) if self.settings.run else None
+            self._search = SideSearch(self.files, self.entry, self.settings, of, summaries=self.summaries)
+            if self.settings.sandboxed:
+                limits = Limits(None, self.settings.loop_memory_mb, self.deadline + 1.0)
+                self._pool = Pool([self._search], limits)
+        if self._pool is None:
+            return self._search(number, target, seconds, self.deadline)
+        self._pool.start(0, 0, number, target, seconds, self.deadline, time_s=seconds + GRACE_S)
+        while True:
+            for _, found in self._pool.finished():
+                if not isinstance(found, Overrun):
+                    return found
+                timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
+                reason = found.detail if timely else f"the time was over while {found.noted} (--timeout raises it)"
+                return Reach(target, self.entry, "unknown", reason=reason, trouble=found.traceback)
+
+    def close(self) -> None:
+        """End all processes."""
+        if self._pool is not None:
+            self._pool.__exit__(None, None, None)
+        self.driver.close()
 
     def answer(self, started: float) -> Coverage:
         """The tests that are needed, and what became of each side."""
@@ -269,7 +357,10 @@ class CoveringDriver(Driver):
         self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1
     ) -> list[CoveringTest]:
         """Inputs drawn at random, with the sides that they take."""
-        drawn = self.drawn(graph, (), count, seed)
+        return self.taken_by(self.drawn(graph, (), count, seed), seconds)
+
+    def taken_by(self, drawn: Sequence[Inputs], seconds: float) -> list[CoveringTest]:
+        """Tests of inputs, with the sides that they take; ``seconds`` for each run."""
         outcomes = self._quick([self._run(one) for one in drawn], seconds)
         # A run that met undefined behaviour is no test.
         return [
@@ -313,7 +404,7 @@ class _SideDriver(Driver):
         return self.covering.oracle
 
     def close(self) -> None:
-        self.covering.close()
+        """Nothing: the process of native runs serves the next side, too."""
 
     def by_chance(self, *_: object) -> None:
         return None  # the whole function had its random inputs

@@ -18,7 +18,7 @@ from loopless.bounds.floats import number_of
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.beginning import begins_at, is_defined_here
-from loopless.flowgraph.model import Call, Kind
+from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
@@ -93,11 +93,14 @@ def reach(  # noqa: PLR0913
     summaries: bool = True,
     minimize: str = "",
     driver: Driver | None = None,
+    proofs: bool = True,
+    within: float | None = None,
 ) -> Reach:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
     a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
-    ``driver``: for native runs, where there is one that can tell whether they get to the target.
+    ``driver``: for native runs, where there is one that can tell whether they get to the target. ``proofs``: whether
+    proofs with certificates are looked for. ``within``: seconds for the methods, once the program is read.
 
     Raises:
         UsageError: there is no such function, or no code at the target.
@@ -107,7 +110,9 @@ def reach(  # noqa: PLR0913
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
-    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries, driver)
+    if within is not None:
+        deadline = min(deadline, time.monotonic() + within)
+    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -164,11 +169,19 @@ def _nothing_there(program: Program, target: Target) -> str:
 
 
 def _job(*question: Any) -> Reach:
-    return _Question(*question).answer()
+    return ReachQuestion(*question).answer()
+
+
+def graph_with_errors(program: Program, entry: str, settings: Settings) -> Flowgraph:
+    """The function ``entry`` as runs go through it that begin with it, for the search for its errors."""
+    return graph_of(
+        program.source, entry, Property.UNREACH_CALL, mathematical=settings.mathematical, wrapv=settings.wrapv,
+        apart=entry != "main", cells=False,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
-class _Question:
+class ReachQuestion:
     """One target, and what the methods have said of it."""
 
     program: Program
@@ -179,18 +192,20 @@ class _Question:
     minimize: str = ""
     summaries: bool = True
     driver: Driver | None = None
+    proofs: bool = True
+    graph: Flowgraph | None = None
+    """The function with the target as its only error, where its calls are not in the module."""
     tried: dict[str, float] = field(default_factory=dict)
+    _general: CounterSystem | None = None
     why: str = ""
 
     def answer(self) -> Reach:
         """The answer, by the methods in their order."""
-        graph = graph_of(
-            self.program.source, self.entry, Property.UNREACH_CALL, mathematical=self.settings.mathematical,
-            wrapv=self.settings.wrapv, apart=self.entry != "main", cells=False,
-        )  # fmt: skip
+        graph = self.graph or graph_with_errors(self.program, self.entry, self.settings)
         if graph.refused is not None:
             return self._unknown(str(graph.refused))
-        follows = Follows(Property.UNREACH_CALL, self.program.source.module)
+        also = [self.entry] if self.graph is not None else []  # what calls it may come to the target
+        follows = Follows(Property.UNREACH_CALL, self.program.source.module, also)
         made = system_of(graph, violates(Property.UNREACH_CALL), functools.partial(self._calls, follows), ways=WAYS)
         if isinstance(made, Refused):
             return self._unknown(str(made))
@@ -219,7 +234,7 @@ class _Question:
             if answer is not None:
                 return answer
         left = self.deadline - time.monotonic()
-        if left > 1:
+        if left > 1 and self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, self.deadline))
             if verdict.verdict == "true":
                 return self._proved(verdict)
@@ -243,7 +258,7 @@ class _Question:
         product = product_of(system, START, {})
         if product.goal is None:
             return Answer.UNKNOWN if product.cut else Answer.NO
-        made = CounterSystem(product, system, trips=self.summaries)
+        self._general = made = CounterSystem(product, system, trips=self.summaries)
         return made if made.solve() is not Answer.NO else Answer.NO
 
     def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
@@ -272,7 +287,8 @@ class _Question:
             answer = self._search(system, driver, {}, time.monotonic() + 2.0, most)
             if answer is not None:
                 return answer
-        free = self._search(system, driver, {}, max(self.deadline - PROOF_S, time.monotonic() + 1.0))
+        kept = PROOF_S if self.proofs else 0.0
+        free = self._search(system, driver, {}, max(self.deadline - kept, time.monotonic() + 1.0))
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
     @staticmethod
@@ -354,7 +370,9 @@ class _Question:
     ) -> Reach | None:
         until = min(until, self.deadline)
         begun = self._begun()
-        navigator = Navigator(system, fixed, until, most=most, trips=self.summaries, begun=begun)
+        navigator = Navigator(
+            system, fixed, until, most=most, trips=self.summaries, begun=begun, general=self._general
+        )
         found = self._timed("guided search", navigator.run)
         if found.route is not None:
             return self._driven(system, driver, found.route)
@@ -418,9 +436,10 @@ class _Question:
     def _unreachable(self, method: str, system: TransitionSystem) -> Reach:
         """Nothing gets there; with a certificate where a proof is found, which says the same in other words."""
         until = min(self.deadline, time.monotonic() + PROOF_S)
-        verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
-        if verdict.verdict == "true":
-            return replace(self._proved(verdict), method=method)
+        if self.proofs:
+            verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
+            if verdict.verdict == "true":
+                return replace(self._proved(verdict), method=method)
         wild = self._wild(system)
         if wild is not None:
             return self._unknown(wild)

@@ -29,7 +29,7 @@ _LABEL: Final = re.compile(r'^(?:"[^"]*"|[\w$.\-]+):')
 class Target:
     """``line`` of ``file`` (any file with that name at the end of its path), or where ``callee`` is called; with
     ``when`` only where this condition of C holds. Or a ``branch`` of the function ``within``: the number of the branch
-    in the module's text, and of its side.
+    in the module's text, and of its side; without one all sides are no targets yet, but have blocks of their own.
     """
 
     file: str = ""
@@ -54,6 +54,8 @@ def marked(text: str, target: Target) -> str:
     """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where none can."""
     if target.branch is not None:
         return _on_branch(text, target)
+    if target.within:
+        return _divided(text, target.within)
     lines = text.splitlines()
     wanted = _locations(lines, target) if target.line is not None else frozenset()
     calls = r"^\s+(?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke)\b[^@]*@"
@@ -213,16 +215,34 @@ def _branches(lines: list[str], function: str) -> Iterator[tuple[int, list[str]]
         at += 1
 
 
+SIDE: Final = "loopless.side"
+"""How the block is called that is one side of a branch; behind it the number of the side where there are several."""
+
+
 def _on_branch(text: str, target: Target) -> str:
     """The module with a call of :data:`TARGET` on one side of a branch, in a block of its own."""
     assert target.branch is not None
     number, side = target.branch
     lines = text.splitlines()
-    found = next((one for n, one in enumerate(_branches(lines, target.within)) if n == number), None)
-    if found is None:
+    if not _with_side(lines, target.within, number, side, SIDE, [f"  call void @{TARGET}()"]):
         return text
+    return "\n".join([*lines, f"declare void @{TARGET}()", ""])
+
+
+def _divided(text: str, function: str) -> str:
+    """The module with a block for each side of the branches of a function."""
+    lines = text.splitlines()
+    for index, side in enumerate(sides(text, function)):
+        _with_side(lines, function, side.number, side.side, f"{SIDE}{index}", [])
+    return "\n".join([*lines, ""])
+
+
+def _with_side(lines: list[str], function: str, number: int, side: int, own: str, body: list[str]) -> bool:
+    """Put a block of this name with this body on one side of a branch; False where there is no such branch."""
+    found = next((one for n, one in enumerate(_branches(lines, function)) if n == number), None)
+    if found is None:
+        return False
     at, whole = found
-    own = "loopless.side"
     pair = _BRANCH.match(whole[0])
     if pair is not None:
         to = pair[2 + side]
@@ -245,8 +265,8 @@ def _on_branch(text: str, target: Target) -> str:
             while k < end and (" = phi " in lines[k] or lines[k].lstrip().startswith("#dbg")):
                 lines[k] = lines[k].replace(f"%{here} ]", f"%{own} ]", 1)  # one for each edge
                 k += 1
-    block = ["", f"{own}:", f"  call void @{TARGET}()", f"  br label %{to}"]
-    return "\n".join([*lines[:end], *block, *lines[end:], f"declare void @{TARGET}()", ""])
+    lines[end:end] = ["", f"{own}:", *body, f"  br label %{to}"]
+    return True
 
 
 def _row(lines: list[str], at: int, side: int) -> int:

@@ -5,7 +5,7 @@ The properties are those of SV-COMP (https://sv-comp.sosy-lab.org, "Competition 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import Final
@@ -54,13 +54,15 @@ def violates(property_: Property) -> Callable[[Statement | End], bool]:
 
 
 class Follows:
-    """Whether nothing behind a call can violate the property, so that it is enough to know what the call changes."""
+    """Whether nothing behind a call can violate the property, so that it is enough to know what the call changes;
+    ``also``: functions that can, though the module does not say so.
+    """
 
-    def __init__(self, property_: Property, module: Module) -> None:
+    def __init__(self, property_: Property, module: Module, also: Iterable[str] = ()) -> None:
         self._property = property_
         self._module = module
         self._reach = Reach(module)
-        self._erring = {function.name for function in module.defined() if self._errs(function.name)}
+        self._erring = {function.name for function in module.defined() if self._errs(function.name)} | set(also)
         self._strangers = any(meaning_of(name) in _ERRORS for name in self._reach.strangers)
 
     def __call__(self, call: Call) -> bool:

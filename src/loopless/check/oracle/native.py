@@ -30,11 +30,19 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, cast
 
-from loopless.check.oracle.adapters import PREFIX, RESULT
+from loopless.check.oracle.adapters import PREFIX
 from loopless.check.oracle.build import Prepared, prepare
+from loopless.check.oracle.fitting import (
+    IN_REGISTERS,
+    Argument,
+    check_argument,
+    check_result,
+    wire,
+    wire_params,
+)
 from loopless.check.oracle.retarget import is_narrow, retarget
-from loopless.check.oracle.runtime import MAX_ARGUMENTS, SOURCE
-from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
+from loopless.check.oracle.runtime import SOURCE
+from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
@@ -47,16 +55,6 @@ from loopless.stepping import stepping
 
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
-Argument = int | Sequence[int] | Mapping[str, Any] | None
-"""An integer, or the elements that a pointer points to, or ``None`` for the null pointer. What else a pointer points to
-is given as ``content``, its bytes in hexadecimal digits, and ``pointers``, each the byte where it lies, what it points
-to, likewise, and the byte of that; instead of what is there, ``same`` says which argument, by its number, or which
-pointer, by its ``name``, leads there, too. The argv of ``main`` is given as its ``words``, in hexadecimal digits,
-without their zeros."""
-
-
-_IN_REGISTERS = ("pointer", "float", "double")
-"""Results that take no memory of the caller's, and so can be left where they are."""
 _OPTIONS = SourceOptions()
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
 
@@ -120,7 +118,7 @@ class NativeHost:
             SourceError: if the module cannot be compiled.
         """
         scalars = [
-            (variable.name, index, _wire(variable.type))
+            (variable.name, index, wire(variable.type))
             for index, variable in enumerate(prepared.globals)
             if variable.type is not None
         ]
@@ -249,10 +247,6 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wire(ctype: CType) -> tuple[int, bool, bool]:
-    return (ctype.bits, ctype.signed, ctype.name == "_Bool")
-
-
 class NativeOracle:
     """Runs the functions of one program, each run within limits and from the program's initial state."""
 
@@ -352,20 +346,19 @@ class NativeOracle:
             LimitError: if the child process stops answering.
         """
         signature = signature or self.signature(function)
-        if not (self.any_result and isinstance(signature.result, Opaque) and signature.result.name in _IN_REGISTERS):
-            _check_result(function, signature)
-        params = _wire_params(function, signature)
+        if not (self.any_result and isinstance(signature.result, Opaque) and signature.result.name in IN_REGISTERS):
+            check_result(function, signature)
+        params = wire_params(function, signature)
         prepared_runs = [self._wire_run(function, signature, run) for run in runs]
         outcomes: list[Outcome] = []
         failures = 0
         while len(outcomes) < len(runs):
-            if not self._host.alive or self._host.loaded is not self.prepared:
-                self._host.load(self.prepared)
+            self.ready()
             request = {
                 "command": "run",
                 "function": function,
                 "params": params,
-                "result": _wire(signature.result) if isinstance(signature.result, CType) else None,
+                "result": wire(signature.result) if isinstance(signature.result, CType) else None,
                 "limits": {"seconds": self.limits.seconds, "memory_bytes": self.limits.memory_bytes},
                 "isolated": isolated,
                 "sides": self.sides,
@@ -378,6 +371,11 @@ class NativeOracle:
                 raise LimitError(f"the native run of {function} stopped answering; raise the limit on seconds")
         return outcomes
 
+    def ready(self) -> None:
+        """Have the program compiled in the child."""
+        if not self._host.alive or self._host.loaded is not self.prepared:
+            self._host.load(self.prepared)
+
     def _wire_run(self, function: str, signature: Signature, run: Run) -> dict[str, Any]:
         args: list[Argument] = list(run.args)
         if function == "main" and not args and len(signature.params) >= 2:
@@ -385,7 +383,7 @@ class NativeOracle:
         if len(args) != len(signature.params):
             raise UsageError(f"{function} takes {len(signature.params)} arguments, not {len(args)}")
         for argument, param in zip(args, signature.params, strict=True):
-            _check_argument(function, argument, param)
+            check_argument(function, argument, param)
         scalars = {variable.name for variable in self.prepared.globals if variable.type is not None}
         for name in run.globals:
             if name not in scalars:
@@ -449,43 +447,3 @@ def _part(path: Path, options: SourceOptions) -> str | bytes:
         return compile_ir(path, options, CompileDatabase(database).command(path) if database is not None else None)
     check_file(path)
     return path.read_bytes() if path.suffix == ".bc" else path.read_text(encoding="utf-8")
-
-
-def _check_result(function: str, signature: Signature) -> None:
-    if isinstance(signature.result, Opaque):
-        raise UsageError(f"{function} returns {signature.result.name}, which native runs do not support")
-
-
-def _wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[int, bool, bool] | None]]:
-    if len(signature.params) > MAX_ARGUMENTS:
-        raise UsageError(f"{function} has more than {MAX_ARGUMENTS} parameters, which native runs do not support")
-    wired: list[tuple[str, tuple[int, bool, bool] | None]] = []
-    for index, param in enumerate(signature.params):
-        match param:
-            case CType():
-                wired.append(("integer", _wire(param)))
-            case Pointer(element):
-                wired.append(("pointer", _wire(element)))
-            case Opaque(name):
-                if function != "main" and name not in ("pointer", RESULT.name):
-                    raise UsageError(f"parameter {index + 1} of {function} is {name}, which native runs do not support")
-                wired.append(("argv" if function == "main" and index == 1 else "null", None))
-    return wired
-
-
-def _check_argument(function: str, argument: Argument, param: Parameter) -> None:
-    match param:
-        case CType(name, low=low, high=high):
-            if not isinstance(argument, int):
-                raise UsageError(f"{function}: {argument!r} is given for a parameter of type {name}")
-            if not low <= argument <= high:
-                raise UsageError(f"{function}: {argument} is outside the range of {name}, {low} to {high}")
-        case Pointer(element):
-            if isinstance(argument, int | Mapping):
-                raise UsageError(f"{function}: a pointer parameter takes a list of values, not {argument}")
-            for value in argument or ():
-                if not element.low <= value <= element.high:
-                    raise UsageError(f"{function}: {value} is outside the range of {element.name}")
-        case Opaque(name):
-            if argument is not None and not (name == "pointer" and isinstance(argument, Mapping)):
-                raise UsageError(f"{function}: a parameter of type {name} takes only the null pointer")
