@@ -71,7 +71,7 @@ def summaries(file: Path, limit: float) -> dict[str, Row]:
     """The summary of each loop, as ``loopless summarize`` asks for it."""
     import importlib.util
 
-    from loopless.queries.answers import Question
+    from loopless.queries.loop_answer import Question
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 

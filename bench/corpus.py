@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loopless.errors import LooplessError
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions

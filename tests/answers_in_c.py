@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import LoopAnswer, Question
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopless.queries import advice
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

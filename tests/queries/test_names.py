@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from loopless.errors import UsageError
-from loopless.queries.answers import Question, answer_loop
+from loopless.queries.answers import answer_loop
 from loopless.queries.evaluation import Evaluation
+from loopless.queries.loop_answer import Question
 from loopless.queries.loop_name import own_name
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.settings import Settings

@@ -14,7 +14,7 @@ import pytest
 from answers_in_c import answers
 from loopless.errors import LimitError
 from loopless.queries import sandbox as limits
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
 from loopless.report.json_report import loop

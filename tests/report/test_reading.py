@@ -14,7 +14,7 @@ from answers_in_c import answers
 from loopless.cli.app import run
 from loopless.errors import LimitError
 from loopless.queries import answers as module
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.text import BRIEF, Layout, loop_summary
 from loopless.terms import evaluate, holds
 

@@ -17,10 +17,11 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.flowgraph.streams import INPUTS, counter_of, with_streams
 from loopless.fuzzing.loops import court, read, summarize_loop
 from loopless.fuzzing.rows import LoopRow
-from loopless.queries.answers import Question, answer_loop
+from loopless.queries.answers import answer_loop
 from loopless.queries.calls import evaluate
 from loopless.queries.evaluation import Evaluator
 from loopless.queries.functions import answer_functions, summarize_whole
+from loopless.queries.loop_answer import Question
 from loopless.queries.program import Function, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason

@@ -17,8 +17,8 @@ from loopless.cli.progress import Progress
 from loopless.queries.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.answers import LoopAnswer, Question
     from loopless.queries.functions import FunctionAnswer
+    from loopless.queries.loop_answer import LoopAnswer, Question
     from loopless.queries.program import Loop
     from loopless.queries.sandbox import Overrun
     from loopless.queries.settings import Settings
@@ -75,9 +75,9 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
     progress.say(f"reading {', '.join(map(str, files))}")
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
-        from loopless.queries.answers import Question
         from loopless.queries.assumptions import names_in
         from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
+        from loopless.queries.loop_answer import Question
         from loopless.queries.selection import check_variables, select_loops
 
         loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
@@ -228,9 +228,9 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.functions",))
-        from loopless.queries.answers import Question
         from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.functions import answer_functions
+        from loopless.queries.loop_answer import Question
 
         named = [program[name] for name in options.get("functions", ())]
         functions = [function for function in program.functions if function in named or not (named or function.is_stub)]

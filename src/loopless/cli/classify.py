@@ -16,7 +16,7 @@ from loopless.cli.progress import Progress
 
 if TYPE_CHECKING:
     from loopless.project.survey import FileAnswers
-    from loopless.queries.answers import LoopAnswer, Question
+    from loopless.queries.loop_answer import LoopAnswer, Question
     from loopless.queries.settings import Settings
 
 
@@ -51,7 +51,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
     from loopless.project.survey import survey_as_found
-    from loopless.queries.answers import Question
+    from loopless.queries.loop_answer import Question
 
     files = find_sources(paths, options["database"])
     question = Question(summarize=False, draw=options["format_"] in DRAWN)

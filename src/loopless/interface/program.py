@@ -22,13 +22,13 @@ from loopless.interface.verdict import Verdict
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.assumptions import names_in
 from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import METHODS, answer_bounds
 from loopless.queries.deadline import in_time
 from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
 from loopless.queries.functions import FunctionAnswer, answer_functions
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused

@@ -12,8 +12,8 @@ from loopless.automaton import State, Transition
 from loopless.interface.entry import evaluated, values_by_variable
 from loopless.interface.shown import Shown
 from loopless.paths import LoopPaths
-from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.report import html
 from loopless.report.dot import drawing
 from loopless.report.functions import assumptions_of as function_assumptions

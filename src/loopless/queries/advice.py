@@ -17,10 +17,10 @@ from typing import Final
 from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.answers import Advice, LoopAnswer
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.calls import Calls
 from loopless.queries.jobs import run_all
+from loopless.queries.loop_answer import Advice, LoopAnswer
 from loopless.queries.program import Loop, Program
 from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings

@@ -8,8 +8,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.queries.answers import LoopAnswer, Question, answer_loop
+from loopless.queries.answers import answer_loop
 from loopless.queries.jobs import limits_of
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import Loop, Program
 from loopless.queries.sandbox import Overrun, Pool
 from loopless.queries.settings import Settings

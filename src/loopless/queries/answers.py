@@ -1,14 +1,14 @@
-"""What can be asked of one loop, and the answer as a value that travels between processes."""
+"""How one loop is answered: by its paths, its type, and what methods find, as far as that goes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
-from loopless.automaton import Automaton, Classification, build_automaton, classify
+from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import budget, feasible
@@ -17,18 +17,18 @@ from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
 from loopless.paths.context import entry_facts, entry_values
 from loopless.queries.assumed import assumption_of
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
 from loopless.queries.rows import rows_in
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
-from loopless.queries.told import Untold, occurring, pointers_shown, shown_at_exit, untold, used_variables
+from loopless.queries.told import occurring, pointers_shown, shown_at_exit, untold, used_variables
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     AtEntry,
     Known,
-    Merged,
     Outcome,
     Residual,
     Summary,
@@ -44,114 +44,13 @@ from loopless.summary import (
     summarize,
 )
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, Rows, Var, conjunction, conjuncts
+from loopless.terms import TRUE, Condition, Var, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
 _HURRIED: Final = 60_000
 """isl operations in a hurry for an approximation, and as many for putting a summary in words: some 0.1 s on the large
 sets of real code, where those that are allowed otherwise take more than a second. A guess."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to find out about each loop.
-
-    ``variables``: the names of the variables of interest, None for the default. ``assume``: a C condition on the entry
-    values. ``classify``, ``summarize``, ``draw``: whether to find the type, the summary, the automaton; ``merge``:
-    whether to find which cases of the summary come to the same; ``entered``: whether to find what it says of the
-    states in which the program enters the loop. ``partly``: whether only an answer without some variables is looked
-    for. ``approximate``: whether what no method summarizes exactly is over-approximated. ``exactly``: whether exact
-    methods are asked at all; ``coarsely``: whether only what holds whatever the paths are is told. ``streams``: whether
-    answers name what loops take from outside, value by value; else it is not known. ``past_calls``: a loop is also
-    summarized past calls that need not return, as if they did, which says how often it runs at most. ``hurried``: many
-    loops have little time each, so approximations are coarser, and conditions longer, where large sets are worked with.
-    """
-
-    variables: tuple[str, ...] | None = None
-    assume: str | None = None
-    classify: bool = True
-    summarize: bool = True
-    draw: bool = False
-    merge: bool = False
-    approximate: bool = False
-    entered: bool = False
-    partly: bool = False
-    exactly: bool = True
-    coarsely: bool = False
-    streams: bool = True
-    past_calls: bool = False
-    hurried: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """A ``command`` that was tried and answers more about a loop, and in words what it ``tells``."""
-
-    command: str
-    tells: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoopAnswer:
-    """All that was found out about one loop.
-
-    ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
-    summary leaves out variables that are used behind the loop, where it is complete without these. ``untyped``: why the
-    loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
-    another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
-    summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
-    changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
-    each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
-    of flags that it is; ``rows``: the arrays in objects, by the names of these. ``assumptions``: what was assumed for
-    it by the user. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the
-    work on this loop took.
-    """
-
-    loop: LoopName
-    paths: LoopPaths | None = None
-    classification: Classification | None = None
-    automaton: Automaton | None = None
-    summary: Summary | None = None
-    absolute: Summary | None = None
-    merged: tuple[Merged, ...] = ()
-    at_entry: AtEntry | None = None
-    untold: tuple[Untold, ...] = ()
-    advice: tuple[Advice, ...] = ()
-    refused: Refused | None = None
-    partly: Refused | None = None
-    untyped: Refused | None = None
-    assumptions: tuple[str, ...] = ()
-    shown: Mapping[Var, str] = field(default_factory=dict)
-    pointers: Mapping[Var, str] = field(default_factory=dict)
-    rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
-    time_ms: float = 0.0
-    trouble: str = ""
-
-    @property
-    def type(self) -> int | None:
-        """1 to 4; None where the loop has no type, for the reason ``untyped``."""
-        return self.classification.type if self.classification is not None else None
-
-    @property
-    def status(self) -> str:
-        """``exact``, ``over-approximate`` or ``refused``, of what was asked."""
-        if self.refused is not None:
-            return "refused"
-        whole = self.summary is None or (self.summary.exact and self.partly is None)
-        return "exact" if whole else "over-approximate"
-
-    @property
-    def complete(self) -> bool | None:
-        """Whether the summary says something about every entry state, approximations apart; None where there is no
-        summary.
-        """
-        return self.summary.complete if self.summary is not None else None
-
-    @property
-    def answered(self) -> bool:
-        """Whether all that was asked about the loop is answered."""
-        return self.refused is None and self.partly is None and self.complete is not False
 
 
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:

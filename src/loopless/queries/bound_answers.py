@@ -13,7 +13,7 @@ from loopless.bounds.line_bounds import LineBound
 from loopless.bounds.lower_asymptotics import class_of_bound, has_class
 from loopless.bounds.methods.nontermination import Recurrent
 from loopless.bounds.outside import NO_READS, Reads
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.returning import NO_CALLS, Calls
 from loopless.refusals import Refused
 from loopless.summary import FunctionSummary

@@ -42,13 +42,13 @@ from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import LoopAnswer, Question
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Limits, Overrun, Pool, attempted, note

@@ -19,10 +19,10 @@ from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import Question
 from loopless.queries.argument_types import Formal, Given, as_declared, pointed
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
+from loopless.queries.loop_answer import Question
 from loopless.queries.program import Function, deadline
 from loopless.queries.sandbox import Limits, Overrun, Pool
 from loopless.queries.settings import Settings

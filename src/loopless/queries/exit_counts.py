@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, Path
-from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.jobs import work
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings

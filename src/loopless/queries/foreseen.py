@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopless.errors import LimitError
-from loopless.queries.answers import Question
 from loopless.queries.deadline import in_time
 from loopless.queries.functions import answer_functions
+from loopless.queries.loop_answer import Question
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
 from loopless.summary import FunctionCase, FunctionSummary

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from loopless.flowgraph.streams import stream_of
 from loopless.queries.answering import answer_all
-from loopless.queries.answers import LoopAnswer, Question, answer_loop
+from loopless.queries.answers import answer_loop
 from loopless.queries.jobs import run_all, work
+from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Limits, Overrun, attempted
 from loopless.queries.settings import Settings

@@ -16,8 +16,8 @@ from loopless.bounds.joint_claims import at_most, unless_ended
 from loopless.flowgraph.model import Call
 from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
-from loopless.queries.answers import LoopAnswer
 from loopless.queries.bound_answers import FunctionBound, LoopBound
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.queries.returning import Calls, before, calls_in
 from loopless.refusals import Refused

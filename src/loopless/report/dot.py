@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopless.automaton import dot
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 
 
 def drawing(answers: Sequence[LoopAnswer]) -> str:

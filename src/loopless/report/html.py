@@ -11,8 +11,8 @@ from typing import Final
 
 from loopless.automaton import Classification
 from loopless.paths import Path
-from loopless.queries.answers import LoopAnswer
 from loopless.queries.functions import FunctionAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.loop_name import LoopName
 from loopless.refusals import Refused
 from loopless.report.explanations import way_out

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
 from loopless.summary import (

@@ -19,8 +19,8 @@ from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of
 
 if TYPE_CHECKING:
-    from loopless.queries.answers import LoopAnswer
     from loopless.queries.functions import FunctionAnswer
+    from loopless.queries.loop_answer import LoopAnswer
 
 _T = TypeVar("_T")
 _A = TypeVar("_A")

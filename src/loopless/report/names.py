@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from itertools import chain
 
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
 from loopless.terms import (

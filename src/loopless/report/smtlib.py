@@ -14,7 +14,7 @@ from typing import Final
 
 from loopless.flowgraph.streams import stream_of
 from loopless.paths import Exit
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.document import tool_version
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names

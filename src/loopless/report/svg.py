@@ -14,7 +14,7 @@ from textwrap import wrap
 from typing import Final
 
 from loopless.automaton import Automaton, dot, number_of_edges
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 
 MAX_TRANSITIONS: Final = 400
 """A picture with more arrows is not legible, and laying it out may take minutes."""

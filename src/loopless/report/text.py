@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
-from loopless.queries.answers import LoopAnswer
+from loopless.queries.loop_answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
 from loopless.report.explanations import way_out
