@@ -467,3 +467,16 @@ def test_values_are_numbers_elements_or_strings():
     for wrong in (["n"], ["n=x"], ["=3"], ["n=1,n=2"], ["n=1", "n=1"], ["a=[1,x]"], ['s="a'], ["n=1,,m=2"], [""]):
         with pytest.raises(UsageError, match="--at"):
             given_values(wrong)
+
+
+def test_from_which_states_a_bound_holds_stands_in_the_headline(run, tmp_path):
+    source = """int f(int n) { while (n > 365) { if (n > 366) n -= 366; } return n; }
+int g(unsigned n) { int c = 0; while (n != 0) n -= 4; return c; }
+"""
+    (tmp_path / "a.c").write_text(source, encoding="utf-8")
+    lines = run("bound", tmp_path / "a.c").stdout.splitlines()
+    of_loops = {line.split(":")[1]: line for line in lines if ":" in line and " in a call" in line and ".c:" in line}
+    assert of_loops["f"].endswith("; never ends if mod(n, 366) == 0 && n >= 366")
+    assert of_loops["g"].endswith(" in a call if n % 4 == 0; never ends if n % 4 != 0")
+    assert not any(line.startswith(("  never ends when", "  valid when")) for line in lines)
+

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from loopless.queries.loop_name import LoopName
     from loopless.queries.program import Function, Loop, Program
     from loopless.queries.runs import RunBound
+
+
+_ENGINES: Final = ("ctypes", "loopless.queries.bounds", "loopless.report.bounds_without", "loopless.report.making")
+"""What answering needs, and each child process at its start: imported while the compiler runs."""
 
 
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
@@ -80,7 +84,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     settings = replace(settings_of(request, options), apart=not options["entry"])
     until = deadline_of(request, settings)
     with in_time(until):
-        program = load_while_importing(files, settings, ("loopless.queries.bounds",))
+        program = load_while_importing(files, settings, _ENGINES)
         from loopless.queries.bounds import answer_bounds
         from loopless.queries.inputs import check_values, given_values, names_in_bounds, names_in_reach
         from loopless.queries.selection import select_loops
