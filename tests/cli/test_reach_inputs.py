@@ -115,7 +115,7 @@ def test_a_number_is_told_as_c_writes_it(asked):
     ],
 )
 def test_what_cannot_be_given_is_named(text, reason, asked):
-    status, found, _ = asked(text, "--line", 3, "--timeout", 8)
+    status, found, _ = asked(text, "--line", 3, "--timeout", 16)
     assert (status, found["verdict"]) == (3, "unknown")
     assert reason in found["reason"]
 
@@ -125,3 +125,26 @@ def test_no_test_gives_a_structure_whose_type_has_no_name(asked, tmp_path):
     _, found, said = asked(text, "--line", 3, "--write-test", tmp_path / "tests")
     assert found["verdict"] == "reached"
     assert "the type of u has no name" in said
+
+
+PAIRS = """int f(const int *a, const int *b, int n) {
+    int equal = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (a[i] == b[j])
+                equal++;
+    if (equal == 120)
+        return 1;
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_beginning_is_found_behind_many_that_fail_at_once(asked):
+    """120 equal pairs need 11 rows at least, so the smallest values to begin with are none."""
+    _, found, _ = asked(PAIRS, "--line", 8, "--timeout", 60)
+    assert found["verdict"] == "reached"
+    a, b, n = found["inputs"]["arguments"]
+    first, second = ([run["value"] for run in one["elements"] for _ in range(run["count"])] for one in (a, b))
+    assert sum(x == y for x in first[: n["value"]] for y in second[: n["value"]]) == 120

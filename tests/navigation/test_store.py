@@ -55,3 +55,15 @@ def test_values_that_held_before_are_no_answer_where_they_do_not_hold():
     assert store.pinned[X] == 101
     assert store.demand([equal(Z, X)])
     assert store.forced(Z) == 101
+
+
+def test_one_value_that_is_changed_is_enough():
+    store = Store([])
+    cells = [Var(f"c{number}", INT) for number in range(40)]
+    assert store.demand([equal(one, cells[0]) for one in cells[1:]])
+    assert store.demand([not_equal(Z, one) for one in cells])
+    found = store.model()
+    assert found is not None
+    assert len({found[one] for one in cells}) == 1
+    assert found[Z] not in {found[one] for one in cells}
+    assert not store.demand([equal(Z, cells[7])])

@@ -45,6 +45,10 @@ LETTERS: Final = tuple(map(ord, "axA0 "))
 """Characters that a reader likes best."""
 
 
+TRIED: Final = (0, 1, -1, 2, *LETTERS, 3, 10)
+"""Values that are tried before a solver is asked. A guess."""
+
+
 class NotFollowed(Exception):
     """Something is read that is not followed: an element at a place that is not known, an aggregate."""
 
@@ -211,7 +215,8 @@ class Store:
         seen: set[int] = set()
         for part in new:
             group = self._group(part, seen)
-            if group and not self._known_to_hold(group) and not feasible(_alike(group)[0]):
+            known = not group or self._known_to_hold(group) or self._mended(group)
+            if not known and not feasible(_alike(group)[0]):
                 return False
         return True
 
@@ -227,6 +232,24 @@ class Store:
             return all(holds(part, values) for part in group)
         except EvaluationError:
             return False
+
+    def _mended(self, group: Sequence[Condition]) -> bool:
+        """Whether conditions hold with another value of one symbol, which is known from then on."""
+        values = {var: self._known.get(var, _nearest(var.type)) for part in group for var in part.variables}
+        try:
+            failing = [part for part in group if not holds(part, values)]
+            if len(failing) != 1:
+                return False
+            for symbol in sorted(failing[0].variables, key=_natural, reverse=True):
+                about = [part for part in group if symbol in part.variables]
+                others = [values[var] + by for var in failing[0].variables if var != symbol for by in (0, 1, -1)]
+                for value in dict.fromkeys((*others, *TRIED)):
+                    if symbol.type.wrap(value) == value and all(holds(p, {**values, symbol: value}) for p in about):
+                        self._known[symbol] = value
+                        return True
+        except EvaluationError:
+            pass
+        return False
 
     def _solved(self, group: Sequence[Condition]) -> Mapping[Var, int] | None:
         """Values of the symbols with which conditions hold; None where there are none, or none are found."""

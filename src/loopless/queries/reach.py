@@ -73,8 +73,8 @@ LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1
 """How large what a run begins with may be, tried in this order: small values make short runs."""
 ANY_SIZE: Final = ((0, 1 << 10), (0, 1 << 16), (-(1 << 63), 1 << 63))
 """The same where the time for small values is over."""
-ATTEMPTS: Final = 6
-"""So many choices of what a run begins with are tried. A guess."""
+ATTEMPTS, MOST_ATTEMPTS, AT_ONCE_S = 6, 64, 0.5
+"""So many choices of what a run begins with are tried that take longer than so many seconds; in all. Guesses."""
 MOST_CONSTANTS: Final = 40
 """So many floating-point constants of the program are tried. A guess."""
 WILD_S: Final = 0.3
@@ -270,16 +270,21 @@ class ReachQuestion:
                 limit = self._timed("counters", functools.partial(self._short, general))
             short = [] if limit is None else [less_equal(general.length, const(limit))]
             blocked: list[Condition] = []
-            for attempt in range(ATTEMPTS):
+            slow = 0
+            for attempt in range(MOST_ATTEMPTS):
                 if attempt == 1 and (chance := self._by_chance(system, driver)) is not None:
                     return chance
                 fixed = self._timed("counters", functools.partial(self._smallest, general, [*short, *blocked]))
                 if fixed is None:
                     break
                 share = min(self.deadline, time.monotonic() + max(2.0, (self.deadline - time.monotonic()) / 3))
+                begun = time.monotonic()
                 answer = self._search(system, driver, fixed, share, most)
                 if answer is not None:
                     return answer
+                slow += time.monotonic() - begun > AT_ONCE_S
+                if slow == ATTEMPTS:
+                    break
                 if attempt == 0 and most is None:
                     short = []  # the shortest runs may be none
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
