@@ -37,6 +37,8 @@ LEAST_S: Final = 1.5
 """Seconds that each has at least. A guess."""
 QUICK_S: Final = 3.0
 """Seconds that each has at most, before the others had theirs. A guess."""
+GROWTH: Final = 1.6
+"""So many times longer is the next search. A guess."""
 GRACE_S: Final = 5.0
 """So long after its time a search is ended, and with it what its process knows. A guess."""
 NEXT_SHARE: Final = 0.15
@@ -217,6 +219,7 @@ class _Work:
 
     def one_by_one(self) -> None:
         """A search for each side that is still open: first a short one, and then longer ones for what is left."""
+        least = LEAST_S
         for share in (0.0, SHARE, SHARE):
             waiting = {number for number in self.open if number not in self.refuted}
             while waiting := {number for number in waiting if number in self.open and number not in self.refuted}:
@@ -227,7 +230,12 @@ class _Work:
                     self.unknown.setdefault(number, "the time was over (--timeout raises it)")
                     continue
                 fair = left / (len(waiting) + 1)
-                self._look_for(number, min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left))
+                seconds = min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left)
+                begun = time.monotonic()
+                self._look_for(number, max(seconds, min(least, SHARE * left)))
+                # Where searches end for want of time, fewer that have more of it find more.
+                if number in self.open and time.monotonic() - begun >= seconds:
+                    least *= GROWTH
 
     def _is_next(self, number: int) -> bool:
         """Whether another side of the same branch is taken, so that some run comes by."""
