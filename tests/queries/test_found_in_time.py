@@ -116,3 +116,24 @@ def test_in_a_hurry_approximations_say_less_and_what_is_exact_stays_so(monkeypat
     names = {how: {var.name for case in some for var in case.facts.variables} for how, some in cases.items()}
     assert "n" in names["slow"]
     assert "n" not in names["quick"]
+
+
+def test_paths_by_approximations_of_inner_loops_are_worked_out_once(monkeypatch, tmp_path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text(
+        "int f(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) { int j = p[i & 3];"
+        " while (j > 0) { p[j & 3] += j; j -= p[j & 1] ? 2 : 1; } s ^= j; } return s; }",
+    )
+    outer = load([file], Settings()).loops[0]
+    asked = []
+    paths_of = answers.paths_of
+
+    def watched(*args, **named):
+        asked.append(named.get("approximate", False))
+        return paths_of(*args, **named)
+
+    monkeypatch.setattr(answers, "paths_of", watched)
+    found = answers.answer_loop(outer.function, outer.id, answers.Question(approximate=True))
+    assert found.status == "over-approximate"
+    assert found.type is not None  # by the same paths
+    assert asked.count(True) == 1

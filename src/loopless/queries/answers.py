@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -122,7 +123,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     if question.classify:
         with _granted(question):
             answer = _classified(answer, shown_paths)
-        answer = _typed_all_the_same(answer, graph, name.info, question, function)
+        answer = _typed_all_the_same(answer, _around(graph, name.info, question, function))
         tell(answer)
     with _granted(question):
         shown_paths = readable_paths(shown_paths)
@@ -320,36 +321,35 @@ def _with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
     return replace(outcome, approximation=found)
 
 
-def _around_inner(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+def _around(
+    graph: Flowgraph, info: LoopInfo, question: Question, function: Function
+) -> Callable[[], LoopPaths | NoPaths]:
+    """The paths by approximations of the loops inside, worked out when first asked for."""
+    interest, known = _interest(graph, info, question), _known(function, question)
+    return functools.cache(lambda: paths_of(graph, info, interest, known=known, approximate=True))
+
+
+def _around_inner(
+    answer: LoopAnswer, graph: Flowgraph, question: Question, around: Callable[[], LoopPaths | NoPaths]
+) -> LoopAnswer:
     """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
-    info, why = answer.loop.info, answer.refused
-    if info is None or why is None or why.reason is not Reason.NESTED or question.assume is not None:
+    why = answer.refused
+    if why is None or why.reason is not Reason.NESTED or question.assume is not None:
         return answer
-    paths = paths_of(graph, info, _interest(graph, info, question), known=_known(function, question), approximate=True)
+    paths = around()
     if isinstance(paths, NoPaths):
         return answer
-    told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
     with _granted(question):
-        summary = _with_lost(approximated(paths, why, TRUE, told), ends_in_calls(graph, answer.loop))
-    if isinstance(summary, Refused):
-        return answer
-    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
-    own = paths.uncounted()
-    names = {var: shown[var] for var in occurring(own) if var in shown} | shown_at_exit(summary, shown)
-    summary, own = readable(relative(summary)), relative_paths(readable_paths(own))
-    untyped = why if answer.type is None else None
-    return replace(answer, paths=own, summary=summary, refused=None, untyped=untyped, shown=names)
+        own = readable_paths(paths.uncounted())
+    return _over_approximated(answer, graph, question, paths, own)
 
 
-def _typed_all_the_same(
-    answer: LoopAnswer, graph: Flowgraph, info: LoopInfo, question: Question, function: Function
-) -> LoopAnswer:
+def _typed_all_the_same(answer: LoopAnswer, around: Callable[[], LoopPaths | NoPaths]) -> LoopAnswer:
     """The answer with a type by what approximations of the loops inside say, where these have no exact summary."""
     why = answer.untyped or answer.refused
     if answer.type is not None or why is None or why.reason is not Reason.NESTED:
         return answer
-    interest = _interest(graph, info, question)
-    paths = paths_of(graph, info, interest, known=_known(function, question), approximate=True)
+    paths = around()
     found = classify(paths if isinstance(paths, NoPaths) else paths.uncounted())
     if found.type is None:
         return answer
@@ -359,43 +359,49 @@ def _typed_all_the_same(
 
 def _without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
     """The refusal of a loop without paths, or what can be said all the same."""
-    info = answer.loop.info
-    if question.classify and info is not None:
-        answer = _typed_all_the_same(answer, graph, info, question, function)
+    assert answer.loop.info is not None
+    around = _around(graph, answer.loop.info, question, function)
+    if question.classify:
+        answer = _typed_all_the_same(answer, around)
     if not question.summarize:
         return answer if answer.type is None else replace(answer, refused=None)
     if not question.approximate:
         return answer
-    found = _around_inner(answer, graph, question, function)
+    found = _around_inner(answer, graph, question, around)
     return found if found.refused is None else _coarsely(answer, graph, question, function)
 
 
 def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
     """What holds of a loop that is refused, whatever its paths are."""
-    info, why = answer.loop.info, answer.refused
+    info = answer.loop.info
     assert info is not None
-    assert why is not None
     paths = coarse_paths(graph, info)
     assumed = assumption_of(function, graph, info, question.assume)
-    told = frozenset(var for var, variable in graph.variables.items() if variable.is_source)
+    found = _over_approximated(answer, graph, question, paths, paths, assumed if assumed is not None else TRUE)
+    if found is answer or assumed is None or question.assume is None:
+        return found
+    return replace(found, assumptions=(f"on entry: {question.assume.strip()}",))
+
+
+def _over_approximated(
+    answer: LoopAnswer, graph: Flowgraph, question: Question, paths: LoopPaths, own: LoopPaths, within: Condition = TRUE
+) -> LoopAnswer:
+    """The answer with what runs by ``paths`` may do, in place of a refusal; ``own``: the paths in few words."""
+    why = answer.refused
+    assert why is not None
+    sources = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     with _granted(question):
-        outcome = approximated(paths, why, assumed if assumed is not None else TRUE, told)
+        outcome = approximated(paths, why, within, frozenset(sources))
     summary = _with_lost(outcome, ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer
-    shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
-    summary, own = readable(relative(summary)), relative_paths(paths)
-    names = {var: shown[var] for var in occurring(own) if var in shown} | shown_at_exit(summary, shown)
-    granted = (f"on entry: {question.assume.strip()}",) if assumed is not None and question.assume is not None else ()
-    return replace(
-        answer,
-        paths=own,
-        summary=summary,
-        refused=None,
-        untyped=why if answer.type is None else None,
-        shown=names,
-        assumptions=granted,
-    )
+    occurs = occurring(paths.uncounted())
+    names = {var: sources[var] for var in occurs if var in sources} | shown_at_exit(summary, sources)
+    with _granted(question):
+        summary = readable(relative(summary))
+    untyped = why if answer.type is None else None
+    own = relative_paths(own)
+    return replace(answer, paths=own, summary=summary, refused=None, untyped=untyped, shown=names)
 
 
 def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:
