@@ -8,7 +8,7 @@ from loopless.queries import answering, answers
 from loopless.queries.program import load
 from loopless.queries.sandbox import Overrun
 from loopless.queries.settings import Settings
-from loopless.refusals import Reason
+from loopless.refusals import Reason, Refused
 from loopless.terms import evaluate
 
 LOOP = "int f(int i, int n) { while (i < n) i += 2; return i; }"
@@ -49,6 +49,13 @@ def test_what_is_not_exact_stands_only_where_nothing_finer_is_asked_next(monkeyp
     assert told[0].status == "over-approximate"
     assert answering._noted(late, asked, finer=True) is late
     assert answering._noted(late, asked, finer=False).summary is told[0].summary
+    done = replace(late, noted=replace(told[0], time_ms=5))
+    assert answering._noted(done, asked, finer=True) is done.noted
+    # In a hurry an answer without some variables is asked for next, with time of its own, where none was found.
+    assert answering._noted(done, replace(asked, hurried=True), finer=True) is done
+    without = replace(done.noted, partly=Refused(Reason.UNSUPPORTED_INSTRUCTION, "a.c:1:1", "a read"))
+    done = replace(done, noted=without)
+    assert answering._noted(done, replace(asked, hurried=True), finer=True) is without
 
 
 class _Ended:

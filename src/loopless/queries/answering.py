@@ -142,7 +142,8 @@ def _noted(result: LoopAnswer | Overrun, asked: Question, *, finer: bool) -> Loo
     if not isinstance(result, Overrun) or not isinstance(result.noted, LoopAnswer):
         return result
     found = result.noted
-    if found.time_ms > 0:
+    # In a hurry the limit may come before there was time to look for an answer without some variables.
+    if found.time_ms > 0 and (found.partly is not None or not asked.hurried):
         return found
     if finer and not (found.status == "exact" and found.complete):
         return result
