@@ -207,7 +207,9 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
     assert answer.loop.info is not None
     summary, own = relative(absolute), relative_paths(readable_paths(paths.uncounted()))
     shown = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
-    names = {var: shown[var] for var in (*occurring(paths), *occurring(own)) if var in shown}
+    body = answer.body or answer.paths
+    spoken = (*occurring(paths), *occurring(own), *(occurring(body) if body is not None else ()))
+    names = {var: shown[var] for var in spoken if var in shown}
     reasons = [part.why for part in answer.summary.residual] if answer.summary is not None else []
     why = answer.refused or next(iter(reasons), None) or _not_asked(answer.loop)
     return replace(
@@ -219,6 +221,7 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
         at_entry=None,
         refused=None,
         partly=why,
+        body=body,
         untyped=None if answer.type is not None else answer.untyped or why,
         untold=untold(graph, answer.loop.info, summary, None),
         shown=names,

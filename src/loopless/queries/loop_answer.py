@@ -58,15 +58,15 @@ class LoopAnswer:
     """All that was found out about one loop.
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
-    summary leaves out variables that are used behind the loop, where it is complete without these. ``untyped``: why the
-    loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
-    another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
-    summary for the states in which the program enters the loop, where these are not all. ``untold``: what the loop
-    changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
-    each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
-    of flags that it is; ``rows``: the arrays in objects, by the names of these. ``assumptions``: what was assumed for
-    it by the user. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the
-    work on this loop took.
+    summary leaves out variables that are used behind the loop, where it is complete without these, and ``body`` the
+    paths with them. ``untyped``: why the loop has no type. ``absolute``: the summary in which streams count from where
+    the function begins, where that is another one. ``merged``: the cases of the summary, those that come to the same
+    together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
+    ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
+    gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
+    0 where one is null and of flags that it is; ``rows``: the arrays in objects, by the names of these.
+    ``assumptions``: what was assumed for it by the user. ``trouble``: a traceback where an error inside Loopless is
+    the reason. ``time_ms``: how long the work on this loop took.
     """
 
     loop: LoopName
@@ -81,6 +81,7 @@ class LoopAnswer:
     advice: tuple[Advice, ...] = ()
     refused: Refused | None = None
     partly: Refused | None = None
+    body: LoopPaths | None = None
     untyped: Refused | None = None
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)

@@ -54,9 +54,9 @@ def chosen(lengths: Sequence[int], most: int, said: Sequence[Hashable] = ()) -> 
     return sorted(by_length[: max(1, most - max(1, most // 6))])
 
 
-def more(sentence: str, left: int, word: str = "") -> list[str]:
+def more(sentence: str, left: int, word: str = "", option: str = ALL) -> list[str]:
     """That so many ``word`` are left out, and how to have them; nothing where none is."""
-    return [f"{sentence.format(left, word + 's' * (left > 1))}: {ALL}"] if left > 0 else []
+    return [f"{sentence.format(left, word + 's' * (left > 1))}: {option}"] if left > 0 else []
 
 
 def cut(line: str) -> str:

@@ -15,6 +15,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.loop_name import LoopName
 from loopless.refusals import Refused
+from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.functions import end_words, origin, short_loop
@@ -25,7 +26,6 @@ from loopless.report.text import (
     as_asked,
     condition_lines,
     counts_apart,
-    exit_words,
     trace_words,
     values_apart,
     verdict,

@@ -112,6 +112,10 @@ class Names:
         pointer = self._style.pointers.get(self._written(var))
         return f"{pointer}' = NULL" if pointer and term is ZERO else f"{self.name(var)}' = {self.text(term)}"
 
+    def is_pointer(self, var: Var) -> bool:
+        """Whether the variable says of a pointer that it is null, which has a name of its own."""
+        return self._written(var) in self._style.pointers
+
     def _written(self, var: Var) -> Var:
         written = self._renamed.get(var, var)
         assert isinstance(written, Var)

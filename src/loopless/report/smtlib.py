@@ -16,10 +16,11 @@ from loopless.flowgraph.streams import stream_of
 from loopless.paths import Exit
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.document import tool_version
+from loopless.report.exits import exit_words
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
 from loopless.report.smt_functions import DataFunctions
-from loopless.report.text import OVER_APPROXIMATE, count_words, exit_words, trace_words
+from loopless.report.text import OVER_APPROXIMATE, count_words, trace_words
 from loopless.summary import Approximation, Case, Summary
 from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Var, conjuncts, const, disjunction, smt, symbol
 

@@ -10,13 +10,14 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
-from loopless.paths import Exit, Path
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
+from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names
+from loopless.report.path_text import iteration_lines, path_lines, told_body
 from loopless.summary import (
     Approximation,
     Case,
@@ -89,8 +90,9 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
     there = None if layout.all_states or layout.traces else answer.at_entry
     shown = answer if there is None else replace(answer, summary=there.summary, merged=there.merged)
     fixed = {} if there is None else there.fixed
-    summary = shown.summary
-    names = Names(shown, () if summary is None else (summary.entered,), extent=extent)
+    summary, body = shown.summary, told_body(answer)
+    spoken = shown if layout.with_paths or body is None else replace(shown, paths=body)
+    names = Names(spoken, () if summary is None else (summary.entered,), extent=extent)
     names.name_folds(_printed(shown, layout))
     endless = None if summary is None else _endless_words(summary, names)
     words = verdict(answer)
@@ -110,10 +112,12 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
         lines += [] if endless is not None else _region("diverges", summary.diverges, "", names)
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
+    if body is not None and not layout.with_paths:
+        lines += iteration_lines(body.iterative, names, extent.cases)
     lines += advice_lines(answer)
     lines += assumption_lines(assumptions_of(answer))
     if answer.paths is not None and (layout.with_paths or summary is None):
-        lines += ["  paths", *_path_lines(answer.paths.all, names)]
+        lines += ["  paths", *path_lines(answer.paths.all, names)]
     if layout.all_cases:
         return [*lines, *where_lines(names)]
     lines = list(map(cut, lines))
@@ -412,30 +416,6 @@ def _power(path: str, times: Term, names: Names) -> str:
     return f"{path}^{shown}" if shown.isalnum() else f"{path}^({shown})"
 
 
-def exit_words(exit: Exit) -> str:
-    """How a path leaves the loop, in words."""
-    place = f" in line {exit.line}" if exit.line else ""
-    match exit.kind:
-        case "normal":
-            return f"leaves{place}"
-        case "return":
-            return f"returns{place}"
-        case "abort" | "exit":
-            return f"ends the program by {exit.kind}{place}"
-        case "error":
-            return f"reaches the error{place}"
-        case "undefined":
-            return f"undefined behaviour ({exit.detail.replace('-', ' ')}){place}"
-        case "assumption":
-            return f"no such run, an assumption fails{place}"
-        case "endless":
-            return f"never leaves the loop{place}"
-        case "unknown":
-            return f"not known: what the loop{place} does"
-        case _:
-            return f"{exit.kind}{place}"
-
-
 def region_lines(word: str, region: Condition, about: str, names: Names) -> list[str]:
     """A region of a summary, one line a disjunct; none where it is empty."""
     if region is FALSE:
@@ -455,27 +435,6 @@ def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     margin = " " * (len(head) - 3)
     rest = more(f"{margin}or {{}} more", len(parts) - len(shown))
     return [head + shown[0], *(f"{margin}or {part}" for part in shown[1:]), *rest]
-
-
-def _path_lines(paths: Iterable[Path], names: Names) -> list[str]:
-    rows = []
-    for path in paths:
-        changed = [var for var in sorted(path.update, key=_key) if names.is_source(var)]
-        effect = [f"{names.becomes(var, path.update[var])}" for var in changed]
-        if path.result is not None:
-            effect.append(f"returns {names.text(path.result)}")
-        if path.exit is not None:
-            effect.append(exit_words(path.exit))
-        rows.append((path.id, names.text(path.condition), ", ".join(effect) or "changes nothing"))
-    width = max((len(id) for id, _, _ in rows), default=0)
-    lines = []
-    for id, condition, shown in rows:
-        line = f"    {id:<{width}}  if {condition}: {shown}"
-        if len(line) > _WIDTH:
-            lines += [f"    {id:<{width}}  if {condition}:", f"    {'':<{width}}    {shown}"]
-        else:
-            lines.append(line)
-    return lines
 
 
 def _key(node: Node) -> str:

@@ -1,0 +1,56 @@
+"""The paths through a loop's body, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from loopless.paths import LoopPaths, Path
+from loopless.queries.loop_answer import LoopAnswer
+from loopless.report.brevity import more
+from loopless.report.exits import exit_words
+from loopless.report.names import Names
+from loopless.terms import ZERO
+
+_WIDTH: Final = 120
+
+
+def told_body(answer: LoopAnswer) -> LoopPaths | None:
+    """The paths that say what one iteration does, where the summary does not say what many come to: it is
+    over-approximate, or leaves some variables out. None where it says all.
+    """
+    if answer.partly is not None:
+        return answer.body
+    approximated = answer.summary is not None and answer.summary.approximation is not None
+    return answer.paths if approximated else None
+
+
+def iteration_lines(paths: Sequence[Path], names: Names, most: int) -> list[str]:
+    """What an iteration does on each of at most so many paths that go on."""
+    if not paths:
+        return []
+    lines = ["  one iteration", *path_lines(paths[:most], names)]
+    return [*lines, *more("    and {} more {}", len(paths) - most, "path", "--paths")]
+
+
+def path_lines(paths: Iterable[Path], names: Names) -> list[str]:
+    """Each path by its name: under which condition, and what it does."""
+    rows = []
+    for path in paths:
+        changed = [var for var in sorted(path.update, key=lambda var: var.key) if names.is_source(var)]
+        told = [var for var in changed if path.update[var] is ZERO or not names.is_pointer(var)]
+        effect = [names.becomes(var, path.update[var]) for var in told]
+        if path.result is not None:
+            effect.append(f"returns {names.text(path.result)}")
+        if path.exit is not None:
+            effect.append(exit_words(path.exit))
+        rows.append((path.id, names.text(path.condition), ", ".join(effect) or "changes nothing"))
+    width = max((len(id) for id, _, _ in rows), default=0)
+    lines = []
+    for id, condition, shown in rows:
+        line = f"    {id:<{width}}  if {condition}: {shown}"
+        if len(line) > _WIDTH:
+            lines += [f"    {id:<{width}}  if {condition}:", f"    {'':<{width}}    {shown}"]
+        else:
+            lines.append(line)
+    return lines
