@@ -176,7 +176,7 @@ def test_a_function_that_cannot_be_walked_has_no_counts(tmp_path, monkeypatch) -
     def broken(_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("loopless.queries.effort.induction_counts", broken)
+    monkeypatch.setattr("loopless.bounds.induction.induction_counts", broken)
     assert inductions_of(function) == {}
 
 
