@@ -161,9 +161,12 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         method = "inductive candidates (Houdini)"
-        plainest = {label: [c for c in parts if _is_plainest(c)] for label, parts in proposed.items()}
-        found = self._kept(plainest, min(until, now + seconds / 2), method)
-        return found if found is not None else self._kept(proposed, until, method)
+        for chosen, share in ((_is_of_one, 0.5), (_is_plainest, 0.75)):
+            some = {label: [c for c in parts if chosen(c)] for label, parts in proposed.items()}
+            found = self._kept(some, min(until, now + share * seconds), method)
+            if found is not None:
+                return found
+        return self._kept(proposed, until, method)
 
     def by_cases(self, seconds: float) -> Proof | Suspect | None:
         """Houdini on what holds case by case of the states of long runs."""
@@ -335,8 +338,10 @@ class Search:
     def _enough(
         self, known: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
     ) -> dict[str, tuple[Condition, ...]] | None:
-        """The first of a few parts of ``known`` that is enough: equations, then with what has no large numbers."""
-        for chosen in (_is_equation, _is_plain):
+        """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, then with
+        what has no large numbers.
+        """
+        for chosen in (_is_of_one, _is_equation, _is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
             kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5))
             if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
@@ -368,6 +373,11 @@ class Search:
 
 def _is_equation(condition: Condition) -> bool:
     return isinstance(condition, Compare) and condition.relation == "eq"
+
+
+def _is_of_one(condition: Condition) -> bool:
+    """Whether a condition bounds one variable, or sets it to a number."""
+    return len(condition.variables) == 1 and _is_plainest(condition)
 
 
 def _is_plainest(condition: Condition) -> bool:
