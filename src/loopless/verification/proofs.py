@@ -32,6 +32,8 @@ STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
 LARGE: Final = 1 << 14
 """Numbers from here on are mostly about the ends of types. A guess."""
+MOST_SLOWDOWN: Final = 3.0
+"""Other work on the machine makes shares of the time no more than so many times longer. A guess."""
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -76,6 +78,9 @@ class Search:
         self.is_sampled = False
         self.multiplies = multiplies(system.transitions)
         self._proposals: Proposals | None = None
+        self._begun = time.monotonic(), time.process_time()
+        self._slowdown = 1.0
+        """So many times longer than of the processor a second is by the wall, on a machine with other work."""
 
     # -- single runs --------------------------------------------------------------------------------------------------
 
@@ -157,6 +162,9 @@ class Search:
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
         now = time.monotonic()
+        worked = max(time.process_time() - self._begun[1], 0.01)
+        self._slowdown = min(max((now - self._begun[0]) / worked, 1.0), MOST_SLOWDOWN)
+        seconds *= self._slowdown
         until = min(self.deadline, now + seconds)
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
@@ -343,7 +351,7 @@ class Search:
         """
         for chosen in (_is_of_one, _is_equation, _is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
-            kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5))
+            kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5 * self._slowdown))
             if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
                 return dict(kept)
         return None
