@@ -169,7 +169,7 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         method = "inductive candidates (Houdini)"
-        for chosen, share in ((_is_of_one, 0.5), (_is_plainest, 0.75)):
+        for chosen, share in ((_is_of_one, 0.5), (_is_plainest, 0.75)) if self.bad else ():
             some = {label: [c for c in parts if chosen(c)] for label, parts in proposed.items()}
             found = self._kept(some, min(until, now + share * seconds), method)
             if found is not None:
