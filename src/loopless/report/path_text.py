@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from loopless.paths import LoopPaths, Path
@@ -25,9 +25,10 @@ def told_body(answer: LoopAnswer) -> LoopPaths | None:
     return answer.paths if approximated else None
 
 
-def iteration_lines(paths: Sequence[Path], names: Names, most: int) -> list[str]:
-    """What an iteration does on each of at most so many paths that go on."""
-    if not paths:
+def iteration_lines(body: LoopPaths, names: Names, most: int) -> list[str]:
+    """What an iteration does on each of at most so many paths, undefined behaviour aside, which regions tell."""
+    paths = [path for path in body.all if path.exit is None or path.exit.kind != "undefined"]
+    if not body.iterative:
         return []
     lines = ["  one iteration", *path_lines(paths[:most], names)]
     return [*lines, *more("    and {} more {}", len(paths) - most, "path", "--paths")]

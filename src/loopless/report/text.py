@@ -113,7 +113,7 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
     if body is not None and not layout.with_paths:
-        lines += iteration_lines(body.iterative, names, extent.cases)
+        lines += iteration_lines(body, names, extent.cases)
     lines += advice_lines(answer)
     lines += assumption_lines(assumptions_of(answer))
     if answer.paths is not None and (layout.with_paths or summary is None):
