@@ -92,6 +92,7 @@ def drawn(dice: random.Random, type: IntType) -> int:
     return value & 1 if type.width == 1 else type.wrap(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "seed"), [("LP64", 1), ("LP64", 2), ("ILP32", 3)])
 def test_conditions_hold_where_they_do_natively(model, seed):
     dice, reading = random.Random(seed), MODELS[model]

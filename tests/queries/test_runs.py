@@ -109,6 +109,7 @@ COUNTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTED)
 def test_counts_of_runs(name, tmp_path):
     text, expected = COUNTED[name]

@@ -21,6 +21,7 @@ PROGRAMS = {
 RUNS = [([*text], len(text)) for text in (b"", b"()", b")", b"((", b"x(", b"(()", b"y")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_side_is_reached_where_the_run_takes_it(name):
     plain = compile_ir(PROGRAMS[name])

@@ -72,6 +72,7 @@ PARTIAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", PARTIAL)
 def test_what_is_left_open_is_left_in_the_residual(what):
     near = {"i": (-(2**31), -(10**9), 0, 90), "x": (-1, 0, 1, 9, 700)}

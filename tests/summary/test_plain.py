@@ -163,6 +163,7 @@ JUDGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", JUDGED)
 def test_what_is_read_is_what_the_loop_does(name: str) -> None:
     """Each state lies in one region of the summary as it is shown, and the run ends as that says; near overflows too."""

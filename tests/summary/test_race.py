@@ -117,6 +117,7 @@ WIDE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", WIDE)
 def test_wide_loops_run_natively_as_summarized(source):
     g = graph(source)

@@ -163,6 +163,7 @@ AT_8_BITS = {
 EVERY_STATE = ("alternate", "halving")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", AT_8_BITS)
 def test_every_state_lies_in_one_region_and_does_what_is_said(what):
     """Where limits cut something off, the residual takes it, and nothing else."""

@@ -100,6 +100,7 @@ def test_calls_by_summary_are_calls_by_interpretation(name: str, tmp_path: Path)
         assert jumped > CALLS / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["until", "second", "nest", "twice"])
 def test_calls_by_summary_are_native_calls(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loopless.queries.calls.QUICK_STEPS", 0)  # short calls are interpreted else

@@ -42,6 +42,7 @@ def test_quotients_of_few_values_in_every_state(source):
     judge_alone(source, count=0, max_steps=600)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", QUOTIENTS)
 def test_quotients_of_few_values(source):
     summary, _ = judge_alone(source, count=500, near={"z": range(-9, 10), "i": range(-9, 10)}, max_steps=600)

@@ -67,6 +67,7 @@ def test_spacer_proves_what_needs_a_disjunction_of_its_own():
     assert proves(made, made.by_horn(20.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [COUNTS.format("=="), EVEN.format(40), COUNTS.replace("if", "if (x < 0) reach_error(); if").format("=="), CUBES.replace("n * n * n", "n * n * n + (n == 37)"), TWO_PHASES.replace("y != 100", "y == 100")],
