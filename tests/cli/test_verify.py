@@ -314,4 +314,3 @@ def test_a_violation_behind_more_iterations_than_a_run_makes_is_foreseen(asked, 
     assert (status, found["verdict"]) == (3, "unknown")
     # each of almost 2^32 outer iterations has as many inner ones: 1.8 times ten to the 19
     assert "comes to the error in line 2, but behind at least 10^19 iterations" in found["reason"]
-    assert found["time_ms"] < 50_000, "the time that is left is not waited for"
