@@ -90,3 +90,14 @@ def test_a_block_that_cannot_be_broken_off_is_done_first():
     with pytest.raises(LimitError), in_an_hour():
         work()
     assert done == ["whole"]
+
+
+def test_a_limit_within_another_leaves_that_one_as_it_was():
+    """The timer tells how much is left: what an inner block is done with does not end the outer limit, nor put it off."""
+    with in_time(time.monotonic() + 1000):
+        with in_time(time.monotonic() + 3600):
+            assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1000
+        with in_time(time.monotonic() + 10):
+            assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 10
+        assert 10 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1000
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -23,7 +23,8 @@ _FINALIZERS: Final = frozenset({"Finalize.__call__", "finalize.__call__"})
 def in_time(until: float | None) -> Iterator[None]:
     """End the block with a :class:`LimitError` at ``until``, by ``time.monotonic``; None is no limit.
 
-    Only the main thread can be interrupted: in others, and on systems without timers, there is no limit.
+    Within another such block the earlier of the two limits holds. Only the main thread can be interrupted: in others,
+    and on systems without timers, there is no limit.
     """
     may = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if until is None or not may:
@@ -37,12 +38,18 @@ def in_time(until: float | None) -> Iterator[None]:
         raise LimitError("the time for the whole request was over; --timeout raises the limit")
 
     handler = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, until - time.monotonic()))
+    now = time.monotonic()
+    left, _ = signal.setitimer(signal.ITIMER_REAL, max(0.001, until - now))
+    around = now + left if left > 0 else None
+    if around is not None and around < until:
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, around - now))
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+        if around is not None:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, around - time.monotonic()))
 
 
 @contextlib.contextmanager

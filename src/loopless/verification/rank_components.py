@@ -8,11 +8,12 @@ it before it is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from dataclasses import replace
+from functools import cached_property
 from math import lcm
 from typing import Final
 
-from loopless.logic.farkas import Claim, Farkas, Form, affine
+from loopless.logic.farkas import Claim, Farkas, affine
 from loopless.terms import (
     ONE,
     ZERO,
@@ -71,7 +72,11 @@ class AffineRanks:
 
     def __init__(self, known: Callable[[str], Sequence[Condition]], shown: Shown) -> None:
         self.known, self.shown = known, shown
-        self.engine = Farkas()
+
+    @cached_property
+    def engine(self) -> Farkas:
+        """Made when it is first asked."""
+        return Farkas()
 
     def components(
         self, state: Mapping[str, Collection[Var]], transitions: Sequence[Transition]
@@ -99,39 +104,36 @@ class AffineRanks:
         rows: Sequence[tuple[Term, ...]],
         falling: Sequence[int],
     ) -> Mapping[str, Term] | None:
-        basis = {label: (ONE, *variables) for label, variables in over.items()}
-        names = {label: f"c{number} " for number, label in enumerate(over)}
+        from loopless.bounds.templates import (  # few programs need it, and it takes time to import
+            Template,
+            plain,
+            total,
+        )
+
+        templates = {label: Template(f"c{number} ", tuple(over[label])) for number, label in enumerate(over)}
         claims: list[Claim] = []
         for index, (t, known) in enumerate(zip(transitions, rows, strict=True)):
-            after = [_stepped(var, t.update, index) for var in over[t.target]]
+            after = tuple(_stepped(var, t.update, index) for var in over[t.target])
             new = {var for term in after for var in term.variables if var.name.endswith(f" behind {index}")}
             given = (*known, *(row for var in sorted(new, key=lambda v: v.key) for row in _range(var, var.type)))
-            before = _combined(names[t.source], basis[t.source], 1)
-            drop = _sum(before, _combined(names[t.target], (ONE, *after), -1))
+            before = templates[t.source].now()
+            drop = total(before, replace(templates[t.target], basis=after).now(-1))
             if index in falling:
-                claims += [Claim(given, before), Claim(given, _sum(drop, {None: {"": -1}}))]
+                claims += [Claim(given, before), Claim(given, total(drop, plain(-1)))]
             else:
                 claims.append(Claim(given, drop))
-        size = {
-            f"{names[label]}{at}{sign}": 1 for label in over for at in range(1, len(basis[label])) for sign in "+-"
-        }
-        constants = {f"{name}0{sign}": factor for name in names.values() for sign, factor in (("+", 1), ("-", -1))}
+        size = {name: 1 for template in templates.values() for name in template.size()}
+        constants = {name: c for template in templates.values() for name, c in template.constant().items()}
         solution = self.engine.solve(claims, least=(size, constants))
         if solution is None:
             return None
-        zero = Fraction(0)
-        both = ((label, [f"{names[label]}{at}" for at in range(len(terms))]) for label, terms in basis.items())
-        values = {
-            label: [solution.get(f"{one}+", zero) - solution.get(f"{one}-", zero) for one in each]
-            for label, each in both
-        }
-        divisor = lcm(*(value.denominator for each in values.values() for value in each))
-        if any(abs(value * divisor) > MAX_COEFFICIENT for each in values.values() for value in each[1:]):
+        found = {label: template.found(solution) for label, template in templates.items()}
+        divisor = lcm(*(one.divisor for one in found.values()))
+        terms = {label: scale(one.term, divisor // one.divisor) for label, one in found.items()}
+        factors = (c for term in terms.values() for var, c in affine(term).items() if var is not None)
+        if any(abs(c) > MAX_COEFFICIENT for c in factors):
             return None  # several components in one, by the width of a type
-        return {
-            label: add(*(scale(term, int(v * divisor)) for term, v in zip(basis[label], values[label], strict=True)))
-            for label in over
-        }
+        return terms
 
     def _rows(self, transition: Transition) -> tuple[Term, ...]:
         """Affine terms that are 0 or more where the transition is taken."""
@@ -205,24 +207,3 @@ def _stepped(var: Var, update: Mapping[Var, Term], index: int) -> Term:
     """The value behind a transition: any value of the type where it is not affine."""
     after = update.get(var, var)
     return after if _is_affine(after) else Var(f"{var.name} behind {index}", var.type)
-
-
-def _combined(name: str, terms: Sequence[Term], factor: int) -> Form:
-    """``factor`` times the terms with unknown coefficients, each the difference of two that are 0 or more."""
-    found: dict[Var | None, dict[str, int | Fraction]] = {}
-    for at, term in enumerate(terms):
-        for var, coefficient in affine(term).items():
-            linear = found.setdefault(var, {})
-            for sign, c in (("+", factor * coefficient), ("-", -factor * coefficient)):
-                linear[f"{name}{at}{sign}"] = linear.get(f"{name}{at}{sign}", 0) + c
-    return found
-
-
-def _sum(*forms: Form) -> Form:
-    found: dict[Var | None, dict[str, int | Fraction]] = {}
-    for form in forms:
-        for var, linear in form.items():
-            at = found.setdefault(var, {})
-            for name, coefficient in linear.items():
-                at[name] = at.get(name, 0) + coefficient
-    return found
