@@ -13,12 +13,12 @@ settings.register_profile("loopless", deadline=None, print_blob=True)
 settings.load_profile("loopless")
 
 ONE_IN = 6
-"""Of the cases of a slow test, the share that a run of the whole suite takes without ``--every``."""
+"""Of the slow cases of a file, the share that a run of the whole suite takes without ``--every``."""
 _THINNED = "LOOPLESS_TESTS_THINNED"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in six of each")
+    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in six of those of each file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,16 +29,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out five in six cases of each slow test, the same ones in every run."""
+    """Leave out five in six of the slow cases of each file, the same ones in every run."""
     if not os.environ.get(_THINNED):
         return
     seen: Counter[str] = Counter()
     left_out = []
     for item in items:
         if item.get_closest_marker("slow") is not None:
-            test = item.nodeid.partition("[")[0]
-            if seen[test] % ONE_IN:
+            file = item.nodeid.partition("::")[0]
+            if seen[file] % ONE_IN:
                 left_out.append(item)
-            seen[test] += 1
+            seen[file] += 1
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -61,6 +61,7 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize("contract", VIOLATIONS)
+@pytest.mark.slow
 def test_a_broken_tree_breaks_the_contract(contract: str, tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / "src" / "loopless", ignore=shutil.ignore_patterns("__pycache__"))
     for name, code in VIOLATIONS[contract].items():

@@ -193,6 +193,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.slow
 def test_classes_of_counts(tmp_path, name):
     text, upper, lower = COUNTS[name]
     assert classes(functions(tmp_path, text)["f"]) == (upper, lower)

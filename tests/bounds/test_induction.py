@@ -468,6 +468,7 @@ BRUTE = {
 
 
 @pytest.mark.parametrize("name", BRUTE)
+@pytest.mark.slow
 def test_all_states_of_8_bits(name: str) -> None:
     g, (found,) = counts(f"int f(u8 i, u8 n) {{ {BRUTE[name]} return i; }}")
     (loop,) = g.loops

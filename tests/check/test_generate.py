@@ -116,6 +116,7 @@ def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
     assert all(found[status] for status in ("undefined", "timeout", "assumption-failed"))
 
 
+@pytest.mark.slow
 def test_every_feature_occurs() -> None:
     found: Counter[str] = Counter()
     for name in ("everything", "nests", "nonlinear", "recursion", "undefined", "undefined-objects", "data"):

@@ -65,6 +65,7 @@ def test_a_planted_failure_shrinks_to_its_heart(name: str) -> None:
     assert "0 % 0" in text or " %= 0;" in text
 
 
+@pytest.mark.slow
 def test_a_failure_of_the_native_run_shrinks_and_stays(host: NativeHost) -> None:
     def overflows(outcome: Outcome) -> bool:
         return outcome.status == "undefined" and "addition" in outcome.detail
@@ -116,6 +117,7 @@ def test_only_valid_smaller_programs_are_asked_about() -> None:
     assert all(size(case) < size(start) for case in seen)
 
 
+@pytest.mark.slow
 def test_every_cut_of_many_programs_compiles(host: NativeHost) -> None:
     """What the validity check lets through must compile and end without a crash."""
     for seed in (3, 11, 19):

@@ -288,6 +288,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("loop", BODIES)
+@pytest.mark.slow
 def test_flow_facts_count_the_body_that_is_left_on_the_way(run, tmp_path, loop):
     file = tmp_path / "body.c"
     file.write_text(f"int main(void) {{ int i = 0, c = 0;\n{loop}\nreturn c; }}\n", encoding="utf-8")

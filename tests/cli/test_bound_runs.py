@@ -41,6 +41,7 @@ NOT_INLINED = {
 
 
 @pytest.mark.parametrize("how", NOT_INLINED)
+@pytest.mark.slow
 def test_loops_that_calls_come_to_otherwise_than_by_inlining_have_no_number_in_a_run(answer, run, tmp_path, how):
     """The copies in main take 3 iterations; the others are not counted, so no number may be told for the loop."""
     file = tmp_path / "program.c"

@@ -307,6 +307,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.slow
 def test_the_examples_of_the_help_work(run, tmp_path, example):
     import shlex
 

@@ -97,6 +97,7 @@ def compare(text: str, folder: Path, rows: list[tuple[int, ...]], name: str = "f
 
 
 @pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.slow
 def test_as_a_loop_it_does_the_same(name: str, tmp_path: Path) -> None:
     values = range(5, 256, 10) if "unsigned char n" in LINEAR[name] else (*range(-3, 16), -128, -127, 99, 127)
     rows = [(n, s) for n in values for s in (*range(-3, 6), -128, 50, 127)]

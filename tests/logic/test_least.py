@@ -24,6 +24,7 @@ def value_in(outcome: First, point: dict[Var, int]) -> int | None:
 
 
 @check(80, condition((K, *PAIR), depth=1), st.integers(-2, 2))
+@pytest.mark.slow
 def test_first_is_the_least_value(c: Condition, low: int) -> None:
     bounded = t.conjunction((c, t.less_equal(K, t.const(LIMIT))))
     outcome = logic.first(bounded, K, PAIR, at_least=t.const(low))
@@ -35,6 +36,7 @@ def test_first_is_the_least_value(c: Condition, low: int) -> None:
 
 
 @check(60, condition((K, *PAIR), depth=1), condition(PAIR, depth=0))
+@pytest.mark.slow
 def test_last_is_the_greatest_value_within_the_universe_asked_about(c: Condition, universe: Condition) -> None:
     bounded = t.conjunction((c, t.between(-3, K, LIMIT)))
     outcome = logic.last(bounded, K, PAIR, within=Region.of(universe, PAIR))

@@ -116,6 +116,7 @@ def test_what_the_summary_does_not_know_is_evaluated_as_before(program) -> None:
     assert evaluator.run([1, 2, None], [7]).status == interpreter.run([1, 2, None], [7]).status
 
 
+@pytest.mark.slow
 def test_random_functions_against_native_runs(tmp_path) -> None:
     told = 0
     with NativeHost() as host:

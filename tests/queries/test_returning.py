@@ -106,6 +106,7 @@ def compare(program, found) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.slow
 def test_counts_around_calls_that_need_not_return_are_upper_bounds(tmp_path, name):
     program = program_of(tmp_path, LEAVES[name])
     found = bound_of(program)

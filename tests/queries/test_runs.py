@@ -283,6 +283,7 @@ def test_never_below_native_counts(name, tmp_path):
 
 @pytest.mark.parametrize("start", [0, 1, -5])
 @pytest.mark.parametrize(("step", "modulus"), [(1, 2), (1, 3), (2, 4), (3, 3), (2, 5), (7, 6)])
+@pytest.mark.slow
 def test_visits_by_residue(start, step, modulus, tmp_path):
     """A block that one residue comes to: as many visits as the numbers say, where the start is known."""
     file = tmp_path / "program.c"

@@ -40,6 +40,7 @@ def written(code: str, folder: Path) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("code", [reason.code for reason in Reason if reason.code not in WITHOUT_EXAMPLE])
+@pytest.mark.slow
 def test_an_example_is_refused_for_its_reason(code: str, tmp_path: Path) -> None:
     words = written(code, tmp_path)
     limit = () if "--loop-timeout" in words else ("--loop-timeout", "120")

@@ -103,6 +103,7 @@ def _calls(graph: Flowgraph, rng: random.Random) -> Iterator[list[int | list[int
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.slow
 def test_calls_by_summary_are_calls_by_interpretation(name: str, tmp_path: Path) -> None:
     function = _function(name, tmp_path)
     graph = function.graph()

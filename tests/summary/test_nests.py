@@ -306,6 +306,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("source", "recurrence", "arguments"), LONG, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.slow
 def test_a_thousand_million_steps_by_summary(source, recurrence, arguments) -> None:
     result, counts = recurrence(*arguments)
     assert sum(counts) > 10**9 // 2

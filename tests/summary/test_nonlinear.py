@@ -56,6 +56,7 @@ def test_every_state_at_8_bits(source):
 
 
 @pytest.mark.parametrize("source", EIGHT_BITS)
+@pytest.mark.slow
 def test_some_states_at_8_bits(source):
     judge_alone(source, count=300, max_steps=3000)
 
@@ -133,6 +134,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("source", "complete"), VALUES)
+@pytest.mark.slow
 def test_values_that_have_a_name_or_a_sum(source, complete):
     small = {"n": range(40), "i": range(30), "a": range(-3, 9), "b": range(-3, 9), "x": range(-9, 9), "p": range(4)}
     found, regions = judge_alone(source, count=250, near=small, max_steps=20_000)
@@ -184,6 +186,7 @@ FAR = [
 
 
 @pytest.mark.parametrize(("source", "arguments", "expected"), FAR)
+@pytest.mark.slow
 def test_far_ends_are_reached_without_an_iteration(source, arguments, expected):
     # 3·2^31 is a period of the Fibonacci numbers modulo 2^32; so F(3·2^30 + 10) is one of F(10), F(10) + 2^31
     g = graph(source)

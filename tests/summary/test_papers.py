@@ -184,6 +184,7 @@ def test_a_thousand_inputs_of_a_million_iterations(name: str, host: NativeHost) 
 
 
 @pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.slow
 def test_any_state_at_the_header(name: str) -> None:
     """The same loops against the judge, who counts each path's iterations and sees divergence."""
     assert judge(own_loops.text(name), 1, 400)

@@ -53,6 +53,7 @@ def mixed(draw: st.DrawFn, depth: int = 2) -> Condition:
 
 
 @check(250, mixed(), condition(PAIR, depth=1))
+@pytest.mark.slow
 def test_it_agrees_where_the_context_holds(c: Condition, context: Condition) -> None:
     plain = plainer(c, context)
     for p in points(PAIR):

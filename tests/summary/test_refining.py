@@ -35,6 +35,7 @@ def system(text):
 
 
 @pytest.mark.parametrize("text", [CLOCK, BLIND])
+@pytest.mark.slow
 def test_at_eight_bits(text):
     summary, _ = judge_alone(text, count=500, max_steps=1000)
     assert summary.complete

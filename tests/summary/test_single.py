@@ -219,6 +219,7 @@ def regions_of(found: Summary, values: dict[t.Var, int]) -> list[tuple[str, obje
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.name)
+@pytest.mark.slow
 def test_every_state_lies_in_one_region_and_has_the_simulated_outcome(loop: Loop) -> None:
     found = summary(loop.source)
     start = STARTS.get(loop.name, lambda s: s)

@@ -43,6 +43,7 @@ def test_any_state(what):
     judge_alone(EACH[what], count=60, seed=3, near=SMALL)
 
 
+@pytest.mark.slow
 def test_small_steps_are_complete():
     summary, _ = judge_alone(SUMS, count=10)
     chosen = random.Random(5)
@@ -53,6 +54,7 @@ def test_small_steps_are_complete():
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 3), (7, 1), (60, 8)])
+@pytest.mark.slow
 def test_every_start_of_eight_bits(a, b):
     source = """signed char f(signed char t, signed char x, signed char a, signed char b) {
         if (x > -60 && x < 60) while (t > 0) { if (x < 10) x += a; else x -= b; t--; }
