@@ -240,12 +240,14 @@ def test_calls_share_memory_and_globals() -> None:
     assert run.outcome.globals == {"count": 77}
 
 
-def test_recursion_that_does_not_end_is_unknown() -> None:
-    flowgraph = graph([Block("e", (Call("f", (), X),), (), End("return", X))])
-    run = Interpreter({"f": flowgraph}.get, flowgraph).run([])
+def test_recursion_that_does_not_end_is_unknown_but_where_its_state_repeats() -> None:
+    same = graph([Block("e", (Call("f", (), X),), (), End("return", X))])
+    assert Interpreter({"f": same}.get, same).run([]).status == "diverges"
+    onward = graph([Block("e", (Call("f", (wrap(add(X, const(1)), I32),), Y),), (), End("return", Y))], parameters=integers(X))
+    run = Interpreter({"f": onward}.get, onward).run([0])
     assert run.status == "unknown"
     assert "deep" in run.reason
-    assert Interpreter({"f": flowgraph}.get, flowgraph).run([], max_steps=50).status == "timeout"
+    assert Interpreter({"f": onward}.get, onward).run([0], max_steps=50).status == "timeout"
 
 
 def test_calls_without_a_body() -> None:

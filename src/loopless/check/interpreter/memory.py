@@ -25,9 +25,10 @@ MAX_MARK = 1 << 20
 _UNSET, _SET, _OPAQUE = 0, 1, 2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Storage:
-    """One object. ``data`` holds the bytes, ``mask`` says of each whether it is unset, set, or part of a ``cell``.
+    """One object, equal to itself only. ``data`` holds the bytes, ``mask`` says of each whether it is unset, set, or
+    part of a ``cell``.
 
     ``cells``: by offset, what is stored there that is not bytes: a pointer (storage, offset, size) or an integer of ℤ
     outside its type (None, value, size). ``holes`` counts the bytes that are not set; size -1: nothing is known.
@@ -43,7 +44,7 @@ class Storage:
     symbol: str = ""
     cells: dict[int, tuple[Storage | None, int, int]] = field(default_factory=dict)
 
-    def content(self) -> tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]:
+    def content(self) -> Content:
         """A copy of everything that may change."""
         return bytes(self.data), bytes(self.mask) if self.holes else b"", dict(self.cells)
 
@@ -56,12 +57,16 @@ def blank(name: str, size: int, *, zeroed: bool = False, constant: bool = False)
     return Storage(name, bytearray(size), mask, 0 if zeroed else size, size, constant)
 
 
+Content = tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]
+"""What an object holds."""
+
+
 @dataclass(slots=True)
 class Mark:
     """The state of memory at one moment, to compare with later."""
 
     version: int
-    contents: list[tuple[Storage, tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]]] | None
+    contents: list[tuple[Storage, Content]] | None
 
 
 class World:

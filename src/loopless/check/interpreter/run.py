@@ -223,14 +223,15 @@ class Interpreter:
         max_depth: int = 1000,
         on_loop: LoopHook | None = None,
         on_call: CallHook | None = None,
+        repeats: bool = False,
     ) -> Run:
         """One run from the program's initial state.
 
-        ``nondet``: what the program's inputs return, in order. ``uninitialised``: what uninitialised variables hold, in
-        the order in which they come to life; without it, using one is ``unknown``. ``globals``: scalar globals that
-        start with another value. ``max_steps`` bounds the taken back edges and calls, ``deadline`` is a time of
-        :func:`time.monotonic`. ``on_loop`` may jump over the function's own loops (not those of functions it calls),
-        ``on_call`` over the whole call.
+        ``nondet``: what the program's inputs return, in order, and the last of them again and again where it
+        ``repeats``. ``uninitialised``: what uninitialised variables hold, in the order in which they come to life;
+        without it, using one is ``unknown``. ``globals``: scalar globals that start with another value. ``max_steps``
+        bounds the taken back edges and calls, ``deadline`` is a time of :func:`time.monotonic`. ``on_loop`` may jump
+        over the function's own loops (not those of functions it calls), ``on_call`` over the whole call.
 
         Raises:
             UsageError: if an argument does not fit its parameter, or there is no such global.
@@ -245,7 +246,7 @@ class Interpreter:
         services = Services(
             self.compiled,
             world,
-            Inputs(nondet, uninitialised),
+            Inputs(nondet, uninitialised, repeats),
             Limits(max_steps, deadline, max_depth),
             hooks=Hooks(on_loop, on_call),
             pointer_size=self.pointer_size,

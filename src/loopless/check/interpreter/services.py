@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
-from loopless.check.interpreter.memory import Frame, Mark, Storage, World
+from loopless.check.interpreter.memory import Frame, Storage, World
 from loopless.check.interpreter.naming import callee_named, holding, object_named, symbol_of
+from loopless.check.interpreter.repeating import REPEATED_CALL, OpenCalls, Watch, equal
 from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
@@ -83,18 +84,6 @@ LoopHook = Callable[[LoopInfo, LoopState], "Jump | None"]
 """Called at each entry of a loop from outside, with the values of all variables that have one; None: interpret it."""
 
 
-@dataclass(slots=True)
-class _Watch:
-    """What is remembered of one loop of one activation, to notice that its state repeats (Brent's method)."""
-
-    key: tuple[Value, ...] | None = None
-    mark: Mark | None = None
-    inputs: tuple[int, int] = (0, 0)
-    renew: int = 0
-    charged: int = 0
-    charge: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on one run: taken back edges and calls, a time of :func:`time.monotonic`, the nesting of calls."""
@@ -131,6 +120,7 @@ class Services:
     ) -> None:
         self.compiled = compiled
         self.world = world
+        self.inputs = inputs
         self.nondet = inputs.nondet
         self.uninitialised = inputs.uninitialised
         self.limits = limits
@@ -143,6 +133,7 @@ class Services:
         self.drawn = self.uninitialised_drawn = 0
         self.iterations: dict[str, int] = {}
         self.calls: dict[str, int] = {}
+        self.open = OpenCalls()
         self.returned: tuple[str, Loc | None] = ("", None)
         """The function that came last to one of several returns, and to which."""
 
@@ -152,11 +143,11 @@ class Services:
 
     def draw(self, width: int | None, signed: bool, place: tuple[str, Loc | None]) -> int:  # noqa: FBT001
         """The next input of the program, reduced to its type as a native run does."""
-        at = self.drawn
+        at = self.inputs.place(self.drawn)
         if at >= len(self.nondet):
             name, loc = place
             raise UsedUp("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
-        self.drawn = at + 1
+        self.drawn += 1
         return reduced(self.nondet[at], IntType(width, signed))
 
     def fresh(self, width: int | None, signed: bool, missing: Missing) -> Value:  # noqa: FBT001
@@ -170,6 +161,10 @@ class Services:
             raise Stop("unknown", reason, missing.where)
         self.uninitialised_drawn = at + 1
         return IntType(width, signed).wrap(stream[at])
+
+    def position(self) -> tuple[int, int]:
+        """Which inputs are still to come."""
+        return self.inputs.place(self.drawn), self.uninitialised_drawn
 
     def step(self) -> None:
         """A back edge that belongs to no loop."""
@@ -192,7 +187,7 @@ class Activation:
         self.services = services
         self.code = code
         self.frame = frame
-        self.watches: dict[int, _Watch] = {}
+        self.watches: dict[int, Watch] = {}
         self.calls = 0
 
     def tick(self, loop: int, count: int, key: tuple[Value, ...], place: int) -> tuple[int, Value | None]:
@@ -206,11 +201,11 @@ class Activation:
         services = self.services
         watch = self.watches.get(loop)
         if watch is None:
-            watch = self.watches[loop] = _Watch(charge=services.first)
-        inputs = (services.drawn, services.uninitialised_drawn)
+            watch = self.watches[loop] = Watch(charge=services.first)
+        inputs = services.position()
         then, mark = watch.key, watch.mark
         if then is not None and mark is not None and watch.inputs == inputs:  # noqa: SIM102  cheap tests come first
-            if _equal(key, then) and services.world.same(mark):
+            if equal(key, then) and services.world.same(mark):
                 raise Stop("diverges", "the state of the loop repeats itself", self.code.loops[loop].loc)
         if count >= watch.renew:
             watch.key, watch.inputs, watch.mark = key, inputs, services.world.mark()
@@ -227,9 +222,10 @@ class Activation:
         """
         if array == INPUTS:
             services = self.services
-            if services.drawn + offset >= len(services.nondet):
+            place = services.inputs.place(services.drawn + offset)
+            if place >= len(services.nondet):
                 raise EvaluationError("the inputs are used up")
-            return reduced(services.nondet[services.drawn + offset], type)
+            return reduced(services.nondet[place], type)
         number = object_named(self.code.flowgraph, array)
         pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
         number = number if pointer is None else values.get(pointer, -1)
@@ -301,10 +297,13 @@ class Activation:
                 "unknown", f"calls are nested more than {services.limits.max_depth} deep, at {name}{_at(loc)}", loc
             )
         self.calls += 1
-        services.calls[name] = services.calls.get(name, 0) + 1
+        number = services.calls[name] = services.calls.get(name, 0) + 1
         services.charge(1)
-        outside = [self.frame.pointer(*a) if isinstance(a, tuple) else a for a in arguments]
+        outside = tuple(self.frame.pointer(*a) if isinstance(a, tuple) else a for a in arguments)
+        if services.open.begin((name, number, services.depth), outside, services.position(), services.world):
+            raise Stop("diverges", REPEATED_CALL, loc)
         result = execute(services, code, outside)
+        services.open.end(name, services.depth)
         services.depth -= 1
         if isinstance(result, tuple):
             return self.frame.number_of(*result)
@@ -487,13 +486,6 @@ def _shared_offset(
 
 def _is_symbol(described: MemoryObject, symbol: str) -> bool:
     return described.kind == "global" and symbol_of(described) == symbol
-
-
-def _equal(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
-    try:
-        return a == b
-    except Stop:  # an unknown value against an integer
-        return False
 
 
 def _at(loc: Loc | None) -> str:

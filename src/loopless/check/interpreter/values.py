@@ -31,10 +31,17 @@ class UsedUp(Stop):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the program reads: its inputs in order, and what uninitialised variables hold (None: that is unknown)."""
+    """What the program reads: its inputs in order, the last one again and again where it ``repeats``, and what
+    uninitialised variables hold (None: that is unknown).
+    """
 
     nondet: Sequence[int] = ()
     uninitialised: Sequence[int] | None = None
+    repeats: bool = False
+
+    def place(self, number: int) -> int:
+        """Where the input of this number stands: from the same place on the same inputs follow."""
+        return min(number, len(self.nondet) - 1) if self.repeats and self.nondet else number
 
 
 def reduced(value: int, type: IntType) -> int:
