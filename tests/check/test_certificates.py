@@ -312,6 +312,28 @@ def test_a_run_that_meets_undefined_behaviour_does_not_stay_in_a_recurrent_set()
     assert not judged_recurrent(graph(source), Claim({cut: ()}, None, {cut: ("(> x 0)",)})).accepted
 
 
+SWAPPED = "int main(void) { int a[4] = {2, 2, 1, 0}, i = __VERIFIER_nondet_int() & 3; while (a[i] > 1) { a[i] = a[i] + 0; i = __VERIFIER_nondet_int() & 3; } return 0; }"
+
+
+def test_a_run_that_repeats_a_state_is_run_by_the_judge(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(HEAD + SWAPPED, encoding="utf-8")
+    subject = Subject((str(file),), SourceOptions(data_model="LP64"))
+
+    def judgement_of(*inputs, property_=Property.TERMINATION, **changes):
+        return judged_document({**document_of(subject, property_, Claim({}, repeating=inputs), {}), **changes}, 60.0)
+
+    assert judgement_of(1)["accepted"]
+    assert judgement_of(1, 0, 1, 0)["accepted"]
+    assert not judgement_of(2)["accepted"]  # ends
+    assert not judgement_of(1, 0, 3)["accepted"]
+    assert "inputs are used up" in judgement_of()["failed"][0]
+    with pytest.raises(UsageError, match="about termination"):
+        judgement_of(1, property_=Property.UNREACH_CALL)
+    with pytest.raises(UsageError, match="has its inputs"):
+        judgement_of(1, repeating=[1.5])
+
+
 @pytest.fixture
 def written(tmp_path):
     """A certificate on disk of a program on disk; with changes."""

@@ -159,6 +159,29 @@ def test_a_run_of_an_example_never_ends(answer):
     assert found["judged"]["accepted"] is True
 
 
+REPEATING = {
+    "by the contents of an array": """int main(void) {
+    int i = __VERIFIER_nondet_int(), a[6];
+    for (int n = 0; n < 6; n++) a[n] = __VERIFIER_nondet_int();
+    while (0 <= i && i < 6 && a[i] >= 0) { a[i] = 0; i = __VERIFIER_nondet_int(); }
+    return 0; }""",
+    "in calls that go deeper": """
+static int one(int n) { return n <= 0 ? 0 : one(one(one(n - 2) - 1)) + 1; }
+static int deeper(int n) { return n <= 0 ? 0 : deeper(one(n + 1)) - 1; }
+int main(void) { int n = __VERIFIER_nondet_int(); if (n > 1000) return 0; return deeper(n); }""",
+}
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_a_run_that_repeats_a_state_never_ends(answer, name, tmp_path):
+    file = written(tmp_path, HEAD + REPEATING[name])
+    status, found = answer("verify", file, "--property", "termination")
+    assert (status, found["verdict"], found["method"]) == (1, "false(termination)", "repeated state")
+    assert found["last_input_repeats"]
+    assert found["certificate"]["repeating"] == found["inputs"]
+    assert found["judged"]["accepted"] is True
+
+
 def test_a_nest_has_an_invariant_for_each_loop(answer):
     status, found = answer("verify", EXAMPLES / "pairs.c", "--property", "termination")
     assert (status, found["verdict"]) == (0, "true")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
+from loopless.check.interpreter.repeating import REPEATED_CALL
 from loopless.errors import LooplessError
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
@@ -23,6 +24,8 @@ STILL_S: Final = 1.0
 """A run that was never to end, and has not ended by then, is taken for one. A guess."""
 STEPS: Final = 200_000
 """The same for the interpreter, in iterations. A guess."""
+SHORT: Final = 20_000
+"""A run is followed for so many iterations and calls in search of one that repeats a state. A guess."""
 AHEAD: Final = 100_000
 """So many inputs are given to a run that was never to end. A guess."""
 
@@ -38,6 +41,14 @@ class Replay:
     inputs: tuple[int, ...] = ()
     repeats: bool = False
     uninitialised: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeating:
+    """A run never ends that takes these ``inputs``, the last one again and again; ``deeper``: in ever deeper calls."""
+
+    inputs: tuple[int, ...]
+    deeper: bool
 
 
 class Replays:
@@ -116,21 +127,56 @@ class Replays:
         shown = f"a run with inputs {list(trap.inputs)[:20]}"
         if self.settings.mathematical:
             return self._endless_over_integers(trap, shown)
+        return self._goes_on(trap.inputs, self._ahead(trap), trap.uninitialised, shown)
+
+    def _goes_on(
+        self, inputs: tuple[int, ...], ahead: tuple[int, ...], uninitialised: Mapping[str, int], shown: str, *,
+        deeper: bool = False,
+    ) -> Replay:  # fmt: skip
+        """Whether a native run goes on, or needs all of the stack where it was to go ``deeper`` and deeper."""
         if not self.settings.run:
-            words = f"{shown} comes into a set of states that it never leaves; it was not replayed (--no-run)"
-            return Replay(False, words)
+            return Replay(False, f"{shown} was found that never ends; it was not replayed (--no-run)")
         try:
             oracle = self._native(STILL_S)
-            chosen = self._chosen(trap.uninitialised)
-            outcome = oracle.run("main", nondet=self._ahead(trap), uninit=chosen)
+            chosen = self._chosen(uninitialised)
+            outcome = oracle.run("main", nondet=ahead, uninit=chosen)
         except LooplessError as error:
             return Replay(False, f"a run that never ends could not be replayed: {error}")
         if outcome.status == "unknown" and "exhausted" in outcome.detail:
-            return Replay(True, f"the native run took {AHEAD:,} inputs", trap.inputs, uninitialised=chosen)
+            return Replay(True, f"the native run took {AHEAD:,} inputs", inputs, uninitialised=chosen)
+        if deeper and outcome.status == "crashed" and "SIGSEGV" in outcome.detail:
+            return Replay(True, "the native run went deeper and deeper until the stack was used up", inputs)
         if outcome.status != "timeout":
             words = f"not replayed: {shown} was never to end, but the native run did ({outcome.status})"
             return Replay(False, words)
-        return Replay(True, "the native run was still going on after 1 s", trap.inputs, uninitialised=chosen)
+        return Replay(True, "the native run was still going on after 1 s", inputs, uninitialised=chosen)
+
+    def repeating(self, candidates: Iterable[tuple[int, ...]], seconds: float) -> Repeating | None:
+        """The first of these inputs, the last one of each again and again, with which a run comes to a state in which
+        it was before.
+        """
+        from loopless.check.certificates.repeating import Follower  # few programs need it, and it takes time to import
+
+        until = min(self.deadline, time.monotonic() + seconds)
+        settings = self.settings
+        follower = Follower(self.program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
+        for inputs in candidates:
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            run = follower.run(inputs, min(left, seconds / 8), SHORT)
+            if run.status == "diverges":
+                return Repeating(_as_taken(inputs, run.nondet_used), run.reason == REPEATED_CALL)
+        return None
+
+    def repeated(self, found: Repeating) -> Replay:
+        """Whether the native run does not end, either."""
+        inputs = found.inputs
+        if self.settings.mathematical:
+            return Replay(True, "over the integers the judge's interpreter came to a state again", inputs, bool(inputs))
+        shown = f"a run with inputs {list(inputs)[:20]}, the last one again and again,"
+        ahead = (*inputs, *inputs[-1:] * AHEAD)
+        return replace(self._goes_on(inputs, ahead, {}, shown, deeper=found.deeper), repeats=bool(inputs))
 
     def _ahead(self, trap: Trap) -> tuple[int, ...]:
         steady = next(iter(set(trap.chosen.values())), 0)
@@ -153,6 +199,14 @@ class Replays:
             words = f"not replayed: {shown} was never to end, but the interpreter's did ({run.status})"
             return Replay(False, words)
         return Replay(True, "over the integers the judge's interpreter was still running", trap.inputs)
+
+
+def _as_taken(inputs: tuple[int, ...], number: int) -> tuple[int, ...]:
+    """The inputs of which a run took so many, up to the first from which on all are alike."""
+    taken = inputs[:number]
+    while len(taken) > 1 and taken[-1] == taken[-2]:
+        taken = taken[:-1]
+    return taken
 
 
 def is_overflow(detail: str) -> bool:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import builtins
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, cast
 
 from loopless.check.certificates.document import Subject, document_of
@@ -39,7 +40,7 @@ from loopless.terms import (
 )
 from loopless.verification.contracts import Contracts, contracted
 from loopless.verification.portfolio import safety_methods
-from loopless.verification.proofs import NO_INVARIANT, Invariants, Proof, Search, Suspect, input_lists
+from loopless.verification.proofs import NO_INVARIANT, Invariants, Proof, Search, Suspect, input_lists, short_inputs
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
@@ -59,6 +60,10 @@ WITH_CONTRACTS: Final = 0.5
 PLAIN_S: Final = 4.0
 """Seconds for what needs no contracts there, before they are looked for. A guess."""
 
+MANY: Final = 400
+"""So many short lists of inputs are tried for runs that never end. A guess."""
+REPEATED: Final = "repeated state"
+"""What found a run that never ends since it comes to a state in which it was before."""
 CONTRACTS: Final = "contracts of functions"
 """What is told of proofs that rest on what functions return."""
 
@@ -412,10 +417,12 @@ class _Question:
 
     def _terminates(self, system: TransitionSystem, known: Invariants) -> Verdict:
         search = TerminationSearch(system, self.deadline, known)
-        for name, method in search.methods():
+        for name, method in search.methods(functools.partial(self._repeating, system)):
             if time.monotonic() > self.deadline:
                 break
             found = self._timed(name, method)
+            if isinstance(found, Verdict):
+                return found
             if isinstance(found, Ranked):
                 goals = search.goals(found.ranks)
                 kept = self._timed("shortening", lambda: search.safety.shortened(found.invariants, goals, 4.0))  # noqa: B023
@@ -428,7 +435,7 @@ class _Question:
                 verdict = self._judged(system, replace(claim, ranks=ranks), found.method, shown)
                 if verdict is not None:
                     return self._unless_overflow(verdict)
-            elif isinstance(found, Trap) and self.contracts is None:  # it would rest on the contracts
+            if isinstance(found, Trap) and self.contracts is None:  # it would rest on the contracts
                 verdict = self._trapped(system, found)
                 if verdict is not None:
                     return verdict
@@ -458,12 +465,28 @@ class _Question:
             for label, conditions in trap.recurrent.items()
         }
         claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)
+        what = "a set of states that runs do not leave"
+        return self._endless(system, claim, what, trap.method, lambda: self.replays.endless(trap))
+
+    def _repeating(self, system: TransitionSystem, long: Sequence[tuple[int, ...]], seconds: float) -> Verdict | None:
+        """``false`` if a run that repeats a state is found with inputs of runs that were ``long``, or with others."""
+        if not (self.settings.run or self.settings.mathematical):
+            return None
+        guesses = (short_inputs(MANY), self._inputs(system)) if takes_inputs(system) else ([()],)
+        found = self.replays.repeating(chain(long, *guesses), seconds)
+        if found is None:
+            return None
+        claim, what = Claim({}, repeating=found.inputs), "a run that repeats a state"
+        return self._endless(system, claim, what, REPEATED, lambda: self.replays.repeated(found))
+
+    def _endless(
+        self, system: TransitionSystem, claim: Claim, what: str, method: str, replayed: Callable[[], Replay]
+    ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - time.monotonic(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
-            self.refused_proof = f"a set of states that runs do not leave was found, but not accepted: {why}"
+            self.refused_proof = f"{what} was found, but not accepted: {why}"
             return None
-        replay = self._timed("replay", lambda: self.replays.endless(trap))
-        return self._confirmed(trap.method, replay, certificate=document, judged=judgement)
+        return self._confirmed(method, self._timed("replay", replayed), certificate=document, judged=judgement)

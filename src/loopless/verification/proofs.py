@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -432,6 +432,13 @@ def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> C
         return max(low, min(high, value)) if low <= 0 else value % (high + 1)
 
     return choose
+
+
+def short_inputs(number: int) -> Iterator[tuple[int, ...]]:
+    """A few small inputs, of which the last one is to come again and again."""
+    random_ = random.Random(3)
+    for index in range(number):
+        yield tuple(random_.randint(-9, 9) for _ in range(1 + index % 5))
 
 
 def input_lists(number: int, length: int = 4000) -> list[list[int]]:

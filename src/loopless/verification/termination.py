@@ -103,13 +103,18 @@ class TerminationSearch:
         self._dividing: list[Condition] = []
         self._patient = False
 
-    def methods(self) -> Sequence[tuple[str, Callable[[], Ranked | Trap | None]]]:
-        """The methods in their order."""
+    def methods(
+        self, repeating: Callable[[Sequence[tuple[int, ...]], float], Any] = lambda *_: None
+    ) -> Sequence[tuple[str, Callable[[], Any]]]:
+        """The methods in their order: they give what is ranked, or a trap. ``repeating`` runs the program with these
+        inputs and others, for so many seconds, to see whether it repeats a state, and what it gives is handed on.
+        """
         return (
             ("no cycles", self._acyclic),
             ("single runs", self._sampled),
             ("ranks", lambda: self._ranked(3.0)),
             ("recurrent sets", lambda: self._trapped(3.0)),
+            ("repeated states", lambda: repeating(self._steady(), 2.0)),
             ("linear ranks", self._linear),
             ("invariants", self._invariants),
             ("ranks", lambda: self._ranked(20.0, patient=True)),
@@ -414,6 +419,11 @@ class TerminationSearch:
             if found is not None:
                 return found
         return None
+
+    def _steady(self) -> list[tuple[int, ...]]:
+        """What long runs read whose inputs were all alike in the end."""
+        found = (tuple(run.inputs) for run, _ in self.long)
+        return list(dict.fromkeys(one for one in found if one and len({*one[len(one) // 2 :]}) == 1))
 
     def _closed(self, run: Run, until: float) -> Trap | None:
         """A closed set around the states at the end of a run that was not followed to its end."""

@@ -12,8 +12,10 @@
 With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rests on what functions return, which it
 proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
 With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
-"value": V}]) it is about a set of states that a run never leaves which takes these values from outside. A cutpoint is
-the label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
+"value": V}]) it is about a set of states that a run never leaves which takes these values from outside; with
+"repeating" ([V, ...]) about a run that takes these inputs, the last one again and again, and comes to a state in which
+it was before. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of
+its variables.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from loopless.check.certificates.judge import Claim, Judgement, judged, judged_r
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Signature
-from loopless.source import SourceOptions, load
+from loopless.source import Program, SourceOptions, load
 from loopless.source.targets import Target
 from loopless.terms import Condition
 
@@ -89,6 +91,8 @@ def document_of(
         found["chosen"] = [
             {"block": block, "statement": index, "value": value} for (block, index), value in claim.chosen.items()
         ]
+    if claim.repeating is not None:
+        found["repeating"] = list(claim.repeating)
     return found
 
 
@@ -129,6 +133,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
+    if "repeating" in document:
+        return judgement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranks")
     claim = Claim(
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
@@ -147,6 +153,17 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError("a certificate of termination needs ranks")
     found = judged(graph, claim, violates(property_), Follows(property_, program.module), seconds=seconds)
     return judgement_json(found)
+
+
+def _judged_run(program: Program, document: Mapping[str, Any], seconds: float) -> Judgement:
+    from loopless.check.certificates.repeating import judged_run  # few certificates need the interpreter
+
+    told = document["program"]
+    if document["property"] != Property.TERMINATION.value or not all(type(one) is int for one in document["repeating"]):
+        raise UsageError("a certificate with a run that repeats a state is about termination, and has its inputs")
+    mathematical, wrapv = told["integers"] == "mathematical", bool(told["wrapv"])
+    inputs = tuple(document["repeating"])
+    return judged_run(program, told["entry"], inputs, mathematical=mathematical, wrapv=wrapv, seconds=seconds)
 
 
 def judgement_json(found: Judgement) -> dict[str, Any]:

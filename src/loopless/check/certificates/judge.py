@@ -49,13 +49,15 @@ THEORIES: Final = (Integers, Bits)
 class Claim:
     """What a certificate says: ``invariants`` by label, each a conjunction of SMT-LIB expressions; ``ranks``, where it
     is about termination, by label what falls lexicographically from one visit of a cutpoint to the next. ``recurrent``:
-    by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones.
+    by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones. Or
+    ``repeating``: the inputs, the last one again and again, of a run that comes to a state in which it was before.
     """
 
     invariants: Mapping[str, Sequence[str]]
     ranks: Mapping[str, Sequence[str]] | None = None
     recurrent: Mapping[str, Sequence[str]] | None = None
     chosen: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    repeating: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
