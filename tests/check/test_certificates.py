@@ -312,6 +312,38 @@ def test_a_run_that_meets_undefined_behaviour_does_not_stay_in_a_recurrent_set()
     assert not judged_recurrent(graph(source), Claim({cut: ()}, None, {cut: ("(> x 0)",)})).accepted
 
 
+READ_TWICE = "int *p; int main(void) { int a[9], b[9], k = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int(); for (int i = 0; i < 9; i++) { a[i] = __VERIFIER_nondet_int(); b[i] = 0; } if (k < 0 || k > 8) return 0; if (n) p = a; else p = b; if (%s != 23) return 0; %s if (%s != 42) return 0; while (k == 0) ; return 0; }"
+SAME, OTHER = ("a[0]", "", "a[k]"), ("a[0]", "b[k] = 7;", "a[k]")
+DIFFERENT = {
+    "written": ("a[0]", "a[k] = 7;", "a[k]"),
+    "written at another place": ("a[0]", "a[3] = 7;", "a[k]"),  # what is written where is not looked at
+    "written on one way": ("a[0]", "if (n) a[k] = 7;", "a[k]"),
+    "written through a pointer": ("a[0]", "p[k] = 7;", "a[k]"),
+    "of another object": ("b[0]", "", "a[k]"),
+    "of another type": ("*(unsigned char *)a", "", "a[k]"),
+}
+
+
+@pytest.mark.parametrize("parts", [SAME, OTHER], ids=["nothing", "another object"])
+def test_what_is_read_twice_at_one_place_is_the_same_where_nothing_wrote_it(parts):
+    source = READ_TWICE % parts
+    found = judgement(source, ("(>= i 0)",), ("(> k 0)",), ranks=(("(- 9 i)",), ("0",)), property_=Property.TERMINATION)
+    assert found.accepted, found.failed
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_may_have_been_written_in_between_may_be_another_value(name):
+    source = READ_TWICE % DIFFERENT[name]
+    found = judgement(source, ("(>= i 0)",), ("(> k 0)",), ranks=(("(- 9 i)",), ("0",)), property_=Property.TERMINATION)
+    assert not found.accepted
+
+
+def test_a_recurrent_set_may_read_a_place_twice():
+    source = "int main(void) { int a[9]; for (int i = 0; i < 9; i++) a[i] = i; int k = 1; while (k < 9) if (a[k] > a[0]) k = 8; else k = 3; return 0; }"
+    first, cut = cuts(source)
+    assert judged_recurrent(graph(source), Claim({first: ()}, None, {cut: ("(and (<= 0 k) (< k 9))",)})).accepted
+
+
 SWAPPED = "int main(void) { int a[4] = {2, 2, 1, 0}, i = __VERIFIER_nondet_int() & 3; while (a[i] > 1) { a[i] = a[i] + 0; i = __VERIFIER_nondet_int() & 3; } return 0; }"
 
 

@@ -22,6 +22,7 @@ ENDING = {
     "apart": "int x = __VERIFIER_nondet_int(), y = 5; while (x != y) { if (x > y) y++; else x++; }",
     "moved in between": "int x = __VERIFIER_nondet_int(); if (x > 999) return 0; while (x >= 0) { x++; int y = 1; while (y <= x) y++; x -= 2; }",
     "up by 8 or down by 7": "int x = __VERIFIER_nondet_int(), c = 1; if (x > 999 || x < -999) return 0; while (c > 0) { if (x > 60) { x -= 7; c--; } else { x += 8; c++; } }",
+    "values of an array": "int a[99], k = __VERIFIER_nondet_int(); for (int i = 0; i < 99; i++) a[i] = __VERIFIER_nondet_int(); if (k < 0 || k > 98 || a[0] != 23 || a[k] != 42) return 0; for (int x = __VERIFIER_nondet_int() & 1023; x >= 0; x -= k) ;",
     "sequence": "int n = __VERIFIER_nondet_int(); while (n > 7) n -= 2; while (n < 5 && n > -100) n++;",
 }
 ENDLESS = {
@@ -29,6 +30,7 @@ ENDLESS = {
     "parity": "unsigned x = 1; while (x != 10) x += 2;",
     "parity that falls": "unsigned x = __VERIFIER_nondet_uint() | 1; while (x != 10) x -= 6;",
     "input": "int x = __VERIFIER_nondet_int(); while (x > 5) if (x > 7) x--; else x++;",
+    "compared values": "int a[9], k = __VERIFIER_nondet_int(); for (int i = 0; i < 9; i++) a[i] = __VERIFIER_nondet_int(); if (k < 0 || k > 8) return 0; while (k < 9) if (a[k] > a[0]) k = 8; else k = 3;",
     "swing": "int x = 0, up = 1; while (x >= 0) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; }",
 }
 

@@ -445,7 +445,8 @@ class TerminationSearch:
         kept = inductive_subset([t for t in inside if t.condition is not FALSE], candidates, until)
         for label in labels:
             staying = disjunction(t.condition for t in inside if t.source == label)
-            stuck = Transition(label, "", negate(staying), {}, ())
+            facts = (fact for t in inside if t.source == label for fact in t.facts)
+            stuck = Transition(label, "", conjunction((negate(staying), *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
             if not entailed(fixed, kept[label], FALSE, 1000):
                 return None

@@ -31,7 +31,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.graphs import reachable, reverse_postorder
-from loopless.paths.written import Written, numbered, written_objects
+from loopless.paths.written import Written, numbered, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.terms import (
@@ -55,6 +55,7 @@ from loopless.terms import (
     substitute,
     walk,
 )
+from loopless.verification.known_reads import MAX_READS, KnownRead, Reads, on_all_ways, same_place, unwritten
 
 START: Final = ""
 """Where a run begins, among the cutpoints."""
@@ -97,7 +98,8 @@ class Transition:
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
-    does to memory, in its order, where ways go on by themselves (``ways`` of :func:`system_of`).
+    does to memory, in its order, where ways go on by themselves (``ways`` of :func:`system_of`). ``facts``: of the
+    condition, what holds whichever transition is taken.
     """
 
     source: str
@@ -108,6 +110,7 @@ class Transition:
     loc: Loc | None = None
     taken: tuple[Input, ...] = ()
     accesses: tuple[Access, ...] = ()
+    facts: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,7 @@ class _State:
     values: dict[Var, Term]
     taken: tuple[Input, ...] = ()
     accesses: tuple[Access, ...] = ()
+    reads: Reads = ()
 
 
 class _Maker:
@@ -205,11 +209,12 @@ class _Maker:
         self.open: list[Refused] = []
         self.start = START
         self.inputs: list[Input] = []
+        self.facts: list[Condition] = []
         self.arrived: dict[str, list[_State]] = {}
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
-        self.start, self.inputs = start, []
+        self.start, self.inputs, self.facts = start, [], []
         first = self.graph.entry if start == START else start
         self.arrived = {first: [_State(TRUE, {})]}
         if start == START and first in self.cutpoints:
@@ -238,8 +243,8 @@ class _Maker:
         update = {var: term for var, term in state.values.items() if var in kept and term is not var}
         used = condition.variables.union(*(term.variables for term in update.values()))
         inputs = tuple(one for one in self.inputs if one.var in used)
-        made = Transition(self.start, target, condition, update, inputs, loc, state.taken, state.accesses)
-        self.transitions.append(made)
+        told = (state.taken, state.accesses, tuple(self.facts))
+        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc, *told))
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -272,7 +277,8 @@ class _Maker:
                 term = ite(condition, state.values.get(var, var), term)
             values[var] = term
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
-        return _State(conjunction((*common, disjunction(own))), values, taken, _together(states))
+        reads = on_all_ways([state.reads for state in states])
+        return _State(conjunction((*common, disjunction(own))), values, taken, _together(states), reads)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -298,7 +304,8 @@ class _Maker:
                 continue
             values = {**state.values, **{v: substitute(term, state.values) for v, term in edge.assigns}}
             following = targets if edge.target in self.cutpoints else self.arrived
-            following.setdefault(edge.target, []).append(_State(condition, values, state.taken, state.accesses))
+            after = _State(condition, values, state.taken, state.accesses, state.reads)
+            following.setdefault(edge.target, []).append(after)
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
@@ -306,6 +313,7 @@ class _Maker:
 
     def _statement(self, label: str, index: int, statement: Statement, state: _State) -> None:
         values = state.values
+        state.reads = unwritten(state.reads, written_by(self.graph, statement)) if state.reads else ()
         match statement:
             case Assign():
                 values[statement.target] = substitute(statement.value, values)
@@ -389,8 +397,14 @@ class _Maker:
             if name is not None:
                 held = load.type if load.target.type.width is not None else IntType(None)
                 return read(name, substitute(load.address.offset, state.values), held)
-        return self._input(state, load.target, Origin.MEMORY, label, index)
-
+        found = self._input(state, load.target, Origin.MEMORY, label, index)
+        if number is not None and load.target_object is None and self.ways == 1:
+            new = KnownRead(number, load.type, substitute(load.address.offset, state.values), found)
+            same = same_place(state.reads, new)
+            self.facts += same
+            state.condition = conjunction((state.condition, *same))
+            state.reads = (*state.reads, new)[-MAX_READS:]
+        return found
 
     def _is_kept(self, owner: Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""

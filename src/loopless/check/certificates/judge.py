@@ -21,7 +21,6 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
 from loopless.terms import (
-    TRUE,
     ZERO,
     Condition,
     Term,
@@ -128,7 +127,7 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
         )
         leaves = disjunction((negate(stays), *(event.guard for event in region.events)))
         left = int(1000 * (started + seconds - time.monotonic()))
-        if not impossible(conjunction((*conditions, leaves)), min(QUESTION_MS, left), used):
+        if not impossible(conjunction((*conditions, *region.facts, leaves)), min(QUESTION_MS, left), used):
             failed.append(f"a run need not stay in the set from {start} on")
     return Judgement(not failed, tuple(failed), (), len(held), time.monotonic() - started, tuple(used))
 
@@ -153,7 +152,7 @@ class _Judge:
     def region(self, start: str | None) -> None:
         """All questions about what happens from one cutpoint on."""
         region = Region(self.graph, start, self.held, self.violates, self.follows)
-        given = conjunction(self.held[start]) if start is not None else TRUE
+        given = conjunction((*region.facts, *(self.held[start] if start is not None else ())))
         place = "the beginning" if start is None else start
         for arrival in region.arrivals:
             for part, condition in enumerate(self.held[arrival.target]):

@@ -7,6 +7,7 @@ an assumption. Memory that something writes, what calls do and what comes from o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -33,7 +34,9 @@ from loopless.graphs import cycles, reachable
 from loopless.source.ir import Loc
 from loopless.terms import (
     FALSE,
+    INTEGERS,
     TRUE,
+    ZERO,
     Condition,
     Const,
     IntType,
@@ -43,6 +46,7 @@ from loopless.terms import (
     conjunction,
     const,
     disjunction,
+    equal,
     ite,
     negate,
     read,
@@ -52,6 +56,8 @@ from loopless.terms import (
 
 Values = dict[Var, Term]
 
+MAX_READS: Final = 8
+"""So many values that were read are compared with what is read next. A guess."""
 MAX_WAYS: Final = 32
 """So many ways that meet are kept apart, where values are multiplied. A guess."""
 
@@ -119,17 +125,22 @@ class Region:
         self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []
+        self.facts: list[Condition] = []
+        """What holds of the values that are read, whatever happens."""
         self.written = _written(graph)
         self.apart = multiplies(graph)
         self._fresh = 0
         self._coming: dict[str, list[tuple[Condition, Values]]] = {}
+        self._reads: list[tuple[Load, int, Term, Term, Var]] = []
+        self._versions = {number: Var(f"version of {number}", INTEGERS) for number in _read_twice(graph)}
+        """By object a variable for how often it was written: what it holds is the same where that is."""
         entry = graph.entry if start is None else start
         if start is None and entry in labels:
             self.arrivals.append(Arrival(entry, TRUE, {}))
             return
         blocks = graph.blocks
         inside = reachable((entry,), lambda at: [t for t in blocks[at].successors if t not in labels])
-        self._coming[entry] = [(TRUE, {})]
+        self._coming[entry] = [(TRUE, dict.fromkeys(self._versions.values(), ZERO))]
         for label in _ordered(graph, inside, labels, entry):
             coming = self._coming.pop(label, [])
             if self.apart and len(coming) <= MAX_WAYS:
@@ -186,6 +197,7 @@ class Region:
         return Var(f"{var.name}!{self._fresh}", var.type)
 
     def _statement(self, statement: Statement, guard: Condition, values: Values) -> Condition:
+        self._changed(statement, values)
         match statement:
             case Assign(target=target, value=value):
                 values[target] = substitute(value, values)
@@ -213,40 +225,67 @@ class Region:
         return guard
 
     def _loaded(self, load: Load, values: Values) -> Term:
-        """What is read: of an object that nothing writes, what it holds there; else any value."""
-        owner = substitute(load.address.object, values)
+        """What is read: of an object that nothing writes, what it holds there; else any value, but the same where it is
+        read at the same place, and as the same type, with no write in between.
+        """
+        owner, offset = substitute(load.address.object, values), substitute(load.address.offset, values)
         number = owner.value if isinstance(owner, Const) else None
         kept = self.written is not None and number in self.graph.objects and number not in self.written
-        if not kept or number is None or load.target_object is not None:
+        if number is None or load.target_object is not None:
             return self._any(load.target)
-        held = load.type if load.target.type.width is not None else IntType(None)
-        return read(self.graph.objects[number].name, substitute(load.address.offset, values), held)
+        if kept:
+            held = load.type if load.target.type.width is not None else IntType(None)
+            return read(self.graph.objects[number].name, offset, held)
+        found = self._any(load.target)
+        if number not in self._versions:
+            return found
+        version = values[self._versions[number]]
+        self.facts += [
+            disjunction((negate(equal(version, then)), negate(equal(offset, at)), equal(found, value)))
+            for other, owned, then, at, value in self._reads[-MAX_READS:]
+            if (owned, other.type, other.target.type) == (number, load.type, load.target.type)
+        ]
+        self._reads.append((load, number, version, offset, found))
+        return found
+
+    def _changed(self, statement: Statement, values: Values) -> None:
+        """What a statement may write has another version from then on."""
+        written = _writes(statement)
+        for number, var in self._versions.items():
+            if written is None or number in written:
+                self._fresh += 1
+                values[var] = const(self._fresh)
+
+
+def _read_twice(graph: Flowgraph) -> frozenset[int]:
+    """The objects that several statements read."""
+    loads = (s.address.object for block in graph.blocks.values() for s in block.statements if isinstance(s, Load))
+    return frozenset(n for n, times in Counter(o.value for o in loads if isinstance(o, Const)).items() if times > 1)
 
 
 def _written(graph: Flowgraph) -> frozenset[int] | None:
     """The objects that statements write; None where these may be any."""
-    found: set[int] = set()
+    every = [_writes(statement) for block in graph.blocks.values() for statement in block.statements]
+    return None if None in every else frozenset(number for one in every if one is not None for number in one)
+
+
+def _writes(statement: Statement) -> frozenset[int] | None:
+    """The objects that a statement writes; None where these may be any."""
     owner: Term | None
-    for block in graph.blocks.values():
-        for statement in block.statements:
-            match statement:
-                case Store(address=address, objects=objects) | Fill(address=address, objects=objects):
-                    owner = address.object
-                case Copy(target=target, objects=objects):
-                    owner = target.object
-                case Call(writes_memory=True, objects=objects):
-                    owner = None
-                case Expire(object=number):
-                    owner, objects = None, frozenset((number,))
-                case _:
-                    continue
-            if isinstance(owner, Const):
-                found.add(owner.value)
-            elif objects is None or any(number < 0 for number in objects):
-                return None
-            else:
-                found |= objects
-    return frozenset(found)
+    match statement:
+        case Store(address=address, objects=objects) | Fill(address=address, objects=objects):
+            owner = address.object
+        case Copy(target=target, objects=objects):
+            owner = target.object
+        case Call(writes_memory=True, objects=objects):
+            owner = None
+        case Expire(object=number):
+            owner, objects = None, frozenset((number,))
+        case _:
+            return frozenset()
+    if isinstance(owner, Const):
+        return frozenset((owner.value,))
+    return None if objects is None or any(number < 0 for number in objects) else objects
 
 
 def _ordered(graph: Flowgraph, inside: Collection[str], labels: Collection[str], entry: str) -> list[str]:

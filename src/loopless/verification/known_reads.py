@@ -1,0 +1,47 @@
+"""What was read of memory on the way from one cutpoint to the next, where nothing has written it since.
+
+What is read twice at one place is the same (Ackermann's reduction of a function to its values), whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from loopless.paths.written import Written
+from loopless.terms import Condition, IntType, Term, Var, disjunction, equal, negate
+
+MAX_READS: Final = 8
+"""So many values that were read are compared with what is read next. A guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRead:
+    """The ``value`` that was read at a byte ``offset`` of an object, as one of ``type``."""
+
+    object: int
+    type: IntType
+    offset: Term
+    value: Var
+
+
+Reads = tuple[KnownRead, ...]
+
+
+def same_place(reads: Reads, new: KnownRead) -> list[Condition]:
+    """What holds of a further read: where it is of the place of one that is known, it gives the same."""
+    alike = [
+        one for one in reads if (one.object, one.type, one.value.type) == (new.object, new.type, new.value.type)
+    ]
+    return [disjunction((negate(equal(one.offset, new.offset)), equal(one.value, new.value))) for one in alike]
+
+
+def unwritten(reads: Reads, written: Written) -> Reads:
+    """What is still so behind a statement that may write these objects."""
+    return () if written.anything else tuple(one for one in reads if one.object not in written)
+
+
+def on_all_ways(every: Sequence[Reads]) -> Reads:
+    """What is so whichever way was taken."""
+    return tuple(one for one in every[0] if all(one in reads for reads in every))
