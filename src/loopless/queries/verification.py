@@ -443,13 +443,21 @@ class _Question:
 
     def _unless_overflow(self, verdict: Verdict) -> Verdict:
         """The proof that all runs end, but where some may end by a signed overflow only: where overflow is not
-        excluded, every run must end over the integers too, where nothing overflows.
+        excluded, every run must end over the integers too, where nothing overflows: by the same proof, or by another.
         """
         assert verdict.judged is not None
+        assert verdict.certificate is not None
         if not set(verdict.judged["undefined"]).intersection(OVERFLOWS):
             return verdict
+        program = {**verdict.certificate["program"], "integers": "mathematical", "wrapv": False}
+        document = {**verdict.certificate, "program": program}
+        left = max(self.deadline - time.monotonic(), 1.0)
+        again = self._timed("without overflow", lambda: self._judge(document, left / 4))
+        if again["accepted"]:
+            return verdict
         boundless = replace(self.settings, mathematical=True, wrapv=False)
-        other = _Question(self.program, self.property, boundless, min(self.deadline, time.monotonic() + BOUNDLESS_S))
+        until = time.monotonic() + max(BOUNDLESS_S, (self.deadline - time.monotonic()) / 2)
+        other = _Question(self.program, self.property, boundless, min(self.deadline, until))
         found = self._timed("without overflow", other.answer)
         if found.verdict == "true":
             return verdict
