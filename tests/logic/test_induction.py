@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from loopless.logic.induction import core, entailed, inductive_subset
+from loopless.logic.induction import Entailing, _Incremental, core, entailed, inductive_subset, solver_context
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -114,3 +114,16 @@ def test_a_core_is_enough_and_leaves_out_what_is_needless():
     assert core(COUNT[1], (needless, needed), less_equal(X, const(10))) == ()
     assert core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X)) is not None
     assert len(core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X))) == 2
+
+
+def test_what_is_given_is_put_to_the_solver_once(monkeypatch):
+    made = []
+    monkeypatch.setattr("loopless.logic.induction._Incremental", lambda *given: made.append(_Incremental(*given)) or made[-1])
+    asked = Entailing((less(X, Y), less_equal(Y, const(9)), less(mod(N, const(4)), const(1))), solver_context())
+    for _ in range(3):  # what is refuted leaves nothing behind
+        assert asked.entails(less(X, const(9)))
+        assert not asked.entails(less(X, const(8)))
+        assert asked.entails(less(BYTE, const(256)))  # the range of a variable that comes later
+        assert not asked.entails(less(BYTE, const(255)))
+        assert asked.entails(equal(mod(N, const(2)), const(0)))
+    assert len(made) == 1

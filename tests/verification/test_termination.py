@@ -9,8 +9,9 @@ import pytest
 
 from loopless.logic.induction import entailed
 from loopless.terms import Const, Valuation, holds
+from loopless.verification.rank_components import counts_to_end
 from loopless.verification.runs import Runner
-from loopless.verification.termination import Ranked, Trap, counts_to_end
+from loopless.verification.termination import Ranked, Trap
 from programs_in_c import termination
 
 ENDING = {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
-from loopless.terms import Compare, Condition, Term, conjunction, negate, substitute
+from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, negate, substitute
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,
@@ -56,24 +56,64 @@ def inductive_subset(
 
 def entailed(step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = CHECK_MS) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
+    return Entailing((*given, step.condition)).entails(substitute(wanted, step.update), check_ms)
+
+
+def solver_context() -> Any:
+    """Where many are asked in turn: a context of the solver for all of them, which takes long to make."""
     import z3
 
-    parts = (*given, step.condition, negate(substitute(wanted, step.update)))
-    if excluded_by_equations(parts):
-        return True
-    until = time.monotonic() + check_ms / 1000
-    for case in cases_of_constants(conjunction(parts)):
-        left = int(1000 * (until - time.monotonic()))
-        if left <= 0:
-            return False
-        context = z3.Context()
-        translated = IntegerTranslation(z3, context)
-        solver = z3.SimpleSolver(ctx=context)
-        solver.set(timeout=left, random_seed=1)
-        solver.add(translated.condition(case), *translated.facts)
-        if solver.check() != z3.unsat:
-            return False
-    return True
+    return z3.Context()
+
+
+class Entailing:
+    """What is ``given`` of one state, to ask more than once what it entails: it is put to the solver once."""
+
+    def __init__(self, given: Sequence[Condition], context: Any = None) -> None:
+        self.given, self.context = tuple(given), context
+        self._asked: _Incremental | None = None
+
+    def entails(self, wanted: Condition, check_ms: int = CHECK_MS) -> bool:
+        """Whether ``wanted`` surely holds of it, too."""
+        parts = (*self.given, negate(wanted))
+        whole = conjunction(parts)
+        if whole is FALSE or excluded_by_equations(parts):
+            return True
+        cases = cases_of_constants(whole)
+        if len(cases) == 1 and cases[0] is whole:
+            self._asked = self._asked or _Incremental(self.given, self.context)
+            return self._asked.excludes(negate(wanted), check_ms)
+        until = time.monotonic() + check_ms / 1000
+        times = zip(cases, (int(1000 * (until - time.monotonic())) for _ in cases), strict=True)
+        return all(left > 0 and _Incremental((case,), self.context).excludes(TRUE, left) for case, left in times)
+
+
+class _Incremental:
+    """A solver that is given these."""
+
+    def __init__(self, given: Sequence[Condition], context: Any) -> None:
+        import z3
+
+        context = context or z3.Context()
+        self._unsat = z3.unsat
+        self._translated = IntegerTranslation(z3, context)
+        self._solver = z3.SimpleSolver(ctx=context)
+        self._solver.set(random_seed=1)
+        self._solver.add(*map(self._translated.condition, given))
+        self._told = 0
+
+    def excludes(self, condition: Condition, check_ms: int) -> bool:
+        """Whether a condition surely does not hold beside what is given."""
+        refuted = self._translated.condition(condition)
+        self._solver.add(*self._translated.facts[self._told :])
+        self._told = len(self._translated.facts)
+        self._solver.set(timeout=check_ms)
+        self._solver.push()
+        try:
+            self._solver.add(refuted)
+            return bool(self._solver.check() == self._unsat)
+        finally:
+            self._solver.pop()
 
 
 class _Asked:

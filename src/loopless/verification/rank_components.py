@@ -21,6 +21,7 @@ from loopless.terms import (
     Condition,
     IntType,
     Op,
+    Sum,
     Term,
     Var,
     add,
@@ -43,6 +44,9 @@ MAX_COEFFICIENT: Final = 10_000
 """Terms with larger coefficients are left. A guess."""
 MAX_CHOICES: Final = 10
 """So many choices of transitions that fall are tried. A guess."""
+
+NEAR_END: Final = 16
+"""So near to the end of a type a constant stands for it. A guess."""
 
 Shown = Callable[[Transition, Condition], bool]
 """Whether a condition holds before a transition that is taken."""
@@ -207,3 +211,21 @@ def _stepped(var: Var, update: Mapping[Var, Term], index: int) -> Term:
     """The value behind a transition: any value of the type where it is not affine."""
     after = update.get(var, var)
     return after if _is_affine(after) else Var(f"{var.name} behind {index}", var.type)
+
+
+def counts_to_end(rank: Term) -> bool:
+    """Whether a rank falls towards the end of a type."""
+    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
+    return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
+
+
+def choices_of(transition: Transition) -> list[Compare]:
+    """The comparisons that choose what variables become."""
+    nodes = (node for term in transition.update.values() for node in walk(term))
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, Compare)))
+
+
+def sides_of(comparison: Compare) -> list[Term]:
+    """What falls while a comparison holds, by its form: the distance to its border."""
+    term = comparison.term
+    return [neg(term)] if comparison.relation == "le" else [term, neg(term)]

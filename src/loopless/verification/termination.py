@@ -9,6 +9,7 @@ safety, TACAS 2014), and a run that was carried out leads into it.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,17 +18,15 @@ from typing import Any, Final
 
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
-from loopless.logic.induction import entailed, inductive_subset
+from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
 from loopless.refusals import Refused
 from loopless.terms import (
     FALSE,
     ONE,
     TRUE,
     ZERO,
-    Compare,
     Condition,
     Const,
-    Sum,
     Term,
     TermTooLarge,
     Var,
@@ -48,10 +47,19 @@ from loopless.terms import (
     smt,
     sub,
     substitute,
-    walk,
 )
 from loopless.verification.proofs import GOALS, Invariants, Search
-from loopless.verification.rank_components import AffineRanks, Component, alike, behind_and_before, borders, cut
+from loopless.verification.rank_components import (
+    AffineRanks,
+    Component,
+    alike,
+    behind_and_before,
+    borders,
+    choices_of,
+    counts_to_end,
+    cut,
+    sides_of,
+)
 from loopless.verification.runs import Run
 from loopless.verification.transitions import START, Transition, TransitionSystem
 
@@ -63,6 +71,8 @@ MAX_PARTIAL: Final = 3
 """So many terms are tried in turn that fall on some ways only. A guess."""
 MAX_DIVISIONS: Final = 24
 """So many conditions are tried that divide the transitions. A guess."""
+MAX_BEFORE: Final = 64
+"""Of so many transitions what holds before them is kept by the solver. A guess."""
 LONG_RUN: Final = 3000
 """Blocks after which a run may be one that never ends. A guess."""
 
@@ -100,6 +110,7 @@ class TerminationSearch:
         self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
         self.long: list[tuple[Run, int]] = []
         self.affine = AffineRanks(self._known, self._shown)
+        self._before = functools.lru_cache(MAX_BEFORE)(self._asking)
         self._dividing: list[Condition] = []
         self._patient = False
 
@@ -249,7 +260,7 @@ class TerminationSearch:
         atoms = dict.fromkeys(
             atom
             for t in transitions
-            for comparison in (*comparisons(t.condition), *_choices(t))
+            for comparison in (*comparisons(t.condition), *choices_of(t))
             for atom in (comparison, negate(comparison))
             if atom.variables and atom.variables <= shared
         )
@@ -351,11 +362,17 @@ class TerminationSearch:
             return transition
         return replace(transition, condition=conjunction((transition.condition, greater_equal(after, before))))
 
+    @functools.cached_property
+    def _context(self) -> Any:
+        return solver_context()
+
+    def _asking(self, known: tuple[Condition, ...], condition: Condition) -> Entailing:
+        return Entailing((*known, condition), self._context)
+
     def _shown(self, transition: Transition, wanted: Condition) -> bool:
         if wanted is TRUE:
             return True
-        plain = replace(transition, update={})
-        return entailed(plain, self._known(transition.source), wanted, 300)
+        return self._before(self._known(transition.source), transition.condition).entails(wanted, 300)
 
     def _terms(self, labels: Sequence[str], transitions: Sequence[Transition]) -> list[Term]:
         """Terms that may fall: what conditions compare, variables, their differences and sums."""
@@ -363,12 +380,12 @@ class TerminationSearch:
         found: dict[Term, None] = {}
         firsts: dict[Term, None] = {}
         for transition in transitions:
-            for comparison in _choices(transition):
-                sides = [term for one in (comparison, *comparisons(negate(comparison))) for term in _sides(one)]
+            for comparison in choices_of(transition):
+                sides = [term for one in (comparison, *comparisons(negate(comparison))) for term in sides_of(one)]
                 firsts.update(dict.fromkeys(term for term in sides if term.variables and term.variables <= shared))
             for condition in (transition.condition, *self._known(transition.source)):
                 for comparison in comparisons(condition):
-                    for term in _sides(comparison):
+                    for term in sides_of(comparison):
                         if term.variables and term.variables <= shared:
                             (firsts if condition is transition.condition else found)[term] = None
         changed = {v for t in transitions for v in t.update if v in shared}
@@ -474,25 +491,3 @@ class TerminationSearch:
             return transition
         update = {var: substitute(term, values) for var, term in transition.update.items()}
         return replace(transition, condition=substitute(transition.condition, values), update=update)
-
-
-NEAR_END: Final = 16
-"""So near to the end of a type a constant stands for it. A guess."""
-
-
-def counts_to_end(rank: Term) -> bool:
-    """Whether a rank falls towards the end of a type."""
-    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
-    return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
-
-
-def _choices(transition: Transition) -> list[Compare]:
-    """The comparisons that choose what variables become."""
-    nodes = (node for term in transition.update.values() for node in walk(term))
-    return list(dict.fromkeys(node for node in nodes if isinstance(node, Compare)))
-
-
-def _sides(comparison: Compare) -> list[Term]:
-    """What falls while a comparison holds, by its form: the distance to its border."""
-    term = comparison.term
-    return [neg(term)] if comparison.relation == "le" else [term, neg(term)]
