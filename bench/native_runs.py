@@ -2,7 +2,7 @@
 
 The program is compiled with a driver around it that calls the function with one input after the other. A run that is not
 over after 5,000 branches, that traps (undefined behaviour) or that leaves its arrays (each ends at a page that must not
-be touched) is broken off; globals get their first values back before each. Which inputs came to the target is a hint:
+be touched) is broken off (the compiler takes calls of its instrumentation for harmless, so the driver is compiled apart); globals get their first values back before each. Which inputs came to the target is a hint:
 the judge's own runs say whether it is so.
 """
 
@@ -23,10 +23,6 @@ _FLAGS: Final = ("-O1", "-w", "-fsanitize=signed-integer-overflow,shift,integer-
                  "-fsanitize-undefined-trap-on-error", "-fsanitize-coverage=trace-pc")  # fmt: skip
 
 _DRIVER: Final = r"""
-extern void reached(void);
-#line 1
-%(program)s
-#line 1 "driver.c"
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -34,11 +30,12 @@ extern void reached(void);
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+extern void f(%(params)s);
 struct state { sigjmp_buf back; long long *words, *stream; long next, used, hit, over, steps; char *fresh; };
 static struct state *state;
 extern char __data_start, _end;
 void reached(void) { siglongjmp(state->back, 2); }
-__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void) { if (state && --state->steps < 0) siglongjmp(state->back, 3); }
+void __sanitizer_cov_trace_pc(void) { if (state && --state->steps < 0) siglongjmp(state->back, 3); }
 static void broken(int number) { siglongjmp(state->back, 3); }
 static long long drawn(void) { long at = state->used++; return state->stream[at < 40 ? at : 39]; }
 #define DRAWN(type, name) type __VERIFIER_nondet_##name(void) { return (type)drawn(); }
@@ -92,7 +89,7 @@ int main(int argc, char **argv) {
         int how = sigsetjmp(state->back, 0);
         if (how == 0) {
             state->steps = 5000;
-            (void)f(%(names)s);
+            f(%(names)s);
             state->over++;
         }
         state->steps = 1L << 60;
@@ -119,29 +116,34 @@ def many(file: Path, target: Target, signature: Signature, inputs: Sequence[Sequ
         text = inserted(file.read_bytes(), target.line, statement, str(target))
     except UsageError:
         return None
-    driver, program, data = (file.with_suffix(end) for end in (".driver.c", ".driver", ".inputs"))
-    lines, names, arrays = [], [], 0
+    made = marked, part, driver, program, data = [
+        file.with_suffix(end) for end in (".marked.c", ".o", ".driver.c", ".driver", ".inputs")
+    ]
+    lines, names, params, arrays = [], [], [], 0
     for at, param in enumerate(signature.params):
         names.append(f"v{at}")
         if isinstance(param, Pointer) and isinstance(param.element, CType):
             lines.append(f"        {param.element.name} *v{at} = array(pages[{arrays}], sizeof(*v{at}));")
+            params.append(f"{param.element.name} *")
             arrays += 1
         elif isinstance(param, CType):
             lines.append(f"        {param.name} v{at} = ({param.name})word();")
+            params.append(param.name)
         else:
             return None
-    known = {"program": text.decode(), "arrays": arrays, "arguments": "\n".join(lines), "names": ", ".join(names)}
+    known = {"params": ", ".join(params) or "void", "arrays": arrays, "arguments": "\n".join(lines), "names": ", ".join(names)}
     driver.write_text(_DRIVER % known, encoding="utf-8")
+    marked.write_bytes(b"extern void reached(void);\n#line 1\n" + text)
     data.write_bytes(_packed(inputs))
     try:
-        done = subprocess.run(["cc", *_FLAGS, str(driver), "-o", str(program)], capture_output=True, check=False)
-        if done.returncode != 0:
-            return None
+        for command in ([*_FLAGS, "-c", str(marked), "-o", str(part)], ["-O1", "-w", str(driver), str(part), "-o", str(program)]):
+            if subprocess.run(["cc", *command], capture_output=True, check=False).returncode != 0:
+                return None
         ran = subprocess.run([str(program), str(data)], capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
     finally:
-        for each in (driver, program, data):
+        for each in made:
             each.unlink(missing_ok=True)
     if ran.returncode != 0:
         return None
