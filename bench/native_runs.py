@@ -1,9 +1,10 @@
 """Hundreds of thousands of native runs of one function in one process, for ``bench/reach_random.py``.
 
-The program is compiled with a driver around it that calls the function with one input after the other. A run that is not
-over after 5,000 branches, that traps (undefined behaviour) or that leaves its arrays (each ends at a page that must not
-be touched) is broken off (the compiler takes calls of its instrumentation for harmless, so the driver is compiled apart); globals get their first values back before each. Which inputs came to the target is a hint:
-the judge's own runs say whether it is so.
+The program is compiled with a driver that calls the function with one input after the other. A run that is not over
+after 5,000 branches, that traps (undefined behaviour) or that leaves its arrays (each ends at a page that must not be
+touched) is broken off; globals get their first values back before each. The driver is compiled apart, since the compiler
+takes calls of its own instrumentation for harmless. Which input came to the target is a hint: the judge's own runs say
+whether it is so.
 """
 
 from __future__ import annotations
