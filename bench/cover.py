@@ -1,6 +1,6 @@
 """How many sides of the branches of functions ``loopless reach --cover`` takes, and random inputs in the same time.
 
-    python bench/cover.py FILE... [--functions F ...] [-p BUILD_DIR] [--seconds 30] [--keep FILE]
+    python bench/cover.py FILE... [--functions F ...] [-p BUILD_DIR] [--seconds 30] [--gcov] [--keep FILE]
 
 Of each function of the FILEs (or of those that are named) one line: the sides of its branches, how many tests take, how
 many cannot be taken, how many are unknown; and how many native runs with inputs drawn at random take in as much time.
@@ -13,6 +13,8 @@ import json
 import time
 from pathlib import Path
 from typing import Any
+
+from gcov_branches import branches_taken
 
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph
@@ -40,7 +42,7 @@ def by_chance(file: Path, function: str, settings: Settings, seconds: float) -> 
     return len(taken)
 
 
-def row(file: Path, function: str, settings: Settings, seconds: float) -> dict[str, Any]:
+def row(file: Path, function: str, settings: Settings, seconds: float, *, gcov: bool) -> dict[str, Any]:
     """What came of one function."""
     started = time.monotonic()
     found = cover([file], function, settings, started + seconds)
@@ -50,7 +52,7 @@ def row(file: Path, function: str, settings: Settings, seconds: float) -> dict[s
         "file": file.name, "function": function, "sides": len(found.sides), "covered": found.count("covered"),
         "unreachable": found.count("unreachable"), "unknown": found.count("unknown"), "tests": len(found.tests),
         "seconds": round(took, 1), "random": chance,
-    }  # fmt: skip
+    } | ({"gcov": branches_taken(found.tests, file, function, settings)} if gcov else {})  # fmt: skip
 
 
 def main() -> None:
@@ -60,12 +62,14 @@ def main() -> None:
     parser.add_argument("--functions", nargs="*")
     parser.add_argument("-p", dest="build", type=Path)
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--gcov", action="store_true", help="count the branches that the written tests take by gcov, too")
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     settings = Settings(source=SourceOptions(compile_database=options.build))
     rows = []
-    print("| file | function | sides | covered | cannot be taken | unknown | tests | s | random inputs |")
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    heads = ["file", "function", "sides", "covered", "cannot be taken", "unknown", "tests", "s", "random inputs"]
+    heads += ["branches by gcov"] * options.gcov
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
     for file in options.files:
         try:
             defined = [f.code.name for f in load([file], settings).functions]
@@ -76,7 +80,7 @@ def main() -> None:
             if options.functions and function not in options.functions:
                 continue
             try:
-                one = row(file, function, settings, options.seconds)
+                one = row(file, function, settings, options.seconds, gcov=options.gcov)
             except LooplessError as error:
                 print(f"| {file.name} | {function} | {error} |", flush=True)
                 continue
