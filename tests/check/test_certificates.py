@@ -161,6 +161,34 @@ def test_expressions_mean_what_smtlib_says():
             )
 
 
+GCD = """extern unsigned __VERIFIER_nondet_uint(void);
+int main(void) {
+    unsigned a = __VERIFIER_nondet_uint(), b = __VERIFIER_nondet_uint();
+    unsigned x = a, y = b, u = b, v = a;
+    while (1) {
+        if (x * u + y * v != 2 * a * b) reach_error();
+        if (x == y) break;
+        if (x > y) { x = x - y; v = v + u; } else { y = y - x; u = u + v; }
+    }
+    return 0;
+}"""
+
+
+@pytest.mark.parametrize(("right", "accepted"), [("(* 2 a b)", True), ("(+ 1 (* 2 a b))", False)])
+def test_products_that_wrap_around_are_judged_as_polynomials(right, accepted):
+    """Products of values that wrap around are much for a solver; modulo a power of two they are equal as polynomials."""
+    found = judgement(GCD, (f"(= (mod (+ (* u x) (* v y)) 4294967296) (mod {right} 4294967296))",))
+    assert found.accepted == accepted
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 4, 6, 256, 1 << 32])
+def test_a_remainder_is_not_negative(divisor):
+    x, y = Var("x", INTEGERS), Var("y", INTEGERS)
+    term = term_of(f"(mod (+ x (* 3 x y)) {divisor})", symbols_of({x: None, y: None}))
+    for a, b in ((0, 0), (-1, 5), (7, -9), (-(1 << 31), 3), (5, 1 << 40)):
+        assert Valuation({x: a, y: b}, lambda *_: 0).evaluate(term) == (a + 3 * a * b) % divisor
+
+
 @pytest.mark.parametrize(
     ("ranks", "accepted"),
     [

@@ -62,6 +62,30 @@ def test_equations_prove_what_needs_polynomials():
     assert proves(made, made.by_equations(30.0, 3))
 
 
+DIVISION = """int main(void) {
+    int a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int();
+    if (a < 0 || b < 1) return 0;
+    long long r = a, d = b, p = 1, q = 0;
+    while (r >= d) { if (r != a || d != b * p) reach_error(); d = 2 * d; p = 2 * p; }
+    while (1) {
+        if (a != q * b + r || d != b * p) reach_error();
+        if (p == 1) break;
+        d = d / 2; p = p / 2;
+        if (r >= d) { r = r - d; q = q + p; }
+    }
+    return 0;
+}"""
+
+
+def test_equations_are_tried_with_what_is_plain_before_they_are_tried_with_all():
+    """Beside two hundred inequalities the same equations are too much."""
+    made = search(DIVISION)
+    made.sampled(1.0)
+    proof = made.by_plain_equations(60.0)
+    assert isinstance(proof, Proof)
+    assert all(len(parts) < 120 for parts in proof.invariants.values())
+
+
 def test_spacer_proves_what_needs_a_disjunction_of_its_own():
     made = search("int main(void) { int x = 0, up = 1; while (__VERIFIER_nondet_int()) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; } if (x < 0) reach_error(); return x; }")
     assert proves(made, made.by_horn(20.0))

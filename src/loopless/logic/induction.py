@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
+from loopless.logic.strongest import Strongest
 from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, negate, substitute
 from loopless.terms.ideals import (
     Combinations,
@@ -35,7 +36,8 @@ def inductive_subset(
     import z3  # type: ignore[import-untyped]
 
     kept = {location: dict.fromkeys(conditions) for location, conditions in candidates.items()}
-    asked = [_Asked(z3, step, kept, check_ms) for step in steps if kept.get(step.target)]
+    strongest = Strongest()
+    asked = [_Asked(z3, step, kept, check_ms, strongest) for step in steps if kept.get(step.target)]
     waiting = list(range(len(asked)))
     while waiting:
         one = asked[waiting.pop(0)]
@@ -56,7 +58,7 @@ def inductive_subset(
 
 def entailed(step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = CHECK_MS) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
-    return Entailing((*given, step.condition)).entails(substitute(wanted, step.update), check_ms)
+    return Entailing((*Strongest().needed(given), step.condition)).entails(substitute(wanted, step.update), check_ms)
 
 
 def solver_context() -> Any:
@@ -119,8 +121,10 @@ class _Incremental:
 class _Asked:
     """The questions about one step."""
 
-    def __init__(self, z3: Any, step: Step, kept: Mapping[str, Mapping[Condition, None]], check_ms: int) -> None:
-        self.z3, self.step, self.check_ms = z3, step, check_ms
+    def __init__(
+        self, z3: Any, step: Step, kept: Mapping[str, Mapping[Condition, None]], check_ms: int, strongest: Strongest
+    ) -> None:
+        self.z3, self.step, self.check_ms, self.strongest = z3, step, check_ms, strongest
         context = z3.Context()
         translated = IntegerTranslation(z3, context)
         self.solver = z3.SimpleSolver(ctx=context)
@@ -145,45 +149,52 @@ class _Asked:
 
     def lost(self, kept: Mapping[str, Mapping[Condition, None]], deadline: float) -> list[Condition]:
         """The candidates at the target that need not hold behind the step."""
-        given = [flag for condition, flag in self.given.items() if condition in kept.get(self.step.source, ())]
-        open_ = [condition for condition in self.wanted if condition in kept[self.step.target]]
-        open_ = self._not_by_equations(open_, kept)
-        lost: list[Condition] = []
-        while open_:
-            found, model = self._check([*given], self.z3.Or(*(self.wanted[condition] for condition in open_)))
+        known = self.strongest.needed(kept.get(self.step.source, ()))
+        given = [self.given[condition] for condition in known]
+        shown = self._by_equations(kept, known)
+        lost: dict[Condition, None] = {}
+        while True:
+            left = [condition for condition in kept[self.step.target] if condition not in lost]
+            # What follows from others is asked once these are lost.
+            open_ = [condition for condition in self.strongest.needed(left) if condition not in shown]
+            if not open_:
+                return list(lost)
+            found, model = self._check(given, self.z3.Or(*(self.wanted[condition] for condition in open_)))
             if found == self.z3.unsat:
-                return lost
+                return list(lost)
             if model is None:
-                return lost + self._one_by_one(given, open_, deadline)
-            dropped = [c for c in open_ if self.z3.is_false(model.eval(self.after[c], model_completion=True))]
-            dropped = dropped or open_[:1]
-            lost += dropped
-            open_ = [condition for condition in open_ if condition not in dropped]
+                dropped = self._one_by_one(known, open_, deadline)
+                shown |= {condition for condition in open_ if condition not in dropped}
+            else:
+                false = (c for c in left if self.z3.is_false(model.eval(self.after[c], model_completion=True)))
+                dropped = list(false) or open_[:1]
+            lost.update(dict.fromkeys(dropped))
             if time.monotonic() > deadline:
-                return lost + open_
-        return lost
+                return [*lost, *(condition for condition in left if condition not in lost)]
 
-    def _not_by_equations(
-        self, open_: list[Condition], kept: Mapping[str, Mapping[Condition, None]]
-    ) -> list[Condition]:
-        """What of this is no combination of the equations that are known: products are hard for the solver."""
-        hard = {c: self.products[c] for c in open_ if c in self.products}
+    def _by_equations(
+        self, kept: Mapping[str, Mapping[Condition, None]], given: Sequence[Condition]
+    ) -> set[Condition]:
+        """The candidates that are combinations of the equations that are known: products are hard for the solver."""
+        hard = {c: self.products[c] for c in kept[self.step.target] if c in self.products}
         if not hard:
-            return open_
-        known = equations((*(c for c in self.given if c in kept.get(self.step.source, ())), self.step.condition))
+            return set()
+        known = equations((*given, self.step.condition))
         combined = Combinations(known, 1 + max(map(degree_of, (*known, *hard.values()))))
-        return [c for c in open_ if c not in hard or not combined.has(hard[c])]
+        return {condition for condition, term in hard.items() if combined.has(term)}
 
-    def _one_by_one(self, given: list[Any], open_: Sequence[Condition], deadline: float) -> list[Condition]:
+    def _one_by_one(
+        self, given: Sequence[Condition], open_: Sequence[Condition], deadline: float
+    ) -> list[Condition]:
         """What cannot be proved together is proved alone, or dropped."""
+        flags = [self.given[condition] for condition in given]
         dropped = []
         for condition in open_:
             late = time.monotonic() > deadline
             if late:
                 dropped.append(condition)
-            elif self._check([*given], self.wanted[condition])[0] != self.z3.unsat:
-                known = [one for one, flag in self.given.items() if any(flag is other for other in given)]
-                by_cases = condition in self.products and entailed(self.step, known, condition, CASES * self.check_ms)
+            elif self._check(flags, self.wanted[condition])[0] != self.z3.unsat:
+                by_cases = condition in self.products and entailed(self.step, given, condition, CASES * self.check_ms)
                 dropped += [] if by_cases else [condition]
         return dropped
 

@@ -103,6 +103,7 @@ class Proposals:
         self.constants = constants_of(system)
         self.inputs = {one.var for t in system.transitions for one in t.inputs}
         self.atoms = self._atoms()
+        self._simple: dict[str, list[Condition]] = {}
 
     def _atoms(self) -> list[Condition]:
         """The comparisons of the program, what they become behind a transition, and their negations."""
@@ -119,6 +120,11 @@ class Proposals:
 
     def simple(self, label: str) -> list[Condition]:
         """Comparisons of the program, bounds, relations of two variables, remainders."""
+        if label not in self._simple:
+            self._simple[label] = self._found(label)
+        return self._simple[label]
+
+    def _found(self, label: str) -> list[Condition]:
         variables = self._variables(label)
         states = self.seen.get(label, ())
         found: dict[Condition, None] = {}

@@ -162,9 +162,7 @@ class Search:
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
         now = time.monotonic()
-        worked = max(time.process_time() - self._begun[1], 0.01)
-        self._slowdown = min(max((now - self._begun[0]) / worked, 1.0), MOST_SLOWDOWN)
-        seconds *= self._slowdown
+        seconds *= self._measured()
         until = min(self.deadline, now + seconds)
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
@@ -175,6 +173,26 @@ class Search:
             if found is not None:
                 return found
         return self._kept(proposed, until, method)
+
+    def by_plain_equations(self, seconds: float) -> Proof | None:
+        """Houdini on equations and on what speaks of one variable, such as that it is one of some numbers; without
+        inequalities of several variables, each of which makes questions about products harder.
+        """
+        until = min(self.deadline, time.monotonic() + seconds * self._measured())
+        made = self.proposals()
+        proposed = {label: [c for c in made.simple(label) if _is_of_equations(c)] for label in self.system.cutpoints}
+        plainest = {label: [c for c in parts if _is_plainest(c)] for label, parts in proposed.items()}
+        more = {label: [*parts, *made.equations(label, 2)] for label, parts in proposed.items()}
+        found = None
+        for some in (plainest, proposed, more):
+            found = found or self._kept(some, until, "polynomial equations")
+        return found
+
+    def _measured(self) -> float:
+        """How much longer a second of the processor takes now, for this and all that comes."""
+        worked = max(time.process_time() - self._begun[1], 0.01)
+        self._slowdown = min(max((time.monotonic() - self._begun[0]) / worked, 1.0), MOST_SLOWDOWN)
+        return self._slowdown
 
     def by_cases(self, seconds: float) -> Proof | Suspect | None:
         """Houdini on what holds case by case of the states of long runs."""
@@ -381,6 +399,11 @@ class Search:
 
 def _is_equation(condition: Condition) -> bool:
     return isinstance(condition, Compare) and condition.relation == "eq"
+
+
+def _is_of_equations(condition: Condition) -> bool:
+    """Whether a condition is an equation, speaks of one variable, or is one of the plainest."""
+    return _is_equation(condition) or len(condition.variables) == 1 or _is_plainest(condition)
 
 
 def _is_of_one(condition: Condition) -> bool:

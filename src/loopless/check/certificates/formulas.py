@@ -12,6 +12,8 @@ from loopless.terms import (
     FALSE,
     TRUE,
     Condition,
+    Const,
+    IntType,
     Term,
     Var,
     add,
@@ -33,6 +35,7 @@ from loopless.terms import (
     scale,
     sub,
     symbol,
+    wrap,
 )
 
 _TOKEN: Final = re.compile(r"\s*(?:(\()|(\))|\|([^|]*)\||([^\s()|]+))")
@@ -171,6 +174,16 @@ def _of_terms(head: str, parts: list[Term]) -> Term | Condition:
         case "div", 2:
             return floor_div(parts[0], parts[1])
         case "mod", 2:
-            return mod(parts[0], parts[1])
+            return _remainder(parts[0], parts[1])
         case _:
             raise UsageError(f"the certificate has an operator of terms that is not known: {head}")
+
+
+def _remainder(dividend: Term, divisor: Term) -> Term:
+    """A remainder; by a power of two it is what unsigned arithmetic of the program comes to, and written as that: then
+    terms that are equal as polynomials modulo the power are the same term.
+    """
+    power = divisor.value if isinstance(divisor, Const) else 0
+    if power > 1 and not power & (power - 1):
+        return wrap(dividend, IntType(power.bit_length() - 1, signed=False))
+    return mod(dividend, divisor)

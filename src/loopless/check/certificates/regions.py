@@ -40,6 +40,7 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
+    Node,
     Sum,
     Term,
     Var,
@@ -100,11 +101,12 @@ def check_cut(graph: Flowgraph, labels: Collection[str]) -> None:
 def multiplies(graph: Flowgraph) -> bool:
     """Whether the function multiplies variables: products of values that are choices are hard for solvers."""
     for block in graph.blocks.values():
-        for statement in block.statements:
-            if isinstance(statement, Assign):
-                for node in walk(statement.value):
-                    if isinstance(node, Sum) and any(sum(e for _, e in m) > 1 for m, _ in node.items):
-                        return True
+        parts: list[Node] = [one.value for one in block.statements if isinstance(one, Assign)]
+        parts += [one.condition for one in block.statements if isinstance(one, Assume | Check)]
+        parts += [part for edge in block.edges for part in (edge.condition, *(term for _, term in edge.assigns))]
+        for node in (node for part in parts for node in walk(part)):
+            if isinstance(node, Sum) and any(sum(e for _, e in m) > 1 for m, _ in node.items):
+                return True
     return False
 
 
